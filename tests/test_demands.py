@@ -78,7 +78,7 @@ def test_a_patch_that_left_the_test_as_it_was_agrees_by_what_its_code_does() -> 
     assert ranks["source"].state == "broken"
 
 
-PRICES = (EarlierCommit("c" * 40, "Prices", {"prices.py": ""}),)
+PRICES = (EarlierCommit("c" * 40, "Prices", (file("prices.py", None, "APPLE = 1\n"),)),)
 """A commit of the base's that added a file."""
 
 

@@ -176,6 +176,9 @@ def test_what_a_patch_takes_back_is_said_and_asked_for_beside_other_code(hydra: 
     refused = hydra.run("merge")
     assert refused.returncode == EXIT_LANDING
     assert f"undoes {oid}: Prices" in refused.stderr
+    assert hydra.run("race", "Drop prices.py", "-a", "claude", "--check", UNITTEST).returncode == 0
+    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    assert lane["decision"] is None
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), fakes.finish("done")])
     assert hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST).returncode == 0
     (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]

@@ -307,8 +307,23 @@ def test_work_in_a_submodule_is_a_patch_of_its_own(
     assert holders(race) == [*patch.stranded]
     assert not patch.left_behind
     (note,) = patch.notes
-    agent(repo, note.partition(": ")[2])
-    assert git(repo / "sub", "status", "--porcelain") == changed
+    line = note.partition(": ")[2]
+    for folder in (repo, repo / "src"):
+        agent(folder, line)
+        assert git(repo / "sub", "status", "--porcelain") == changed
+        git(repo / "sub", "reset", "-q", "--hard")
+
+
+def test_the_line_for_a_submodule_is_quoted_and_works_below_the_top(
+    repo: Path, scratch: Path
+) -> None:
+    race = race_on(with_submodule(repo, scratch, "my libs/it's $sub"), scratch / "state")
+    ground = race.opened()
+    agent(ground.worktree, "cd my*/it*; echo work > lib.py")
+    (note,) = take(ground).notes
+    (repo / "my libs" / "deep" / "er").mkdir(parents=True)
+    agent(repo / "my libs" / "deep" / "er", note.partition(": ")[2])
+    assert (repo / "my libs" / "it's $sub" / "lib.py").read_text() == "work\n"
 
 
 def test_what_the_rules_above_a_submodule_ignore_is_no_work_in_it(
@@ -340,8 +355,8 @@ def test_a_submodule_at_another_commit_of_the_users_is_a_link_to_it(
     assert not patch.notes
 
 
-def with_submodule(repo: Path, scratch: Path) -> Path:
-    """`repo` with a submodule `sub` that is initialised."""
+def with_submodule(repo: Path, scratch: Path, path: str = "sub") -> Path:
+    """`repo` with a submodule that is initialised."""
     library = scratch / "library"
     library.mkdir()
     git(library, "init", "-q", "-b", "main")
@@ -349,7 +364,7 @@ def with_submodule(repo: Path, scratch: Path) -> Path:
     git(library, "add", "-A")
     git(library, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "lib")
     allow = ("-c", "protocol.file.allow=always")
-    git(repo, *allow, "submodule", "--quiet", "add", str(library), "sub")
+    git(repo, *allow, "submodule", "--quiet", "add", str(library), path)
     git(repo, "commit", "-qm", "sub")
     return repo
 

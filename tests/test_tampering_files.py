@@ -549,14 +549,54 @@ def test_a_conflict_that_git_wrote_is_told_where_it_is_new() -> None:
     assert (finding.text, finding.line) == ("leaves conflict markers in src/util.py", 2)
 
 
+INSIDE = "".join(f"    {line}" for line in CONFLICT.splitlines(keepends=True))
+DIFF = "".join(f"+{line}" for line in CONFLICT.splitlines(keepends=True))
+
+
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("path", "old", "new"),
     [
-        (CONFLICT, CONFLICT + "b = 1\n"),
-        (CONFLICT, "a = 1\n"),
-        (None, "Title\n=======\n\n>>>>>>> no conflict\n"),
-        (None, "<<<<<<< SEARCH\nold\n"),
+        ("src/util.py", CONFLICT, CONFLICT + "b = 1\n"),
+        ("src/util.py", CONFLICT, "a = 1\n"),
+        ("fixes/one.patch", CONFLICT, CONFLICT + CONFLICT.replace("a = 1", "b = 1")),
+        ("tests/data/merged.txt", CONFLICT, CONFLICT + CONFLICT.replace("a = 1", "b = 1")),
+        ("docs/merging.txt", None, "Title\n=======\n\n>>>>>>> no conflict\n"),
+        ("docs/merging.md", None, "<<<<<<< one\n\nTitle\n======\n\n>>>>>>> two\n"),
+        ("docs/merging.txt", None, "<<<<<<< SEARCH\nold\n"),
+        ("docs/merging.md", None, f"Like so:\n\n```diff\n{CONFLICT}```\n"),
+        ("docs/merging.md", None, f"~~~~ text `a`\n```\n{CONFLICT}~~~\n  ~~~~~ \n"),
+        ("docs/merging.rst", None, f"Like so::\n\n{INSIDE}\nTitle\n=======\n"),
+        ("fixes/one.patch", None, f"@@ -0,0 +1,6 @@\n{DIFF}"),
     ],
 )
-def test_what_is_no_new_conflict(old: str | None, new: str) -> None:
-    assert found(("docs/merging.txt", old, new)) == ()
+def test_what_is_no_new_conflict(path: str, old: str | None, new: str) -> None:
+    assert found((path, old, new)) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [
+        ("README.md", CONFLICT),
+        ("README.md", f"```\na\n```\n\n{CONFLICT}\n```\nb\n```\n"),
+        ("README.md", CONFLICT.replace("a = 1", "```\na\n```")),
+        ("README.md", f"```\n{CONFLICT.replace('a = 1', 'a' + chr(10) + '```')}\n```\nb\n```\n"),
+        ("README.md", f"Never closed:\n\n```\n{CONFLICT}"),
+        ("README.md", f"```a```\n{CONFLICT}\n```\n"),
+        ("docs/index.rst", f"Title\n=======\n\n{CONFLICT}"),
+        ("src/util.py", f"# ```\n{CONFLICT}# ```\n".replace("\n", "\r\n")),
+        ("fixes/one.patch", CONFLICT),
+    ],
+)
+def test_a_conflict_outside_of_an_example_is_told(path: str, new: str) -> None:
+    (finding,) = found((path, None, new))
+    assert (finding.kind, finding.weight) == ("conflict_markers", "gate")
+
+
+def test_one_more_conflict_in_code_is_told() -> None:
+    (finding,) = found(("src/util.py", CONFLICT, CONFLICT + CONFLICT.replace("a = 1", "b = 1")))
+    assert finding.line == 8
+
+
+def test_a_file_that_tells_of_conflicts_may_move() -> None:
+    both = [("tests/a.txt", CONFLICT, None), ("tests/b.txt", None, CONFLICT)]
+    assert {finding.kind for finding in found(*both)}.isdisjoint({"conflict_markers"})

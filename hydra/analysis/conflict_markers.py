@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
+from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
+
+_MARKDOWN = (".md", ".mdx", ".markdown")
+_FIXTURE = re.compile(r"(?:^|/)(?:tests?|specs?|testdata|fixtures?)/|\.(?:patch|diff)$", re.I)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def conflict_markers(files: Sequence[FileChange]) -> Iterator[Finding]:
-    """A gate for each file that has more conflicts with the patch than without it."""
+    """A gate for each file that has more conflicts with the patch than without it.
+
+    No conflict is what another file had before, an example in a fence of Markdown, or one of a test
+    or a diff that told of conflicts before.
+    """
+    before = {file.path: _conflicts(file.path, file.old or "") for file in files}
+    old = {text for conflicts in before.values() for text, _ in conflicts}
     for file in files:
-        lines = _conflicts(file.new or "")
-        if len(lines) > len(_conflicts(file.old or "")):
+        conflicts = _conflicts(file.path, file.new or "")
+        new = [line for text, line in conflicts if text not in old]
+        had = before[file.path]
+        if new and len(conflicts) > len(had) and not (had and _tells(file.path)):
             yield Finding(
                 kind="conflict_markers",
                 weight="gate",
                 text=f"leaves conflict markers in {file.path}",
                 path=file.path,
-                line=lines[0],
+                line=new[0],
             )
 
 
-def _conflicts(text: str) -> list[int]:
-    """The line of each `<<<<<<<` that is followed by its `=======` and its `>>>>>>>`."""
-    begins: list[int] = []
+def _tells(path: str) -> bool:
+    return bool(_FIXTURE.search(path)) or is_test(path.encode())
+
+
+def _conflicts(path: str, text: str) -> list[tuple[str, int]]:
+    """Each conflict, and the line of its `<<<<<<<` that a `=======` and a `>>>>>>>` follow."""
+    if "<<<<<<< " not in text or ">>>>>>> " not in text:
+        return []
+    conflicts: list[tuple[str, int]] = []
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    fences = _fences(lines) if path.lower().endswith(_MARKDOWN) else []
     begun, parted = 0, False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if line.startswith("<<<<<<< "):
             begun, parted = number, False
         elif begun and line == "=======":
             parted = True
         elif parted and line.startswith(">>>>>>> "):
-            begins.append(begun)
+            if not any(first < begun and number < last for first, last in fences):
+                conflicts.append(("\n".join(lines[begun - 1 : number]), begun))
             begun, parted = 0, False
-    return begins
+    return conflicts
+
+
+def _fences(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines that open and close a block of code; one that is left open is none."""
+    fences, begun, opening = [], 0, ""
+    for number, line in enumerate(lines, 1):
+        match = _FENCE.fullmatch(line)
+        if match is None:
+            continue
+        fence, more = match.groups()
+        if not begun and not (fence[0] == "`" and "`" in more):
+            begun, opening = number, fence
+        elif begun and fence.startswith(opening) and not more.strip():
+            fences.append((begun, number))
+            begun = 0
+    return fences

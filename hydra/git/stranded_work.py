@@ -137,7 +137,7 @@ class WorkKeeper:
                 raise
             self.leave(f"changes in the submodule {path} could not be kept: {failed.message}")
         else:
-            own = f"git -C {shlex.quote(path)}"
+            own = f'git -C "$(git rev-parse --show-cdup)"{shlex.quote(path)}'
             fetch = f"{own} fetch {shlex.quote(str(self.patches))} {shlex.quote(ref)}"
             self.refs.append(ref)
             self.notes.append(

@@ -45,6 +45,7 @@ def of_result(
     folder: Path, base: str, result: Mapping[str, Any], config: Config
 ) -> Mapping[str, Any]:
     """The same from the result as it is about to be recorded. Raises `RecordError`."""
+    manifest = history.manifest(folder)
     try:
         facts = evidence(
             folder,
@@ -54,6 +55,7 @@ def of_result(
             weights=config.judge.weights,
             notes=review_records.notes(folder),
             tests=review_records.telling_tests(folder),
+            task=str(manifest.get("prompt") or ""),
         )
     except Refused as error:
         if is_unanswered(error):
@@ -67,7 +69,7 @@ def of_result(
         _say(document)
     return {
         **document,
-        "uncommitted": history.manifest(folder).get("head", base) != base,
+        "uncommitted": manifest.get("head", base) != base,
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
         "check_now": "" if document["tested"] else _check_now(folder, result, facts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
@@ -42,6 +42,7 @@ def evidence(
     weights: Weights | None = None,
     notes: Sequence[Note] = (),
     tests: Sequence[ReviewTest] = (),
+    task: str = "",
 ) -> Evidence:
     """All that is known of a run's lanes, given as result.json has them.
 
@@ -52,9 +53,10 @@ def evidence(
     values = {lane: commit for lane, commit in patches.branches(git_dir).items() if commit != base}
     named = [str(lane["lane"]) for lane in lanes]
     with_patch = [lane for lane in named if lane in values]
-    commits = [values[lane] for lane in with_patch]
-    files = dict(zip(with_patch, file_changes(git_dir, base, commits), strict=True))
-    trees = dict(zip(with_patch, contents.trees(git_dir, commits), strict=True))
+    heads = [values[lane] for lane in with_patch]
+    files = dict(zip(with_patch, file_changes(git_dir, base, heads), strict=True))
+    trees = dict(zip(with_patch, contents.trees(git_dir, heads), strict=True))
+    history, hunks = _history(git_dir, base, heads, files.values())
     baseline = _in_order(newest(folder, BASE), lanes)
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
@@ -96,24 +98,25 @@ def evidence(
         review_tests=tuple(tests),
         protected=tuple(protected),
         weights=weights or Weights(),
-        history=_history(git_dir, base),
+        history=history,
+        hunks=hunks,
+        task=task,
     )
 
 
-def _history(git_dir: Path, base: str) -> tuple[EarlierCommit, ...]:
+def _history(
+    git_dir: Path, base: str, patches: Sequence[str], files: Iterable[Sequence[FileChange]]
+) -> tuple[tuple[EarlierCommit, ...], commits.Hunks]:
+    """The base's last commits, and the hunks of what the patches have to do with."""
     with suppress(GitFailed):  # a partial clone has not all of it
-        return tuple(
-            EarlierCommit(
-                commit.oid,
-                commit.subject,
-                {
-                    change.path.decode("utf-8", "backslashreplace"): (change.old or _ABSENT).oid
-                    for change in commit.changes
-                },
-            )
-            for commit in commits.recent(git_dir, base, RECENT)
+        history = commits.recent(git_dir, base, RECENT)
+        paths = {file.path.encode() for changes in files for file in changes}
+        earlier = (
+            EarlierCommit(commit.oid, commit.subject, tuple(map(_entries, commit.changes)))
+            for commit in history
         )
-    return ()
+        return tuple(earlier), commits.hunks(git_dir, base, patches, history, paths)
+    return (), {}
 
 
 def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:
@@ -155,6 +158,17 @@ def _tests(git_dir: Path, base: str) -> Iterator[tuple[bytes, str]]:
             yield path, oid
 
 
+def _entries(change: TreeChange) -> FileChange:
+    old, new = change.old or _ABSENT, change.new or _ABSENT
+    return FileChange(
+        path=change.path.decode("utf-8", "backslashreplace"),
+        old_mode=old.mode,
+        new_mode=new.mode,
+        old_oid=old.oid,
+        new_oid=new.oid,
+    )
+
+
 def _file(content: FileCount, texts: dict[str, str]) -> FileChange:
     change: TreeChange = content.change
     old, new = change.old or _ABSENT, change.new or _ABSENT
@@ -166,12 +180,8 @@ def _file(content: FileCount, texts: dict[str, str]) -> FileChange:
         for entry, text in ((old, before), (new, after))
         if text is None and entry.mode not in ("", MODULE)
     ]
-    return FileChange(
-        path=change.path.decode("utf-8", "backslashreplace"),
-        old_mode=old.mode,
-        new_mode=new.mode,
-        old_oid=old.oid,
-        new_oid=new.oid,
+    return replace(
+        _entries(change),
         binary=binary,
         insertions=content.added,
         deletions=content.deleted,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
+from hydra.git.commits import Hunks
 from hydra.records.outcome import Patch, Usage
 from hydra.records.request import Weights
 
@@ -65,12 +66,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class EarlierCommit:
-    """A commit of the base's history. `before` has the object of each path that it changed as that
-    was before it, "" where there was none."""
+    """A commit of the base's history, and what it changed, without its texts."""
 
     oid: str
     subject: str
-    before: Mapping[str, str]
+    files: tuple[FileChange, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,8 @@ class Evidence:
     """All of one run. `protected` are the paths that no patch may touch, as hydra.toml names them:
     a file, a folder, or a pattern of git's wildmatch. `tests` are texts of the base's tests by
     path, as many as were read; `paths` those of all the base's files; `history` its last commits,
-    the newest first."""
+    the newest first, and `hunks` what these and the patches change in files that both touch. `task`
+    is what was asked of the lanes ("": unknown)."""
 
     run: str
     base: str
@@ -93,6 +94,8 @@ class Evidence:
     protected: tuple[str, ...] = ()
     weights: Weights = field(default_factory=Weights)
     history: tuple[EarlierCommit, ...] = ()
+    hunks: Hunks = field(default_factory=dict)
+    task: str = ""
 
     @property
     def checked(self) -> bool:

@@ -2,44 +2,221 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.test_files import is_tests
+from hydra.analysis.tampering.test_files import exists, is_tests
 from hydra.analysis.wording import first_names
+from hydra.git.commits import ChangedLines
 from hydra.ranking.evidence import EarlierCommit, Evidence
 from hydra.ranking.model import Reason
 from hydra.ranking.scope import is_document
 
 _SUBJECT = 60
 
+_LEAST = 2
+"""Lines, removed and added, of which it is no chance that they are a commit's."""
 
-def undone(files: Sequence[FileChange], history: Sequence[EarlierCommit]) -> Iterator[Finding]:
+_TERM = re.compile(rb"[\w\x80-\xff]+")
+_EMPTY = frozenset(b"begin done do else endif end esac fi pass then".split())
+"""Words that say nothing alone in a line."""
+
+
+def undone(files: Sequence[FileChange], evidence: Evidence) -> Iterator[Finding]:
     """A remark for each commit that a patch takes back, whole or in some files."""
-    oids = {file.path: file.new_oid for file in files}
-    for commit in history:
-        paths = [path for path, oid in commit.before.items() if oids.get(path) == oid]
-        if paths:
-            oids = {path: oid for path, oid in oids.items() if path not in paths}
-            whole = "" if len(paths) == len(commit.before) else f" in {first_names(paths)}"
-            text = f"undoes {commit.oid[:7]}{whole}: {commit.subject[:_SUBJECT].strip()}"
-            yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
+    for commit, backs in _Comparison(files, evidence).backs:
+        paths = [back.path for back in backs]
+        is_whole = len(paths) == len(commit.files) and all(back.is_whole for back in backs)
+        part = "" if is_whole else f" in {first_names(paths)}"
+        text = f"undoes {commit.oid[:7]}{part}: {commit.subject[:_SUBJECT].strip()}"
+        yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
 
 
 def undoing(files: Sequence[FileChange], evidence: Evidence) -> Reason | None:
     """That is the user's to decide where the patch has other code as well; where it has none,
     taking back is all that it does, and may be the very mend."""
-    hits = [*undone(files, evidence.history)]
-    if not hits or all(_is_taken_back(file, evidence.history) for file in files if _is_code(file)):
+    hits = [*undone(files, evidence)]
+    if not hits or not _Comparison(files, evidence).has_more():
         return None
     more = f" (and {len(hits) - 1} more)" if len(hits) > 1 else ""
     return Reason(kind="decision", text=f"{hits[0].text}{more}", path=hits[0].path)
 
 
-def _is_code(file: FileChange) -> bool:
-    return not (is_tests(file.path) or is_document(file.path))
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """What is taken back of a commit in one file: by these hunks of the patch, or, without any, by
+    all that it does to the file."""
+
+    path: str
+    is_whole: bool = True
+    hunks: frozenset[ChangedLines] = frozenset()
 
 
-def _is_taken_back(file: FileChange, history: Sequence[EarlierCommit]) -> bool:
-    return any(commit.before.get(file.path) == file.new_oid for commit in history)
+@dataclass(frozen=True)
+class _Comparison:
+    """A patch, held against the base's history."""
+
+    files: Sequence[FileChange]
+    evidence: Evidence
+
+    @cached_property
+    def backs(self) -> Sequence[tuple[EarlierCommit, Sequence[_Back]]]:
+        """Of each commit, the newest first, what is taken back, if anything is. A file that is
+        again as it was before one takes no older one back."""
+        own = {file.path: file for file in self.files}
+        names: dict[str, str] = {}  # of the base, by those that its files had before
+        later = defaultdict[str, list[Sequence[ChangedLines]]](list)
+        rows = []
+        for commit in self.evidence.history:
+            moves = self._moves(commit)
+            files = {names.get(file.path, file.path): file for file in commit.files}
+            backs, moved = [], dict[str, str]()
+            for name, file in files.items():
+                if mine := own.get(name):
+                    source = moves.get(file.path, file)
+                    hunks = self._hunks(source.old_oid, file.new_oid)
+                    restored = None if source is file else own.get(source.path)
+                    if restored and restored.new_oid == source.old_oid:
+                        is_back = not exists(mine)
+                    else:
+                        is_back = self._is_as_before(mine, source.old_oid)
+                    if is_back:
+                        backs.append(_Back(name))
+                    elif same := self._reversed(mine, hunks, later[name]):
+                        backs.append(_Back(name, len(same) == len(hunks), frozenset(same)))
+            for back in backs:
+                if not back.hunks:
+                    del own[back.path]
+            for name, file in files.items():
+                source = moves.get(file.path, file)
+                later[name].append(self._hunks(source.old_oid, file.new_oid))
+                if source is not file:
+                    moved[source.path] = name
+            names |= moved
+            if backs:
+                rows.append((commit, backs))
+        return rows
+
+    def has_more(self) -> bool:
+        """Whether the patch has code beside what it takes back."""
+        whole, hunks = set[str](), set[tuple[str, ChangedLines]]()
+        for back in (back for _, backs in self.backs for back in backs):
+            whole |= set() if back.hunks else {back.path}
+            hunks |= {(back.path, hunk) for hunk in back.hunks}
+        rows = [
+            {(file.path, hunk) for hunk in self._hunks(file.old_oid, file.new_oid)}
+            for file in self.files
+            if not (is_tests(file.path) or is_document(file.path) or file.path in whole)
+        ]
+        return any(not row or row - hunks for row in rows)
+
+    def _hunks(self, old: str, new: str) -> Sequence[ChangedLines]:
+        return self.evidence.hunks.get((old, new), ())
+
+    @cached_property
+    def _sources(self) -> dict[str, list[str]]:
+        """By objects those that they came of."""
+        sources = defaultdict[str, list[str]](list)
+        for old, new in self.evidence.hunks:
+            sources[new].append(old)
+        return sources
+
+    def _moves(self, commit: EarlierCommit) -> dict[str, FileChange]:
+        """By the names that a commit gave to files, those files as they were."""
+        gone = {file.old_oid: file for file in commit.files if not exists(file)}
+        moves = {}
+        for file in commit.files if gone else ():
+            sources = (file.new_oid, *self._sources.get(file.new_oid, ()))
+            source = next((oid for oid in sources if oid in gone), None)
+            if source is not None and not file.old_mode:
+                moves[file.path] = gone.pop(source)
+        return moves
+
+    def _is_as_before(self, mine: FileChange, oid: str) -> bool:
+        """Whether a file is again what it was, by other content than the base's. One that is gone
+        is not where the task names it, or where its lines are elsewhere."""
+        if mine.new_oid != oid or mine.old_oid == oid:
+            return False
+        return exists(mine) or not (self._is_asked(mine.path) or self._is_moved(mine))
+
+    def _is_moved(self, mine: FileChange) -> bool:
+        lines = _telling(_lines(mine.old))
+        same = any(file.new_oid == mine.old_oid for file in self.files)
+        return same or (bool(lines) and self._stay(lines))
+
+    def _is_asked(self, path: str) -> bool:
+        """Whether the task names a file, by its name, with its folders, or one of these."""
+        folders = (f"{folder}/" for folder in PurePosixPath(path).parents if folder.name)
+        names = "|".join(map(re.escape, (path, PurePosixPath(path).name, *folders)))
+        pattern = rf"(?<![\w/.-])(?:\./)?(?:{names})(?!\.?[\w/-])"
+        return re.search(pattern, self.evidence.task) is not None
+
+    def _reversed(
+        self,
+        mine: FileChange,
+        hunks: Sequence[ChangedLines],
+        later: Sequence[Sequence[ChangedLines]],
+    ) -> list[ChangedLines]:
+        """The hunks of a file that are the way back of a commit's, in their places."""
+        own = defaultdict[_Lines, list[ChangedLines]](list)
+        for hunk in self._hunks(mine.old_oid, mine.new_oid) if hunks and exists(mine) else ():
+            own[_telling(hunk.removed), _telling(hunk.added)].append(hunk)
+        same, count = [], 0
+        for hunk in hunks if own else ():
+            removed, added = lines = _telling(hunk.added), _telling(hunk.removed)
+            at = _place(hunk, later)
+            near = (back for back in own.get(lines, ()) if _is_near(back, at))
+            if (back := next(near, None)) and (added or not removed or not self._stay(removed)):
+                same.append(back)
+                count += len(removed) + len(added)
+        return same if count >= _LEAST else []
+
+    def _stay(self, lines: Sequence[bytes]) -> bool:
+        """Whether half of these lines or more are still there, wherever the patch has put them."""
+        return 2 * (Counter(lines) & self._lost).total() <= len(lines)
+
+    @cached_property
+    def _lost(self) -> Counter[bytes]:
+        """The lines that no file of the patch has any more."""
+        old, new = (
+            Counter(line for text in texts for line in _telling(_lines(text)))
+            for texts in zip(*((file.old, file.new) for file in self.files), strict=True)
+        )
+        return old - new
+
+
+_Lines = tuple[Sequence[bytes], Sequence[bytes]]
+"""That were removed, and added."""
+
+
+def _lines(text: str | None) -> list[bytes]:
+    return (text or "").encode().split(b"\n")
+
+
+def _telling(lines: Iterable[bytes]) -> tuple[bytes, ...]:
+    """Without those that are blank, or have nothing but signs or such a word."""
+    return tuple(line.strip() for line in lines if {*_TERM.findall(line, 0, 999)} - _EMPTY)
+
+
+def _place(hunk: ChangedLines, later: Sequence[Sequence[ChangedLines]]) -> int | None:
+    """Where the lines that a commit left are on the base; None where a later commit, the newest
+    first, has changed them."""
+    at = hunk.new_at
+    for hunks in reversed(later):
+        before = [other for other in hunks if other.old_at + len(other.removed) <= at]
+        end = at + len(hunk.added)
+        if any(other.old_at < end for other in hunks[len(before) :]):
+            return None
+        at += sum(len(other.added) - len(other.removed) for other in before)
+    return at
+
+
+def _is_near(hunk: ChangedLines, at: int | None) -> bool:
+    """git may begin a hunk at any of several lines that are the same."""
+    return at is not None and abs(hunk.old_at - at) <= len(hunk.removed) + len(hunk.added)

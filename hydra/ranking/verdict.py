@@ -117,7 +117,7 @@ class _RankingState:
             lane: (
                 *_tampering(lane_results[lane].lane, evidence),
                 *scope(lane, files),
-                *undone(files[lane], evidence.history),
+                *undone(files[lane], evidence),
             )
             for lane in patched
         }

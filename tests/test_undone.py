@@ -1,0 +1,262 @@
+"""What a patch takes back of the base's last commits, read from real histories."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hydra.git import runner
+from hydra.ranking import collect
+from hydra.ranking.undone import undoing, undone
+from tests.conftest import git
+
+LOOP = (
+    "def total(rows):\n    value = 0\n    for row in rows:\n"
+    "        value += row\n    return value\n"
+)
+LAST = "\n\ndef last(rows):\n    return rows[-2]\n"
+CODE = f"import os\n\n\n{LOOP}\n\ndef first(rows):\n    return rows[0]\n{LAST}"
+GUARD = CODE.replace("    value = 0\n", "    if not rows:\n        return None\n    value = 0\n")
+MENDED = ("rows[-2]", "rows[-1]")
+Files = Mapping[str, str | bytes | None]
+
+
+@dataclass
+class History:
+    """A repository whose base is made commit by commit, and a patch on it."""
+
+    scratch: Path
+    repo: Path
+
+    def commit(self, subject: str, files: Files, *more: str) -> str:
+        for path, text in files.items():
+            place = self.repo / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if text is None:
+                place.unlink()
+            else:
+                place.write_bytes(text.encode() if isinstance(text, str) else text)
+        git(self.repo, "add", "-Af")
+        git(self.repo, *more, "commit", "-qm", subject)
+        return git(self.repo, "rev-parse", "--short=7", "HEAD")
+
+    def patch(self, files: Files, task: str = "Mend it") -> tuple[list[str], str]:
+        """What is said of a patch of these files, and what of that is a decision."""
+        base = git(self.repo, "rev-parse", "HEAD")
+        self.commit("A patch", files)
+        head = git(self.repo, "rev-parse", "HEAD")
+        git(self.repo, "branch", "-qf", "claude", head)
+        git(self.repo, "reset", "-q", "--hard", base)
+        folder = self.scratch / head
+        git(self.scratch, "clone", "-q", "--bare", str(self.repo), str(folder / "patches.git"))
+        patch = {"commit": head, "base": base}
+        lanes = [{"lane": "claude", "status": "completed", "patch": patch}]
+        facts = collect.evidence(folder, base, lanes, task=task)
+        (lane,) = facts.lanes
+        reason = undoing(lane.files, facts)
+        said = [finding.text for finding in undone(lane.files, facts)]
+        return said, reason.text if reason else ""
+
+
+@pytest.fixture
+def history(scratch: Path, repo: Path) -> History:
+    return History(scratch, repo)
+
+
+def test_lines_taken_back_beside_a_mend_in_the_same_file_are_said(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE})
+    oid = history.commit("Guard", {"rows.py": GUARD})
+    later = GUARD.replace("import os\n", "import os\nimport sys\n")
+    history.commit("Import", {"rows.py": later})
+    ours = later.replace(GUARD[len("import os\n") :], CODE[len("import os\n") :])
+    assert history.patch({"rows.py": ours.replace(*MENDED)}) == (
+        [f"undoes {oid}: Guard"],
+        f"undoes {oid}: Guard",
+    )
+    assert history.patch({"rows.py": ours}) == ([f"undoes {oid}: Guard"], "")
+
+
+def test_a_part_of_a_commit_is_said_with_its_file(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE, "more.py": CODE})
+    both = GUARD.replace("rows[0]", "rows[0] if rows else None")
+    oid = history.commit("Guard", {"rows.py": both, "more.py": both})
+    ours = both.replace(GUARD, CODE).replace("    if not rows:\n        return None\n", "")
+    assert history.patch({"rows.py": ours}) == (
+        [f"undoes {oid} in rows.py: Guard"],
+        "",
+    )
+    assert history.patch({"rows.py": ours.replace(*MENDED)})[1]
+
+
+def test_one_changed_line_counts_in_its_own_place_alone(history: History) -> None:
+    text = "".join(f"def wait_{n}():\n    return sleep(5)\n\n\n" for n in range(40))
+    history.commit("Waits", {"waits.py": text})
+    lines = text.splitlines(keepends=True)
+    lines[5] = lines[-3] = "    return sleep(10)\n"
+    history.commit(
+        "Last one", {"waits.py": "".join([*lines[:5], text.splitlines(True)[5], *lines[6:]])}
+    )
+    oid = history.commit("Second one", {"waits.py": "".join(lines)})
+    again = "    return sleep(5)\n"
+    mend = "    return sleep(7)\n"
+    second = "".join([*lines[:5], again, *lines[6:21], mend, *lines[22:]])
+    assert history.patch({"waits.py": second})[0] == [f"undoes {oid}: Second one"]
+    lines[5:6] = ["    now = 1\n", "    return sleep(10)\n"]
+    history.commit("Now", {"waits.py": "".join(lines)})
+    lines[81] = "    return sleep(10)\n"
+    history.commit("In the middle", {"waits.py": "".join(lines)})
+    elsewhere = "".join(lines).replace("wait_9():\n    return sleep(5)", "wait_9():\n    return 1")
+    assert history.patch({"waits.py": elsewhere})[0] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import os\n", ""),
+        ("    return rows[0]\n", "    return rows[0]\n\n"),
+        ("    return rows[0]\n", "    return rows[0]\n    }\n    }\n    end\n"),
+    ],
+)
+def test_lines_that_may_be_chance_are_not_said(history: History, old: str, new: str) -> None:
+    history.commit("Before", {"rows.py": CODE.replace(old, new)})
+    history.commit("After", {"rows.py": CODE})
+    ours = CODE.replace(old, new).replace(*MENDED)
+    assert history.patch({"rows.py": ours}) == ([], "")
+
+
+def test_what_was_changed_since_is_not_taken_back(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE})
+    history.commit("Guard", {"rows.py": GUARD})
+    history.commit("Zero", {"rows.py": GUARD.replace("return None", "return 0")})
+    assert history.patch({"rows.py": CODE.replace(*MENDED)}) == ([], "")
+
+
+@pytest.mark.parametrize("edited", [CODE, GUARD, CODE + "\n\nMORE = 1\n"])
+def test_a_file_that_moves_takes_nothing_back(history: History, edited: str) -> None:
+    history.commit("Rows", {"rows.py": CODE})
+    assert history.patch({"rows.py": None, "lib/rows.py": edited}) == ([], "")
+
+
+def test_a_function_that_moves_takes_nothing_back(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE, "more.py": "A = 1\n"})
+    history.commit("Guard", {"rows.py": GUARD, "more.py": f"A = 1\n\n\n{LOOP}"})
+    inner = "".join(f"    {line}" for line in LOOP.splitlines(keepends=True))
+    files = {"more.py": "A = 2\n", "rows.py": f"{GUARD}\n\nclass Sum:\n{inner}"}
+    assert history.patch(files) == ([], "")
+
+
+def test_a_mode_that_changes_takes_nothing_back(history: History) -> None:
+    history.commit("Tool", {"tool.sh": "echo 1\n"})
+    git(history.repo, "config", "core.fileMode", "true")
+    (history.repo / "tool.sh").chmod(0o755)
+    history.commit("Runs", {})
+    (history.repo / "tool.sh").chmod(0o644)
+    history.commit("Text", {"tool.sh": "echo 2\n"})
+    (history.repo / "tool.sh").chmod(0o755)
+    assert history.patch({"src/pager.py": CODE}) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("task", "is_asked"),
+    [
+        ("Delete lib/rows.py.", True),
+        ("`rows.py` is dead: remove it", True),
+        ("Drop the folder lib/, and mend the rest", True),
+        ("Mend it", False),
+        ("Mend other/rows.py", False),
+        ("Mend lib/rows.pyi and lib/more.py", False),
+    ],
+)
+def test_a_file_goes_that_the_task_names(history: History, task: str, is_asked: bool) -> None:
+    oid = history.commit("Rows", {"lib/rows.py": CODE})
+    files = {"lib/rows.py": None, "src/pager.py": "PAGES = 1\n"}
+    text = f"undoes {oid}: Rows"
+    assert history.patch(files, task) == (([], "") if is_asked else ([text], text))
+
+
+def test_a_merge_counts_against_its_first_parent(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE})
+    git(history.repo, "checkout", "-qb", "side")
+    history.commit("Guard", {"rows.py": GUARD})
+    git(history.repo, "checkout", "-q", "main")
+    history.commit("Beside", {"rows.py": CODE.replace("import os\n", "")})
+    git(history.repo, "merge", "-q", "--no-edit", "side")
+    oid = git(history.repo, "rev-parse", "--short=7", "HEAD")
+    ours = CODE.replace("import os\n", "").replace(*MENDED)
+    assert history.patch({"rows.py": ours})[0] == [f"undoes {oid}: Merge branch 'side'"]
+
+
+def test_lines_are_followed_through_the_names_of_a_file(history: History) -> None:
+    rows = history.commit("Rows", {"rows.py": CODE})
+    guard = history.commit("Guard", {"rows.py": GUARD})
+    named = GUARD.replace("def first(rows):\n    return", "def first(rows):\n    return 1 +")
+    files = {"rows.py": None, "lib/lines.py": named, "src/pager.py": LOOP}
+    move = history.commit("Move", files)
+    ours = named.replace("    if not rows:\n        return None\n", "").replace(*MENDED)
+    text = f"undoes {guard}: Guard"
+    assert history.patch({"lib/lines.py": ours}) == ([text], text)
+    first = named.replace("return 1 +", "return").replace(*MENDED)
+    text = f"undoes {move} in lib/lines.py: Move"
+    assert history.patch({"lib/lines.py": first}) == ([text], text)
+    assert history.patch({"lib/lines.py": None, "rows.py": GUARD})[0] == [
+        f"undoes {move} in lib/lines.py, rows.py: Move"
+    ]
+    assert history.patch({"lib/lines.py": None})[0] == [f"undoes {rows}: Rows"]
+
+
+def test_a_file_of_bytes_is_again_what_it_was(history: History) -> None:
+    history.commit("Logo", {"logo.png": b"\0\1"})
+    oid = history.commit("Larger", {"logo.png": b"\0\2"})
+    text = f"undoes {oid}: Larger"
+    assert history.patch({"logo.png": b"\0\1", "src/pager.py": LOOP}) == ([text], text)
+    assert history.patch({"logo.png": b"\0\3", "src/pager.py": LOOP}) == ([], "")
+
+
+def test_names_that_git_would_quote_or_read_as_patterns(history: History) -> None:
+    for name in ("a b.py", "ä\n.py", "[ab]*.py", ":(top)x.py"):
+        history.commit("Rows", {name: CODE})
+        oid = history.commit("Guard", {name: GUARD})
+        assert history.patch({name: CODE.replace(*MENDED)})[0] == [f"undoes {oid}: Guard"]
+
+
+@pytest.mark.slow
+def test_a_big_history_is_read_by_as_few_gits(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stream(count: int) -> bytes:
+        who = b"committer A <a@b> 1 +0000\ndata 1\nc"
+        commits = b"".join(
+            b"commit refs/heads/main\n%s\n%sM 100644 inline n.txt\ndata %d\n%d\n"
+            % (who, b"from refs/heads/main^0\n" * (n == 0), len(str(n)), n)
+            for n in range(count)
+        )
+        files = b"".join(
+            b"M 100644 inline lib/f%d.py\ndata %d\nA = %d\nB = 1\n" % (n, 11 + len(str(n)), n)
+            for n in range(5_000)
+        )
+        return b"%scommit refs/heads/main\n%s\n%s" % (commits, who, files)
+
+    subprocess.run(
+        ["git", "fast-import", "--quiet"], input=stream(10_000), cwd=history.repo, check=True
+    )
+    git(history.repo, "reset", "-q", "--hard")
+    argvs: list[Sequence[object]] = []
+    start = runner._start
+
+    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
+        argvs.append(argv)
+        return start(argv, *more)
+
+    monkeypatch.setattr(runner, "_start", counted)
+    oid = history.commit(
+        "Guard", {f"lib/f{n}.py": f"A = {n}\nB = 2\nC = 3\n" for n in range(5_000)}
+    )
+    argvs.clear()
+    said = history.patch({"lib/f7.py": "A = 7\nB = 1\n", "lib/f8.py": "A = 8\nB = 1\n\nC = 4\n"})[0]
+    assert said == [f"undoes {oid} in lib/f7.py: Guard"]
+    assert len(argvs) < 20
