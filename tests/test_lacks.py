@@ -358,6 +358,39 @@ def test_a_link_of_a_dependency_s_name_is_followed(scratch: Path, repo: Path, pa
 
 @pytest.mark.slow
 @needs_bwrap
+def test_no_link_leads_a_lane_to_what_is_no_environment(scratch: Path, repo: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    keys = hydra.home / "keys"
+    (keys / "__editable__.keys").mkdir(parents=True)
+    (keys / "key").write_text("made-up\n")
+    (repo / "vendor").mkdir()
+    (repo / "vendor/a.txt").write_text("")
+    (repo / "src/a.py").write_text("")
+    (repo / "own").mkdir()
+    (repo / "own/key").write_text("own\n")
+    git(repo, "add", "vendor", "src")
+    git(repo, "commit", "-qm", "Folders")
+    links = {
+        **dict.fromkeys(("env", "build", "vendor/deps", "x.egg-info"), keys),
+        "src/_version.py": keys / "key",
+        "target": repo / ".git",
+        "_build": repo,
+        "deps": repo / "own",
+    }
+    for name, place in links.items():
+        (repo / name).symlink_to(place)
+    (repo / ".git/info/exclude").write_text("\n".join((*links, "own")))
+    paths = ("env/key", "build/key", "vendor/deps/key", "x.egg-info/key", "src/_version.py")
+    paths = (*paths, "target/config", "_build/.git/config", "deps/key")
+    read = f"for path in {' '.join(paths)}; do cat $path && echo $path; done > read.txt"
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{read}; true"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--no-check")
+    text = git(Path(race.document["folder"], "patches.git"), "show", "claude:read.txt")
+    assert text.splitlines() == ["own", "deps/key"]
+
+
+@pytest.mark.slow
+@needs_bwrap
 def test_a_program_that_is_hidden_is_said_to_be_and_the_line_shows_it(
     scratch: Path, repo: Path
 ) -> None:
