@@ -37,7 +37,7 @@ from hydra.git.runner import is_unanswered
 from hydra.log import bind
 from hydra.paths import ground_dir
 from hydra.race.check_hints import refusal
-from hydra.race.check_selection import folder_of, placed
+from hydra.race.check_selection import folder_of, placed, with_setup
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import linked_aside, names_of
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
@@ -342,7 +342,7 @@ def plan_here(
         raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
     folder = folder_of(place.repository.root, request.directory)
     flags = with_paths(request.flags, place.repository.root, folder)
-    config = settings.load(place.repository.root, request.environ, flags)
+    config = with_setup(settings.load(place.repository.root, request.environ, flags), folder)
     check_shared(place.repository, config.race.share)
     plan = history.plan(record.folder)
     confinement = trio.run(try_confinement, request.environ)
