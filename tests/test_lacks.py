@@ -37,6 +37,7 @@ IGNORED = (
     "node_modules/",
     "core/dist/",
     "static/",
+    "maps/tiles/",
     "linked",
     "seeds/",
 )
@@ -44,9 +45,11 @@ FILES = (
     *(".env", "api/.env.test", "b/local.cfg", "c/local.cfg", "web/gen/x.ts", "web/gen/x.js"),
     *("generated/__init__.py", "helper.py", "tests/local.py", "shop/client.py", "new/a.json"),
     *("core/dist/index.js", "core/src/index.js", "static/app.css", "seeds/a.sql", "app/.env"),
+    "maps/tiles/0.png",
 )
 MANIFESTS = {
     "package.json": {"workspaces": ["core"], "scripts": {"build": "tsc -b", "seed": "cat seeds/*"}},
+    "maps/package.json": {"scripts": {"fetch all $5": "curl -o tiles"}},
     "core/package.json": {"name": "@shop/core", "exports": {".": {"default": "./dist/index.js"}}},
 }
 
@@ -112,6 +115,11 @@ def surplus_of(top: Path, **values: Any) -> Surplus:
         ),
         ("Cannot find module '@shop/core' from 'app/a.js'", "core/dist/index.js", "--setup"),
         ("psql: seeds/a.sql: No such file or directory", "seeds/a.sql", "--setup 'npm run seed'"),
+        (
+            "No such file or directory: 'maps/tiles/0.png'",
+            "maps/tiles/0.png",
+            "--setup " + shlex.quote("cd maps && npm run 'fetch all $5'"),
+        ),
         ("KeyError: 'SHOP_KEY'", "SHOP_KEY", "export HYDRA_CHECKS_ENVIRONMENT=SHOP_KEY"),
         (
             "1 validation error for Settings\nshop_key\n  Field required [type=",
@@ -247,7 +255,7 @@ def test_what_the_base_misses_is_told_and_each_line_works_when_pasted(
     assert ends == dict.fromkeys(("unit", *LINES), "passed"), race
 
 
-def build_shop(repo: Path) -> None:
+def build_shop(repo: Path, script: str = "build") -> None:
     """A workspace whose tests load what its `build` makes of `core/src`, built and installed."""
     build = "require('fs').cpSync('core/src', 'core/dist', {recursive: true})"
     files = {
@@ -256,7 +264,7 @@ def build_shop(repo: Path) -> None:
             {
                 "private": True,
                 "workspaces": ["core", "app"],
-                "scripts": {"build": f'node -e "{build}"', "test": "node app/test.js"},
+                "scripts": {script: f'node -e "{build}"', "test": "node app/test.js"},
             }
         ),
         "core/package.json": json.dumps({"name": "@shop/core", "main": "dist/index.js"}),
@@ -308,7 +316,7 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     scratch: Path, repo: Path
 ) -> None:
     hydra = Hydra(scratch, repo)
-    build_shop(repo)
+    build_shop(repo, "build in $HOME")
     lanes = {
         "core": {"core/src/index.js": "exports.round = () => 2;\n"},
         "notes": {"core/README.md": "# Core\n"},
@@ -316,7 +324,8 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     }
     race = Judged(hydra, lanes).run("--share", "core/dist", checks=())
     untested = {does: race.of(does)["checks"][0]["untested"] for does in lanes}
-    cure = 'hydra check --setup "npm run build"'
+    build = shlex.quote("npm run 'build in $HOME'")
+    cure = f"hydra check --setup {build}"
     assert untested == {
         "core": f"core/dist is your checkout's, built without this patch: {cure} builds it anew",
         "notes": "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -55,7 +56,7 @@ def _naming(at: Path, name: str, top: Path) -> Iterator[str]:
     pattern = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
     for script, text in _scripts(at).items():
         if pattern.search(text) and _is_maker(script):
-            yield f"{_manager(at, top)} run {script}"
+            yield f"{_manager(at, top)} run {shlex.quote(script)}"
     for file in (at / makefile for makefile in _MAKEFILES):
         for target, recipe in _TARGET.findall(_read(file)):
             if target == name or (pattern.search(recipe) and _is_maker(target)):
