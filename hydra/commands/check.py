@@ -487,10 +487,9 @@ async def _checked(
         own=(place.repository.root, place.state),
         settings_file=paths.user_config_file(request.environ),
         run_folder=record.folder,
+        surplus=surplus,
         mounts=plan.dependencies,
         confined=plan.confinement.holds,
-        search=request.environ.get("PATH", ""),
-        surplus=surplus,
     )
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
