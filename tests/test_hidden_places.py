@@ -243,9 +243,8 @@ def test_an_ignored_module_that_tests_miss_is_told_before_the_agents(
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     hydra.repo = api
     check = ("--check", ".venv/bin/python -m pytest -q") if named else ()
-    told = (
-        f"a check misses {path}, which your checkout has and git ignores: --copy {path} brings it"
-    )
+    way = "--copy parse/_info.py"  # as one types it there
+    told = f"a check misses {path}, which your checkout has and git ignores: {way} brings it"
     # It may be the task to write it: nothing stops for it, and of what nobody has nothing is told.
     race = hydra.race("-a", "claude", *check)
     assert told not in race.document["warnings"]
@@ -254,7 +253,7 @@ def test_an_ignored_module_that_tests_miss_is_told_before_the_agents(
     assert race.document["warnings"].count(told) == 1
     kinds = [(row["kind"], row["data"].get("text")) for row in hydra.events()]
     assert kinds.index(("run_warning", told)) < [kind for kind, _ in kinds].index("agent_started")
-    race = hydra.race("-a", "claude", *check, "--copy", path)
+    race = hydra.race("-a", "claude", *check, *way.split())
     assert race.lane("claude")["checks"][0]["status"] == "passed", race
 
 

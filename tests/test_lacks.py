@@ -7,12 +7,16 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hydra.checks.lack import Lack, joined
 from hydra.checks.lacks import lacks
+from hydra.git.background import Later
 from hydra.process.sandbox.view import View
 from hydra.race.hidden_places import HiddenPlaces
 from hydra.workspace.surplus import Surplus
@@ -37,6 +41,7 @@ IGNORED = (
     "node_modules/",
     "core/dist/",
     "static/",
+    "maps/tiles/",
     "linked",
     "seeds/",
 )
@@ -44,9 +49,11 @@ FILES = (
     *(".env", "api/.env.test", "b/local.cfg", "c/local.cfg", "web/gen/x.ts", "web/gen/x.js"),
     *("generated/__init__.py", "helper.py", "tests/local.py", "shop/client.py", "new/a.json"),
     *("core/dist/index.js", "core/src/index.js", "static/app.css", "seeds/a.sql", "app/.env"),
+    "maps/tiles/0.png",
 )
 MANIFESTS = {
     "package.json": {"workspaces": ["core"], "scripts": {"build": "tsc -b", "seed": "cat seeds/*"}},
+    "maps/package.json": {"scripts": {"fetch all $5": "curl -o tiles"}},
     "core/package.json": {"name": "@shop/core", "exports": {".": {"default": "./dist/index.js"}}},
 }
 
@@ -75,9 +82,14 @@ def surplus_of(top: Path, **values: Any) -> Surplus:
         untracked=("new/",),
         shown=("node_modules",),
         variables=frozenset({"SHOP_KEY", "DISPLAY"}),
-        defined={"DATABASE_URL": ".env"},
+        defined={"DATABASE_URL": (".env",), "REDIS_URL": (".env", "api/.env.test")},
         **values,
     )
+
+
+def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
+    """What each says to type, with its verb."""
+    return [lack.told_of("a check", folder).partition(": ")[2] for lack in lacks]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +124,11 @@ def surplus_of(top: Path, **values: Any) -> Surplus:
         ),
         ("Cannot find module '@shop/core' from 'app/a.js'", "core/dist/index.js", "--setup"),
         ("psql: seeds/a.sql: No such file or directory", "seeds/a.sql", "--setup 'npm run seed'"),
+        (
+            "No such file or directory: 'maps/tiles/0.png'",
+            "maps/tiles/0.png",
+            "--setup " + shlex.quote("cd maps && npm run 'fetch all $5'"),
+        ),
         ("KeyError: 'SHOP_KEY'", "SHOP_KEY", "export HYDRA_CHECKS_ENVIRONMENT=SHOP_KEY"),
         (
             "1 validation error for Settings\nshop_key\n  Field required [type=",
@@ -132,12 +149,12 @@ def test_what_an_output_misses_is_named_with_the_option(
 ) -> None:
     found = lacks(text.replace("TOP", str(top)), surplus_of(top))
     assert [lack.name for lack in found] == [name] * bool(name), found
-    assert all(lack.way.startswith(way) for lack in found), found
+    assert all(line.startswith(way) for line in ways(found)), found
 
 
 def test_at_most_two_are_told_and_one_option_once(top: Path) -> None:
     text = "\n".join(f"No such file or directory: '{name}'" for name in FILES)
-    assert [lack.way for lack in lacks(text, surplus_of(top))] == [
+    assert ways(lacks(text, surplus_of(top))) == [
         "--copy .env brings it",
         "--copy api/.env.test brings it",
     ]
@@ -147,15 +164,57 @@ def test_at_most_two_are_told_and_one_option_once(top: Path) -> None:
 
 def test_options_are_as_one_types_them_where_one_stands(top: Path) -> None:
     text = f"Cannot find module '{top}/core/dist/index.js'; no such file '.env'"
-    assert [lack.way for lack in lacks(text, surplus_of(top, folder="app"))] == [
+    assert ways(lacks(text, surplus_of(top)), "app") == [
         "--setup 'cd .. && npm run build' builds it",
         "--copy ../.env brings it",
     ]
 
 
 def test_nothing_is_shared_where_nothing_confines(top: Path) -> None:
-    (lack,) = lacks("no such file 'static/app.css'", surplus_of(top, shares=False))
-    assert lack.way == "--copy static/app.css brings it"
+    found = lacks("no such file 'static/app.css'", surplus_of(top, shares=False))
+    assert ways(found) == ["--copy static/app.css brings it"]
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "way"),
+    [
+        ("no such file '.env'", "make", "--copy .env --copy app/.env bring it"),
+        ("no such file '.env'", "cd app && make", "--copy app/.env brings it"),
+        ("no such file '.env'", "cd core && make", "--copy .env --copy app/.env bring it"),
+        ("no such file '../.env'", "cd app && make", "--copy .env brings it"),
+        ("no such file 'TOP/.env'", "make", "--copy .env brings it"),
+        ("no such file 'TOP/app/.env'", "make", "--copy app/.env brings it"),
+        ("KeyError: 'REDIS_URL'", "make", "--copy .env --copy api/.env.test bring it"),
+        ("KeyError: 'DATABASE_URL'", "cd app && make", "--copy .env brings it"),
+    ],
+)
+def test_of_files_with_one_name_the_one_that_is_meant_is_offered_or_all(
+    top: Path, text: str, command: str, way: str
+) -> None:
+    surplus = surplus_of(top)
+    surplus = replace(surplus, ignored=(*surplus.ignored, "app/.env"))
+    assert ways(lacks(text.replace("TOP", str(top)), surplus, command=command)) == [way]
+
+
+def test_a_file_that_lanes_have_is_not_offered_for_its_variables(top: Path) -> None:
+    surplus = surplus_of(top)
+    text = "KeyError: 'REDIS_URL'; KeyError: 'DATABASE_URL'"
+    shown = replace(surplus, shown=("node_modules", ".env"))
+    assert ways(lacks(text, shown)) == ["--copy api/.env.test brings it"]
+
+
+def test_one_line_passes_on_all_variables(top: Path) -> None:
+    surplus = replace(surplus_of(top), passed=("KEPT_*",))
+    surplus = replace(surplus, variables=frozenset(("KEY_A", "KEY_B", "KEY_C")))
+    (both,) = lacks("KEY_A is not set\nKEY_B is not set", surplus)
+    (more,) = lacks("KEY_C is not set\nKEY_B is not set", surplus)
+    line = "export HYDRA_CHECKS_ENVIRONMENT='KEPT_*,KEY_A,KEY_B"
+    assert both.told_of("a check", "") == (
+        "a check misses KEY_A and KEY_B, variables of your shell that checks are not given: "
+        f"{line}' passes them on"
+    )
+    assert ways(joined((both, more))) == [f"{line},KEY_C' passes them on"]
+    assert lacks("KEY_A is not set", surplus, shell=False) == ()
 
 
 UNIT = """import unittest
@@ -183,7 +242,9 @@ def options(sentences: list[str]) -> tuple[list[str], dict[str, str], list[str]]
     variables: dict[str, str] = {}
     places: list[str] = []
     for sentence in sentences:
-        way = re.sub(r" (?:brings?|builds|gives) it(?: to them)?$", "", sentence.partition(": ")[2])
+        way = re.sub(
+            r" (?:brings?|builds|passes) (?:it|them)(?: on)?$", "", sentence.partition(": ")[2]
+        )
         if shown := re.search(r" and \[confine\] show = (\[.*\]) in \S+$", way):
             places, way = json.loads(shown[1]), way[: shown.start()]
         if way.startswith("export "):
@@ -247,7 +308,76 @@ def test_what_the_base_misses_is_told_and_each_line_works_when_pasted(
     assert ends == dict.fromkeys(("unit", *LINES), "passed"), race
 
 
-def build_shop(repo: Path) -> None:
+@pytest.mark.slow
+@needs_bwrap
+def test_variables_of_several_checks_are_passed_on_by_one_line(scratch: Path, repo: Path) -> None:
+    names = ("SHOP_KEY", "SHOP_ID")
+    extra = dict.fromkeys((*names, "SHOP_AGENT", "KEPT"), "made-up")
+    hydra = Hydra(scratch, repo, extra={**extra, "HYDRA_CHECKS_ENVIRONMENT": "KEPT"})
+    misses = "import os; os.environ['{}']".format
+    agents = [fakes.shell("python3", "-c", misses("SHOP_AGENT")), fakes.edit("a.txt", "a\n")]
+    hydra.agent("claude", [*agents, fakes.finish("done")])
+    checks = [f"{name[-2:].lower()}=python3 -c {shlex.quote(misses(name))}" for name in names]
+    typed = [term for check in checks for term in ("--check", check)]
+    done = hydra.run("race", "Do it", "-a", "claude", *typed)
+    lines = [
+        row["data"]["text"]
+        for row in hydra.events()
+        if row["kind"] == "run_warning" and "SHOP_" in row["data"]["text"]
+    ]
+    assert [line.split()[3] for line in lines] == ["SHOP_KEY,", "SHOP_ID,"], lines
+    assert lines[-1].endswith("=KEPT,SHOP_KEY,SHOP_ID passes it on"), "it undoes no other"
+    compared = json.loads(hydra.run("compare", "--json").stdout)
+    (line,) = [line for line in compared["warnings"] if "SHOP_" in line]
+    assert line in done.stdout
+    way = "export HYDRA_CHECKS_ENVIRONMENT=KEPT,SHOP_KEY,SHOP_ID"
+    assert line.endswith(f": {way} passes them on")
+    paste = shlex.join([hydra.python, "-m", "hydra", "check", "--json"])
+    done = hydra.execute("/bin/sh", "-c", f"{way}; {paste}")
+    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
+    assert [row["status"] for row in rows] == ["passed", "passed"], done.stderr
+
+
+@pytest.mark.slow
+@needs_bwrap
+@pytest.mark.parametrize("stands", ["api", "api/src", ""])
+def test_the_line_that_tests_now_works_where_one_stands(
+    scratch: Path, repo: Path, stands: str
+) -> None:
+    hydra = Hydra(scratch, repo)
+    files = {
+        ".gitignore": "gen/\n.env\nother\n",
+        "api/Makefile": "gen:\n\tmkdir -p gen && echo 1 > gen/a\n",
+        "api/src/a.txt": "",
+        "api/.env": "A=1\n",
+        ".env": "A=1\n",
+        "api/other": "1\n",
+        "other": "1\n",
+        "api/gen/a": "1\n",
+    }
+    for name, text in files.items():
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Api")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    hydra.repo = repo / stands
+    to_api = os.path.relpath(repo / "api", hydra.repo)
+    enters = f"cd {to_api} && " if to_api != "." else ""
+    check = f"{enters}cat other made .env gen/a"
+    other = os.path.normpath(f"{to_api}/other")
+    race = hydra.race(
+        *("-a", "claude", "--check", check, "--copy", other, "--setup", f"touch {to_api}/made")
+    )
+    line = race.document["verdict"]["check_now"]
+    assert line.count("--copy") == line.count("--setup") == 2, line
+    paste = f'hydra() {{ {shlex.join([hydra.python, "-m", "hydra"])} "$@"; }}; {line} --json'
+    done = hydra.execute("/bin/sh", "-c", paste)
+    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
+    assert [row["status"] for row in rows] == ["passed"], (line, done.stderr)
+
+
+def build_shop(repo: Path, script: str = "build") -> None:
     """A workspace whose tests load what its `build` makes of `core/src`, built and installed."""
     build = "require('fs').cpSync('core/src', 'core/dist', {recursive: true})"
     files = {
@@ -256,7 +386,7 @@ def build_shop(repo: Path) -> None:
             {
                 "private": True,
                 "workspaces": ["core", "app"],
-                "scripts": {"build": f'node -e "{build}"', "test": "node app/test.js"},
+                "scripts": {script: f'node -e "{build}"', "test": "node app/test.js"},
             }
         ),
         "core/package.json": json.dumps({"name": "@shop/core", "main": "dist/index.js"}),
@@ -286,7 +416,9 @@ def test_a_workspace_s_build_is_offered_and_pasted(scratch: Path, repo: Path) ->
     done = hydra.run("race", "Do it", "-a", "claude:a", "-a", "claude:b")
     assert done.stdout.startswith("Nothing was tested: there is no first.\n")
     compared = json.loads(hydra.run("compare", "--json").stdout)
-    (said,) = compared["baseline"][0]["missing"]
+    (lack,) = compared["baseline"][0]["missing"]
+    assert (lack["names"], lack["option"]) == (["core/dist/index.js"], "--setup")
+    (said,) = [line for line in compared["warnings"] if "misses" in line]
     assert said.endswith(": --setup 'npm run build' builds it")
     assert f"note: {said}" in done.stdout
     assert {(lane["state"], lane["reason"]) for lane in compared["lanes"]} == {
@@ -308,7 +440,7 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     scratch: Path, repo: Path
 ) -> None:
     hydra = Hydra(scratch, repo)
-    build_shop(repo)
+    build_shop(repo, "build in $HOME")
     lanes = {
         "core": {"core/src/index.js": "exports.round = () => 2;\n"},
         "notes": {"core/README.md": "# Core\n"},
@@ -316,7 +448,8 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     }
     race = Judged(hydra, lanes).run("--share", "core/dist", checks=())
     untested = {does: race.of(does)["checks"][0]["untested"] for does in lanes}
-    cure = 'hydra check --setup "npm run build"'
+    build = shlex.quote("npm run 'build in $HOME'")
+    cure = f"hydra check --setup {build}"
     assert untested == {
         "core": f"core/dist is your checkout's, built without this patch: {cure} builds it anew",
         "notes": "",
@@ -354,6 +487,39 @@ def test_a_link_of_a_dependency_s_name_is_followed(scratch: Path, repo: Path, pa
     assert race.lane("claude")["patch"]["files"] == 1, race
     assert (place / "node_modules/left/index.js").read_text() == "1\n"
     assert not (place / "venv/new").exists()
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_no_link_leads_a_lane_to_what_is_no_environment(scratch: Path, repo: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    keys = hydra.home / "keys"
+    (keys / "__editable__.keys").mkdir(parents=True)
+    (keys / "key").write_text("made-up\n")
+    (repo / "vendor").mkdir()
+    (repo / "vendor/a.txt").write_text("")
+    (repo / "src/a.py").write_text("")
+    (repo / "own").mkdir()
+    (repo / "own/key").write_text("own\n")
+    git(repo, "add", "vendor", "src")
+    git(repo, "commit", "-qm", "Folders")
+    links = {
+        **dict.fromkeys(("env", "build", "vendor/deps", "x.egg-info"), keys),
+        "src/_version.py": keys / "key",
+        "target": repo / ".git",
+        "_build": repo,
+        "deps": repo / "own",
+    }
+    for name, place in links.items():
+        (repo / name).symlink_to(place)
+    (repo / ".git/info/exclude").write_text("\n".join((*links, "own")))
+    paths = "env/key build/key vendor/deps/key x.egg-info/key src/_version.py"
+    inner = "target/config _build/.git/config deps/key"
+    read = f"for path in {paths} {inner}; do cat $path && echo $path; done > read.txt"
+    hydra.agent("claude", [fakes.shell("sh", "-c", f"{read}; true"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--no-check")
+    text = git(Path(race.document["folder"], "patches.git"), "show", "claude:read.txt")
+    assert text.splitlines() == ["own", "deps/key"]
 
 
 @pytest.mark.slow
@@ -401,7 +567,7 @@ def test_a_bare_program_in_a_hidden_folder_of_path_is_named_with_its_place(scrat
         own=(),
         settings_file=scratch / "home/hydra.toml",
         run_folder=scratch,
-        search=str(place),
+        surplus=Later(lambda: Surplus(top=scratch, search=str(place))),
     )
     (line,) = hidden.hidden("hydra-check: 1: probe: not found\nother: not found", "check_ended")
     assert line == (

@@ -314,3 +314,20 @@ def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
     hydra.repo = top
     done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
     assert "is not read" not in done.stdout
+
+
+@pytest.mark.slow
+def test_what_a_check_below_the_top_is_given_is_meant_where_one_stands(hydra: Hydra) -> None:
+    top, api = hydra.repo, hydra.repo / "services" / "api"
+    made = "made.txt:\n\techo 1 > made.txt\n\ntest: .env\n\ttest -e made.txt\n"
+    with_tests(top, {"services/api/Makefile": made, ".gitignore": ".env\n"})
+    (top / ".env").write_text("")
+    (api / ".env").write_text("")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
+    hydra.race("-a", "claude", "--check", UNITTEST)
+    hydra.repo = api
+    line = ("--setup", "make made.txt", "--copy", ".env", "--check", "make test")
+    done = hydra.run("check", *line, "--json")
+    document = json.loads(done.stdout)
+    ends = [row["status"] for row in (*document["baseline"], *document["lanes"][0]["checks"])]
+    assert ends == ["passed", "passed"], done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,12 +45,36 @@ def test_what_fails_with_other_dependencies_is_untested(hydra: Hydra) -> None:
     race = hydra.race(*terms)
     assert {lane: check_of(race, lane)["untested"] for lane in ("claude", "codex")} == {
         "claude": "its dependencies changed (requirements.txt) and were not installed: "
-        'hydra check --setup "pip install -r requirements.txt" tests it with them',
+        "hydra check --setup 'pip install -r requirements.txt' tests it with them",
         "codex": "",
     }
     assert all(race.lane(lane)["held_back"] for lane in ("claude", "codex"))
     race = hydra.race(*terms, "--setup", "true")
     assert [check_of(race, lane)["untested"] for lane in ("claude", "codex")] == ["", ""]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stands", "line"),
+    [
+        ("", "cd 'a b' && pip install -r requirements.txt"),
+        ("a b", "pip install -r requirements.txt"),
+        ("src", "cd '../a b' && pip install -r requirements.txt"),
+    ],
+)
+def test_the_set_up_is_offered_for_the_folder_where_one_stands(
+    hydra: Hydra, stands: str, line: str
+) -> None:
+    make_project(hydra)
+    (hydra.repo / "a b").mkdir()
+    git(hydra.repo, "mv", "requirements.txt", "a b/requirements.txt")
+    git(hydra.repo, "commit", "-qm", "Moved")
+    hydra.agent("claude", [fakes.edit("a b/requirements.txt", "left-pad==2\n"), BREAK, DONE])
+    top = hydra.repo
+    hydra.repo = top / stands
+    race = hydra.race("-a", "claude", "--check", f"cd {top} && grep -q load src/shelf/__init__.py")
+    cure = f"hydra check --setup {shlex.quote(line)} tests it with them"
+    assert str(check_of(race, "claude")["untested"]).endswith(f": {cure}"), race
 
 
 def copied(top: Path) -> Path:
@@ -91,7 +116,7 @@ def test_tests_of_an_installed_copy_are_untested(
     race = hydra.race("-a", "claude", "--check", check, *value)
     says = (
         "tests import the installed copy of shelf, not the patch: "
-        '--setup ".venv/bin/python -m pip install ." installs it anew'
+        "--setup '.venv/bin/python -m pip install .' installs it anew"
     )
     result = check_of(race, "claude")
     assert result["untested"] == (says if stale else ""), race.document["warnings"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from hydra.checks.project import Project, read
 from hydra.config.check_names import in_folder
 
 COMPILED = re.compile(r"dist|build|lib|out|esm|cjs|es|types|\.next")
@@ -22,16 +21,8 @@ _NO_BUILD = re.compile(
     r"clean|test|lint|format|start|serve|watch|dev|deploy|publish", re.IGNORECASE
 )
 """Words in the names of scripts that make files, and of those that do more, or something else."""
-_MANAGERS = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("pnpm-workspace.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-)
 _TARGET = re.compile(r"^(\w[\w.-]*)\s*:(?!=)([^\n]*(?:\n\t[^\n]*)*)", re.MULTILINE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_LARGEST = 1024 * 1024
 
 
 def builder_of(path: str, entry: str, top: Path) -> str:
@@ -55,9 +46,9 @@ def _naming(at: Path, name: str, top: Path) -> Iterator[str]:
     pattern = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
     for script, text in _scripts(at).items():
         if pattern.search(text) and _is_maker(script):
-            yield f"{_manager(at, top)} run {script}"
+            yield f"{_manager(at, top)} run {shlex.quote(script)}"
     for file in (at / makefile for makefile in _MAKEFILES):
-        for target, recipe in _TARGET.findall(_read(file)):
+        for target, recipe in _TARGET.findall(read(file)):
             if target == name or (pattern.search(recipe) and _is_maker(target)):
                 yield f"make {target}"
 
@@ -76,24 +67,20 @@ def _builds(at: Path) -> bool:
 
 
 def _is_workspace(at: Path) -> bool:
-    return "workspaces" in _manifest(at) or (at / "pnpm-workspace.yaml").is_file()
+    return Project(at, at).is_workspace
 
 
 def _manager(at: Path, top: Path) -> str:
-    folders = [folder for folder in (at, *at.parents) if folder.is_relative_to(top)]
-    managers = (name for folder in folders for file, name in _MANAGERS if (folder / file).is_file())
-    return next(managers, "npm")
+    return Project(at, top).manager
 
 
 def _scripts(at: Path) -> Mapping[str, str]:
-    scripts = _manifest(at).get("scripts")
-    rows = scripts.items() if isinstance(scripts, dict) else ()
-    return {name: text for name, text in rows if isinstance(text, str)}
+    return Project(at, at).table("scripts")
 
 
 def entry_files(package: Path) -> Iterator[str]:
     """What the package.json in a folder says is loaded for it, from that folder."""
-    manifest = _manifest(package)
+    manifest = Project(package, package).package
     values = [manifest.get(key) for key in ("main", "module", "types", "exports")]
     yield from dict.fromkeys(_texts(values))
 
@@ -104,16 +91,3 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | dict):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _texts(inner)
-
-
-def _manifest(at: Path) -> Mapping[str, Any]:
-    with suppress(ValueError, RecursionError):
-        manifest = json.loads(_read(at / "package.json") or "{}")
-        return manifest if isinstance(manifest, dict) else {}
-    return {}
-
-
-def _read(file: Path) -> str:
-    with suppress(OSError), file.open("rb") as opened:
-        return opened.read(_LARGEST).decode("utf-8", "replace")
-    return ""

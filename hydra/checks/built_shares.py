@@ -3,8 +3,8 @@ patch that touches their sources."""
 
 from __future__ import annotations
 
-import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -31,8 +31,7 @@ def built_before(context: CheckContext, commit: str) -> str:
     paths = [row.path for row in touched if not (_TO_READ.search(row.path) or is_test(row.path))]
     for folder, command in built:
         if any(_is_source(path.decode("utf-8", "replace"), folder, context) for path in paths):
-            place = context.surplus.result().folder if context.surplus else ""
-            cure = f"hydra check --setup {json.dumps(typed(command, place), ensure_ascii=False)}"
+            cure = f"hydra check --setup {shlex.quote(typed(command, context.place))}"
             return f"{folder} is your checkout's, built without this patch: {cure} builds it anew"
     return ""
 

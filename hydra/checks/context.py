@@ -76,6 +76,11 @@ class CheckContext:
     surplus: Later[Surplus] | None = None
     """What the checkout has and a check has not; None where nobody is told of it."""
 
+    @property
+    def place(self) -> str:
+        """Where in the checkout one types what a sentence offers, "" for its top. Blocks."""
+        return self.surplus.result().folder if self.surplus else ""
+
     def network_of(self, check: Check) -> str:
         """What `check` talks to: `private`, a network of its own, or `host`, the machine's."""
         if self.network == "host" or not self.confinement.holds:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from hydra.checks.builders import builder_of, entry_files
-from hydra.config.check_names import typed
+from hydra.checks.lack import Lack, joined, of_shell
+from hydra.config.check_names import split_folders
 from hydra.process.sandbox.hidden_output import ABSENT, MOST_TEXT, NO_PROGRAM
+from hydra.text import join_names
 from hydra.workspace.surplus import Surplus
 
 MOST = 2
@@ -49,51 +49,27 @@ _NEAR = 3
 """Lines around a variable's name in which it may be said that it is not there."""
 
 
-class Lack(NamedTuple):
-    """One thing by its name: a path from the checkout's top, or a variable; what it is, as a
-    clause; and the option that brings it."""
-
-    name: str
-    what: str
-    way: str
-
-    def told_of(self, who: str) -> str:
-        """The sentence; `who` misses it: "a check"."""
-        return f"{who} misses {self.name}, {self.what}: {self.way}"
-
-
-def named_in(sentence: str) -> str:
-    """What a sentence of a check's lack names."""
-    return sentence.removeprefix("a check misses ").partition(", ")[0]
-
-
-def option_in(sentence: str) -> str:
-    """The option of `hydra check` that such a sentence offers; "" where it is none."""
-    match = re.search(r": (--(?:copy|share|setup) .+) (?:brings|builds) it$", sentence)
-    return match[1] if match else ""
-
-
-def lacks(text: str, surplus: Surplus) -> tuple[Lack, ...]:
+def lacks(
+    text: str, surplus: Surplus, *, command: str = "", shell: bool = True
+) -> tuple[Lack, ...]:
     """What `text`, the output of a command that failed, misses of `surplus`: at most two, in its
-    order, files and folders before variables."""
-    end, index = text[-MOST_TEXT:], _Index(surplus)
-    lack_by_way: dict[str, Lack] = {}
-    for path in _paths(end, index):
-        lack = _of_path(path, index)
-        lack_by_way.setdefault(lack.way, lack)
-        if len(lack_by_way) == MOST:
+    order, files and folders before variables. `command` is what has run, from the top; `shell`:
+    whether variables of the user's shell count."""
+    end, index = text[-MOST_TEXT:], _Index(surplus, command)
+    misses = list[Lack]()
+    for paths in _paths(end, index):
+        misses = joined((*misses, _of_paths(paths, index)))
+        if len(misses) == MOST:
             break
-    for name in _unset(end):
-        if set_by := _of_variable(name, surplus):
-            lack_by_way.setdefault(set_by.way, set_by)
-    return tuple(lack_by_way.values())[:MOST]
+    return tuple(joined((*misses, *_of_variables(end, index, shell))))[:MOST]
 
 
 class _Index:
     """What of a surplus a name may mean."""
 
-    def __init__(self, surplus: Surplus) -> None:
+    def __init__(self, surplus: Surplus, command: str) -> None:
         self.surplus = surplus
+        self._folder = "/".join(split_folders(command)[0])
         self._shown = {name.rstrip("/") for name in surplus.shown}
 
     def entry_of(self, path: str) -> str:
@@ -105,23 +81,30 @@ class _Index:
         places = self.surplus.places
         return next((places[at] for at in above if at in places), "")
 
-    def find(self, name: str, *, folders: bool = True, elsewhere: bool = True) -> str:
-        """The path that a program meant by `name`; "" where it is no entry's, or may be several's.
-        `folders`: whether it may be one; `elsewhere`: whether it may be from another folder, where
-        the program ran."""
+    def find(self, name: str, *, folders: bool = True, elsewhere: bool = True) -> list[str]:
+        """The paths that a program may mean by `name`; of one that is no entry's, or of several
+        elsewhere, none. `folders`: whether it may be one; `elsewhere`: whether it may be from
+        another folder, where the program ran."""
         top = self.surplus.top
-        path = os.path.normpath(name.removeprefix(f"{top}/").rstrip("."))
-        path = re.sub(r"^(?:\.\./)+", "", path)
+        own = name.removeprefix(f"{top}/").rstrip(".")
+        path = re.sub(r"^(?:\.\./)+", "", os.path.normpath(own))
         if path.startswith("/") or not re.search(r"\w", path):
-            return ""
-        own = (path, os.path.relpath(os.path.realpath(top / path), os.path.realpath(top)))
-        others = self._namesakes(path) if elsewhere else ()
-        for places in (own, dict.fromkeys(others)):
-            fit = [at for at in places if self.entry_of(at)]
-            fit = [at for at in fit if folders or not (top / at).is_dir()]
-            if fit and (places is own or len(fit) == 1):
-                return fit[0]
-        return ""
+            return []
+        is_relative = own == name.rstrip(".")
+        if self._folder and is_relative:
+            near = os.path.normpath(f"{self._folder}/{own}")
+            if self._fitting([near], folders):
+                return [near]
+        real = os.path.relpath(os.path.realpath(top / path), os.path.realpath(top))
+        mine = self._fitting((path, real), folders)[:1]
+        others = self._fitting(self._namesakes(path), folders) if elsewhere else []
+        if mine:
+            return [*mine, *others] if is_relative else mine
+        return others if len(others) == 1 else []
+
+    def _fitting(self, paths: Iterable[str], folders: bool) -> list[str]:
+        fit = (path for path in dict.fromkeys(paths) if self.entry_of(path))
+        return [path for path in fit if folders or not (self.surplus.top / path).is_dir()]
 
     def _namesakes(self, path: str) -> Iterator[str]:
         """Entries that end so, and what is in folders of such a name: `web/gen/x.js` in `web/gen/`
@@ -137,13 +120,13 @@ class _Index:
 # ---- What an output names.
 
 
-def _paths(text: str, index: _Index) -> Iterator[str]:
-    """The entries' paths that it misses."""
+def _paths(text: str, index: _Index) -> Iterator[Sequence[str]]:
+    """The entries' paths that it misses: those that one name may mean."""
     folders = _folders(text, index.surplus.top)
     names = (row for line in text.splitlines() for row in _names(line, folders, index))
     for name, folder, elsewhere in islice(dict.fromkeys(names), _MOST_NAMES):
-        if path := index.find(name, folders=folder, elsewhere=elsewhere):
-            yield path
+        if paths := index.find(name, folders=folder, elsewhere=elsewhere):
+            yield paths
 
 
 def _names(line: str, folders: Sequence[str], index: _Index) -> Iterator[tuple[str, bool, bool]]:
@@ -212,6 +195,17 @@ def _unset(text: str) -> Iterator[str]:
 # ---- What brings it.
 
 
+def _of_paths(paths: Sequence[str], index: _Index) -> Lack:
+    """Of all that may be meant, where one option brings them."""
+    lack, *others = [_of_path(path, index) for path in paths]
+    if lack.option == "--setup" or lack.show:
+        return lack
+    alike = [lack, *(one for one in others if one.option == lack.option and not one.show)]
+    names = tuple(name for one in alike for name in one.names)
+    values = dict.fromkeys(value for one in alike for value in one.values)
+    return lack._replace(names=names, values=tuple(values))
+
+
 def _of_path(path: str, index: _Index) -> Lack:
     surplus, entry = index.surplus, index.entry_of(path)
     is_ignored = entry in surplus.ignored
@@ -220,15 +214,13 @@ def _of_path(path: str, index: _Index) -> Lack:
     place = entry.rstrip("/")
     if link := _outward(surplus.top, place):
         line = f"[confine] show = {json.dumps([link], ensure_ascii=False)} in {surplus.settings}"
-        way = f"--copy {_typed(place, surplus)} and {line} bring it"
-        return Lack(path, f"{what}, by a link to {link}", way)
+        return Lack((path,), f"{what}, by a link to {link}", "--copy", (place,), line)
     if command := builder_of(path, entry, surplus.top):
-        return Lack(path, what, f"--setup {shlex.quote(typed(command, surplus.folder))} builds it")
+        return Lack((path,), what, "--setup", (command,))
     is_folder = entry.endswith("/")
-    whole = is_folder and is_ignored and surplus.shares
-    copy = f"--copy {_typed(path if is_folder else place, surplus)}"
-    option = f"--share {_typed(place, surplus)}" if whole else copy
-    return Lack(path, what, f"{option} brings it")
+    if is_folder and is_ignored and surplus.shares:
+        return Lack((path,), what, "--share", (place,))
+    return Lack((path,), what, "--copy", (path if is_folder else place,))
 
 
 def _outward(top: Path, place: str) -> str:
@@ -238,19 +230,13 @@ def _outward(top: Path, place: str) -> str:
     return real if is_link and not Path(real).is_relative_to(os.path.realpath(top)) else ""
 
 
-def _typed(name: str, surplus: Surplus) -> str:
-    """As one types it where one stands: what is there goes before what is at the top."""
-    folder = surplus.folder
-    taken = folder and os.path.lexists(surplus.top / folder / name)
-    return shlex.quote(os.path.relpath(f"/{name}", f"/{folder}") if taken else name)
-
-
-def _of_variable(name: str, surplus: Surplus) -> Lack | None:
-    if name in surplus.variables:
-        names = ",".join((*surplus.passed, name))
-        way = f"export HYDRA_CHECKS_ENVIRONMENT={shlex.quote(names)} gives it to them"
-        return Lack(name, "a variable of your shell that checks are not given", way)
-    if file := surplus.defined.get(name, ""):
-        way = f"--copy {_typed(file, surplus)} brings it"
-        return Lack(name, f"a variable that {file} of your checkout sets", way)
-    return None
+def _of_variables(text: str, index: _Index, shell: bool) -> Iterator[Lack]:
+    surplus = index.surplus
+    for name in dict.fromkeys(_unset(text)):
+        if shell and name in surplus.variables:
+            yield of_shell([name], surplus.passed)
+        elif files := [*filter(index.entry_of, surplus.defined.get(name, ()))]:
+            sets = f"{files[0]} of your checkout sets"
+            if len(files) > 1:
+                sets = f"{join_names(files)} of your checkout set"
+            yield Lack((name,), f"a variable that {sets}", "--copy", tuple(files))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from hydra.checks import lack
 from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
 from hydra.records.request import Check
 
@@ -43,8 +44,7 @@ class CheckResult:
     it ran in the lane's own tree; `network` is `private`, its own, or `host`, the machine's.
     `again` is the second run of one that failed. `held_back` says why it keeps its patch from being
     usable, "" where it does not. `telling` are the lines of its output that say most of why it did
-    not pass, at most two; `missing` says what it misses of the checkout, and what brings that, a
-    sentence each.
+    not pass, at most two; `missing` is what it misses of the checkout, with what brings that.
     """
 
     check: Check
@@ -64,7 +64,7 @@ class CheckResult:
     comparison: Comparison | None = None
     held_back: str = ""
     telling: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[lack.Lack, ...] = ()
     untested: str = ""
     """Why what it came to says nothing of the patch, as a sentence; "" where it does."""
 
@@ -122,7 +122,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "telling": list(result.telling),
-        "missing": list(result.missing),
+        "missing": [one._asdict() for one in result.missing],
         "held_back": result.held_back,
         "untested": result.untested,
         "again": None if result.again is None else document(result.again),
@@ -181,7 +181,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         remarks=tuple(map(str, data["remarks"])),
         untested=str(data.get("untested", "")),
         telling=tuple(map(str, data.get("telling", ()))),
-        missing=tuple(map(str, data.get("missing", ()))),
+        missing=lack.read(data.get("missing")),
     )
 
 

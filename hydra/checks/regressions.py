@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hydra.checks.comparison import compare, reconcile
-from hydra.checks.lacks import named_in
+from hydra.checks.lack import VARIABLE
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import Comparison, Tests
 from hydra.text import join_names, quoted
@@ -83,8 +83,13 @@ def _lacking(now: CheckResult, base: CheckResult | None) -> str:
     """That no test runs here, with the patch or without, for lack of what the checkout has."""
     if base is None or any(tests is not None and tests.passed for tests in (now.tests, base.tests)):
         return ""
-    missing = next((sentence for sentence in now.missing if sentence in base.missing), "")
-    return f"its tests do not run in a lane: {named_in(missing)} is missing" if missing else ""
+    on_base = {name for lack in base.missing for name in lack.names}
+    for lack in now.missing:
+        if names := tuple(name for name in lack.names if name in on_base):
+            is_one = len(names) == 1 or lack.option != VARIABLE
+            what = f"{lack._replace(names=names).name} {'is' if is_one else 'are'} missing"
+            return f"its tests do not run in a lane: {what}"
+    return ""
 
 
 def _uncollected(now: CheckResult, base: CheckResult | None) -> str:

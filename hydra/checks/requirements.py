@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hydra.analysis.notices.manifests import MOST_BYTES
 from hydra.analysis.notices.requirements import asks_for_others, is_requirement, set_up_for
+from hydra.config.check_names import in_folder, typed
 from hydra.errors import HydraError
 from hydra.git.contents import contents, sizes
 from hydra.git.diff import TreeChange, TreeEntry, changes
 
 
-def changed_requirements(patches: Path, commit: str) -> str:
-    """What a check that fails on `commit` may lack, as a sentence with its cure; "" where the
-    commit changes no manifest and no lockfile of what it stands on. Blocks."""
+def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
+    """What a check that fails on `commit` may lack, as a sentence with its cure as one types it in
+    `place`; "" where the commit changes no manifest and no lockfile of what it stands on. Blocks.
+    """
     try:
         paths = other_requirements(patches, changes(patches, f"{commit}^", commit))
     except HydraError:
@@ -23,9 +26,15 @@ def changed_requirements(patches: Path, commit: str) -> str:
     if not paths:
         return ""
     name = min(paths, key=len).decode("utf-8", "backslashreplace")
-    command = next(filter(None, map(set_up_for, paths)), "COMMAND")
-    cure = f"hydra check --setup {json.dumps(command, ensure_ascii=False)}"
+    command = next(filter(None, map(_install, paths)), "")
+    cure = f"hydra check --setup {shlex.quote(typed(command, place)) if command else 'COMMAND'}"
     return f"its dependencies changed ({name}) and were not installed: {cure} tests it with them"
+
+
+def _install(path: bytes) -> str:
+    folder, _, name = path.rpartition(b"/")
+    command = set_up_for(name)
+    return in_folder(command, os.fsdecode(folder)) if command else ""
 
 
 def other_requirements(patches: Path, touched: Iterable[TreeChange]) -> list[bytes]:

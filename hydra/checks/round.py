@@ -267,7 +267,8 @@ class CheckRun:
         """What a set-up would have installed, where there is none."""
         if self.context.setup:
             return ""
-        return await trio.to_thread.run_sync(changed_requirements, self.context.patches, commit)
+        patches, place = self.context.patches, self.context.place
+        return await trio.to_thread.run_sync(changed_requirements, patches, commit, place)
 
     def _base_of(self, result: CheckResult) -> CheckResult | None:
         return self.base.get(result.check.name)

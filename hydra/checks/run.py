@@ -14,6 +14,7 @@ import trio
 from hydra.checks import junit_request, result_reader
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.elsewhere import checkout_file
+from hydra.checks.lack import Lack
 from hydra.checks.lacks import lacks
 from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, CheckStatus, details
@@ -118,19 +119,18 @@ def _with_missing(job: CheckJob, result: CheckResult, output: Path) -> CheckResu
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, output.stat().st_size - MOST_TEXT))
         text = file.read().decode("utf-8", "replace")
-        sentences = missing(text, job.context.surplus, job.workspace.worktree)
-        return replace(result, missing=sentences)
+        surplus, top = job.context.surplus, job.workspace.worktree
+        return replace(result, missing=missing(text, job.check, surplus, top))
     return result
 
 
-def missing(text: str, surplus: Later[Surplus] | None, top: Path) -> tuple[str, ...]:
-    """What a check that failed in the worktree `top` misses of the checkout, a sentence each.
-    Blocks."""
+def missing(text: str, check: Check, surplus: Later[Surplus] | None, top: Path) -> tuple[Lack, ...]:
+    """What a check that failed in the worktree `top` misses of the checkout. Blocks."""
     if surplus is None:
         return ()
     listed = surplus.result()
-    misses = lacks(text.replace(f"{top}/", f"{listed.top}/"), listed)
-    return tuple(lack.told_of("a check") for lack in misses)
+    text = text.replace(f"{top}/", f"{listed.top}/")
+    return lacks(text, listed, command=check.command)
 
 
 def _of_the_checkout(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
@@ -187,7 +187,7 @@ def _ended(result: CheckResult, again: bool) -> dict[str, object]:
         "failed": tests.failed if tests else None,
         "skipped": tests.skipped if tests else None,
         "telling": list(result.telling),
-        "missing": list(result.missing),
+        "missing": [lack._asdict() for lack in result.missing],
         "output": result.output,
         "again": again,
     }

@@ -19,12 +19,14 @@ from hydra.checks.comparison import compare
 from hydra.checks.context import CheckContext
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.suite import CheckSuite
+from hydra.config.check_names import typed
 from hydra.git.contents import files
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
 from hydra.text import join_names
 from hydra.workspace.installs import EditableInstall
 
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _BROKEN = b'raise ImportError("this is the tree, and not an installed copy")\n'
 
 
@@ -111,15 +113,19 @@ def _sentence(context: CheckContext) -> str:
     modules = dict.fromkeys(name for copy in context.copies_installed for name in copy.modules)
     return (
         f"tests import the installed copy of {join_names([*modules], 3)}, not the patch: "
-        f'--setup "{_python(context)} -m pip install ." installs it anew'
+        f"--setup {shlex.quote(typed(_install(context), context.place))} installs it anew"
     )
 
 
-def _python(context: CheckContext) -> str:
-    """That of the environment that holds the first copy, as one types it in the checkout."""
-    record = context.copies_installed[0].record
-    top = next((path for path in record.parents if (path / "pyvenv.cfg").is_file()), None)
-    root = context.repository.root
-    if top is None:
-        return "python3"
-    return str((top.relative_to(root) if top.is_relative_to(root) else top) / "bin" / "python")
+def _install(context: CheckContext) -> str:
+    """The command, from the checkout's top, that installs the first copy again where it is."""
+    copy, root = context.copies_installed[0], context.repository.root
+    top = next((path for path in copy.record.parents if (path / "pyvenv.cfg").is_file()), None)
+    inside = top is not None and top.is_relative_to(root)
+    python = (top.relative_to(root) if inside else top) / "bin" / "python" if top else "python3"
+    above = (Path(copy.folder), *Path(copy.folder).parents)
+    own = (at for at in above if any((root / at / name).is_file() for name in _PROJECTS))
+    project = next(own, Path())
+    return shlex.join(
+        (str(python), "-m", "pip", "install", f"./{project}" if project.parts else ".")
+    )

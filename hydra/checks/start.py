@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -16,6 +15,7 @@ from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext
 from hydra.checks.network import seeks_network
 from hydra.checks.programs import missing
+from hydra.checks.project import Project
 from hydra.checks.run import SHELL
 from hydra.config.check_names import RUNNERS, name_of, split_folders, words_of
 from hydra.log import get_logger
@@ -244,12 +244,10 @@ def _package_script(terms: list[str], place: Path, deep: int = 5) -> list[str]:
     verbs = [term for term in terms[1:] if term not in ("run", "run-script")]
     if terms[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
         return []
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
-        scripts = json.loads((place / "package.json").read_bytes()[:_LARGEST]).get("scripts", {})
-        name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
-        script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", str(scripts.get(name, ""))))
-        return (_package_script(script, place, deep - 1) if script and deep else []) or script
-    return []
+    name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
+    line = Project(place, place).table("scripts").get(name, "")
+    script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", line))
+    return (_package_script(script, place, deep - 1) if script and deep else []) or script
 
 
 def _no_script(command: str, top: Path) -> str:
@@ -262,11 +260,9 @@ def _no_script(command: str, top: Path) -> str:
     options = [term for term in terms if term.startswith("-") and term != "--"]
     if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
         return ""
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
-        text = top.joinpath(*folders, "package.json").read_bytes()[:_LARGEST]
-        if named not in json.loads(text).get("scripts", {}):
-            return f"{runner} has no script {named}"
-    return ""
+    project = Project(top.joinpath(*folders), top)
+    is_absent = project.package and named not in project.table("scripts")
+    return f"{runner} has no script {named}" if is_absent else ""
 
 
 def _finding(program: str, module: str) -> str:

@@ -181,9 +181,10 @@ async def _raced(
             frozen = paths.ground_dir(inputs.state, planned.run, FROZEN)
             async with linked_aside(planned, inputs.repository, frozen, links) as dependencies:
                 sights = Sights(view, dependencies, _surplus(inputs, planned))
-                planned = await _startable(inputs, planned, store, sights)
+                hidden = _hidden(inputs, planned, store, sights)
+                planned = await _startable(inputs, planned, store, sights, hidden)
                 result, at_once = await _run(
-                    inputs, planned, store, follower, keeping, hooks, sights
+                    inputs, planned, store, follower, keeping, hooks, sights, hidden
                 )
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
@@ -339,14 +340,26 @@ async def _unless_refused(work: Callable[[], Awaitable[None]]) -> None:
         raise refused[0]
 
 
+def _hidden(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights) -> HiddenPlaces:
+    return HiddenPlaces(
+        view=sights.view,
+        own=(inputs.repository.root, inputs.state),
+        settings_file=paths.user_config_file(inputs.request.environ),
+        run_folder=store.folder,
+        surplus=sights.surplus,
+        mounts=planned.dependencies,
+        confined=planned.confined,
+    )
+
+
 async def _startable(
-    inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights
+    inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights, hidden: HiddenPlaces
 ) -> RacePlan:
     if not planned.checks:
         return planned
     around = surroundings(inputs, store, *sights)
     folder = _folder(inputs)
-    checked = await startable(planned, around, folder, inputs.request.tell)
+    checked = await startable(planned, around, hidden, folder, inputs.request.tell)
     if checked is not planned:
         store.write_json("plan.json", plan_document(checked))
     return checked
@@ -360,6 +373,7 @@ async def _run(
     keeping: Housekeeping,
     hooks: Hooks,
     sights: Sights,
+    hidden: HiddenPlaces,
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
     at_once = False
@@ -373,18 +387,6 @@ async def _run(
         for text in hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw):
             race.emit("run_warning", "hidden_place", data={"text": text})
 
-    confined = planned.confinement.holds and planned.permission != Permission.UNRESTRICTED
-    hidden = HiddenPlaces(
-        view=sights.view,
-        own=(inputs.repository.root, inputs.state),
-        settings_file=paths.user_config_file(inputs.request.environ),
-        run_folder=store.folder,
-        mounts=planned.dependencies,
-        confined=confined,
-        search=inputs.request.environ.get("PATH", ""),
-        earlier=planned.warnings,
-        surplus=sights.surplus,
-    )
     agents_ended = trio.Event()
     checks = Checks(inputs, planned, store, *sights, agents_ended)
     lanes = Lanes(_shop(inputs, planned, store, sights), checks)

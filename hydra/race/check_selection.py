@@ -20,12 +20,17 @@ _TYPED = ("--", "HYDRA_")
 def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -> Config:
     """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
     checks."""
+    checks = config.checks._replace(**_checks(config, top, folder, none))
+    return replace(with_setup(config, folder), checks=checks)
+
+
+def with_setup(config: Config, folder: str) -> Config:
+    """The settings, with a set-up that was typed run in `folder`, where one stands."""
     race = config.race
-    if race.setup and _typed(config, "race.setup"):
-        race = replace(race, setup=tuple(in_folder(name, folder) for name in race.setup))
-    return replace(
-        config, race=race, checks=config.checks._replace(**_checks(config, top, folder, none))
-    )
+    if not (race.setup and _typed(config, "race.setup")):
+        return config
+    setup = tuple(in_folder(name, folder) for name in race.setup)
+    return replace(config, race=replace(race, setup=setup))
 
 
 def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:

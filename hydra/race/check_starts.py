@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from hydra import paths
 from hydra.config.checks import named
 from hydra.errors import HydraError, Refused
 from hydra.log import get_logger
@@ -24,6 +23,7 @@ from hydra.records.plan import RacePlan
 
 if TYPE_CHECKING:
     from hydra.checks.context import CheckContext
+    from hydra.checks.lack import Lack
     from hydra.checks.start import StartReport
     from hydra.race.checks_phase import CheckEnvironment
     from hydra.race.dry_runs import PassedLook
@@ -41,7 +41,11 @@ class NeverBegun(Exception):
 
 
 async def startable(
-    planned: RacePlan, around: CheckEnvironment, folder: str, tell: Callable[[str], None]
+    planned: RacePlan,
+    around: CheckEnvironment,
+    hidden: HiddenPlaces,
+    folder: str,
+    tell: Callable[[str], None],
 ) -> RacePlan:
     """The plan, whose checks start on its base; what was guessed is guessed anew once the set-up
     has run. Raises `NeverBegun` where one cannot run, with what helps as one types it in `folder`,
@@ -53,7 +57,7 @@ async def startable(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
         try:
-            planned = await _look(planned, around, folder, tell)
+            planned = await _look(planned, around, hidden, folder, tell)
         except Refused as error:
             refused.append(error)  # raised below: a nursery would wrap it
         nursery.cancel_scope.cancel()
@@ -65,8 +69,13 @@ async def startable(
 
 
 async def _look(
-    planned: RacePlan, around: CheckEnvironment, folder: str, tell: Callable[[str], None]
+    planned: RacePlan,
+    around: CheckEnvironment,
+    hidden: HiddenPlaces,
+    folder: str,
+    tell: Callable[[str], None],
 ) -> RacePlan:
+    from hydra.checks.lack import joined
     from hydra.checks.start import look
     from hydra.checks.suite import CheckSuite, NoGround
     from hydra.race.checks_phase import kit_of
@@ -95,9 +104,10 @@ async def _look(
         return planned
     if seen.passed and not seen.on_host and earlier is not None:
         earlier.remember()
-    missing = await trio.to_thread.run_sync(_missing, around, seen, top)
-    await trio.to_thread.run_sync(_refuse, planned, around, seen, missing, folder)
-    notes = dict.fromkeys(line for lines in missing.values() for line in lines)
+    missing = await trio.to_thread.run_sync(_missing, planned, around, seen, top)
+    await trio.to_thread.run_sync(_refuse, planned, hidden, seen, missing, folder)
+    misses = joined(lack for lacks in missing.values() for lack in lacks)
+    notes = hidden.lacking(misses, "check_ended")
     planned = replace(planned, warnings=(*planned.warnings, *notes))
     return _with_network(_without(planned, seen.empty), seen.on_host)
 
@@ -141,25 +151,32 @@ def _earlier(context: CheckContext, commit: str, environ: Mapping[str, str]) -> 
     return None
 
 
-def _missing(around: CheckEnvironment, seen: StartReport, top: Path) -> Mapping[str, Sequence[str]]:
+def _missing(
+    planned: RacePlan, around: CheckEnvironment, seen: StartReport, top: Path
+) -> Mapping[str, Sequence[Lack]]:
     """By check, what it misses of the checkout: it stops no race, for it may be the task to do
     without it, and what lanes leave can be tested with it afterwards."""
     from hydra.checks.run import missing
 
-    return {name: missing(text, around.surplus, top) for name, text in seen.outputs.items()}
+    return {
+        check.name: missing(seen.outputs[check.name], check, around.surplus, top)
+        for check in planned.checks
+        if check.name in seen.outputs
+    }
 
 
 def _refuse(
     planned: RacePlan,
-    around: CheckEnvironment,
+    hidden: HiddenPlaces,
     seen: StartReport,
-    missing: Mapping[str, Sequence[str]],
+    missing: Mapping[str, Sequence[Lack]],
     folder: str,
 ) -> None:
     for check in planned.checks:
         if check.name in seen.problems:
             line = seen.problems[check.name]
-            ways = (*missing.get(check.name, ()), *_hidden(planned, around, line))
+            misses = (lack.told_of("a check", folder) for lack in missing.get(check.name, ()))
+            ways = (*misses, *hidden.hidden(line, "check_ended"))
             raise refusal(
                 line,
                 check,
@@ -169,17 +186,3 @@ def _refuse(
                 setup=planned.setup,
                 shown=planned.confined,
             )
-
-
-def _hidden(planned: RacePlan, around: CheckEnvironment, line: str) -> Iterator[str]:
-    """What of the machine it misses."""
-    places = HiddenPlaces(
-        view=around.view,
-        surplus=around.surplus,
-        own=(around.repository.root, around.state),
-        settings_file=paths.user_config_file(around.environ),
-        run_folder=around.run_folder,
-        confined=planned.confined,
-        search=around.environ.get("PATH", ""),
-    )
-    yield from places.hidden(line, "check_ended")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,8 @@ from pathlib import Path
 from hydra import paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches
-from hydra.checks.lacks import lacks, named_in
+from hydra.checks.lack import VARIABLE, Lack, of_shell, read
+from hydra.checks.lacks import lacks
 from hydra.config.model import Config
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
@@ -82,21 +83,19 @@ class HiddenPlaces:
 
     `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
     user's own hydra.toml, `run_folder` where the paths in events begin, `mounts` the dependency
-    folders of the lanes, `earlier` what was told before, `search` the user's PATH. Where nothing
-    confines, nothing is hidden.
+    folders of the lanes. Where nothing confines, nothing is hidden.
     """
 
     view: Callable[[], View]
     own: tuple[Path, ...]
     settings_file: Path
     run_folder: Path
+    surplus: Later[Surplus]
     mounts: tuple[str, ...] = ()
     confined: bool = True
-    earlier: tuple[str, ...] = ()
-    search: str = ""
-    surplus: Later[Surplus] | None = None
     sentences: list[str] = field(default_factory=list)
-    _places: set[Path] = field(default_factory=set)
+    _told: set[object] = field(default_factory=set)
+    _variables: tuple[str, ...] = ()
 
     def notice(
         self, kind: str, data: Mapping[str, object], *, lane: str = "", raw: Raw | None = None
@@ -104,10 +103,8 @@ class HiddenPlaces:
         """The sentences that an event gives, none that was given before. It reads one piece of one
         file at most; nothing raises."""
         text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
-        missing = data.get("missing") if kind == "check_ended" else None
-        sentences = map(str, missing) if isinstance(missing, list) else ()
-        lacking = ((named_in(line), line) for line in sentences)
-        fresh = [*self.hidden(text, kind), *self._new([*lacking, *self._lacking(text, kind)])]
+        misses = read(data.get("missing")) if kind == "check_ended" else self._lacks(text)
+        fresh = [*self.hidden(text, kind), *self.lacking(misses, kind)]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh
         return fresh
@@ -122,12 +119,18 @@ class HiddenPlaces:
             yield from self._stripped(text, kind)
             yield from self._busy(text, kind)
 
-    def _new(self, lacking: Sequence[tuple[str, str]]) -> Iterator[str]:
+    def lacking(self, misses: Iterable[Lack], kind: str) -> Iterator[str]:
         """The sentences of what was not named before, whoever missed it."""
-        earlier_names = {named_in(line) for line in self.earlier}
-        yield from (
-            line for name, line in lacking if name not in earlier_names and self._is_new(Path(name))
-        )
+        for lack in misses:
+            if lack.option == VARIABLE:
+                fresh = [name for name in lack.names if name not in self._variables]
+                if not fresh:
+                    continue
+                lack = of_shell(fresh, (*self._variables, *lack.values))
+                self._variables = lack.values
+            elif not self._is_new((lack.option, lack.values)):
+                continue
+            yield lack.told_of(_WHO[kind], self.surplus.result().folder)
 
     def _text(self, kind: str, data: Mapping[str, object], file: str, raw: Raw | None) -> str:
         """What a failed command has printed; "" for any other event."""
@@ -170,7 +173,7 @@ class HiddenPlaces:
         """Of programs that PATH has here, in folders that lanes do not see."""
         view = self.view()
         for name in dict.fromkeys(NO_PROGRAM.findall(text)):
-            if not (program := shutil.which(name, path=self.search)):
+            if not (program := shutil.which(name, path=self.surplus.result().search)):
                 continue
             path, real = Path(program), Path(program).resolve()
             at = real if view.is_visible(path.parent) else path
@@ -180,11 +183,12 @@ class HiddenPlaces:
                 what = f"{shown} ({_WHO[kind]} misses the program {name}, which is there)"
                 yield f"{HIDDEN}{what}; {self._way(shown)}"
 
-    def _lacking(self, text: str, kind: str) -> Iterator[tuple[str, str]]:
-        """What others than checks miss of the checkout, as far as it is listed by now."""
-        if text and kind != "check_ended" and self.surplus is not None and self.surplus.wait(0):
-            for lack in lacks(text, self.surplus.result()):
-                yield lack.name, lack.told_of(_WHO[kind])
+    def _lacks(self, text: str) -> tuple[Lack, ...]:
+        """What others than checks miss of the checkout, as far as it is listed by now. What passes
+        a variable to checks passes it to no agent."""
+        if not (text and self.surplus.wait(0)):
+            return ()
+        return lacks(text, self.surplus.result(), shell=False)
 
     def _uninstalled(self, text: str, kind: str) -> Iterator[str]:
         """Of modules that an environment takes from sources that are hidden."""
@@ -219,9 +223,9 @@ class HiddenPlaces:
                     "removing what is in it works, as `npm ci` does"
                 )
 
-    def _is_new(self, place: Path) -> bool:
-        fresh = place not in self._places
-        self._places.add(place)
+    def _is_new(self, what: object) -> bool:
+        fresh = what not in self._told
+        self._told.add(what)
         return fresh
 
     def _way(self, name: str) -> str:

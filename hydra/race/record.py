@@ -15,6 +15,7 @@ from hydra.git import base_commit, patches
 from hydra.git.runner import owner, require_git
 from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
+from hydra.race.check_selection import folder_of
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
 from hydra.records.outcome import RaceResult, Status
@@ -161,7 +162,8 @@ def _judged(
         from hydra.race.verdict import of_result  # not before: an agent is not to wait for it
 
         document = result_document(planned, result)
-        verdict = of_result(store.folder, planned.task.base, document, inputs.config)
+        place = folder_of(inputs.repository.root, inputs.request.directory)
+        verdict = of_result(store.folder, planned.task.base, document, inputs.config, place)
     except Exception as bug:
         # Every outcome is recorded already, and `hydra compare` judges again.
         _log.warning("the race could not be judged", exc_info=True)

@@ -11,12 +11,14 @@ from typing import Any
 from hydra import executables
 from hydra.adapters.probe import settings
 from hydra.checks.baseline import newest_round
-from hydra.checks.lacks import option_in
+from hydra.checks.lack import VARIABLE, joined, options
+from hydra.config.check_names import typed
 from hydra.config.model import Config
 from hydra.errors import HydraError, RecordError, Refused
 from hydra.git import patches
 from hydra.git.runner import is_unanswered
 from hydra.log import bound, get_logger
+from hydra.race.check_selection import folder_of
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.recovery import history, review_records, runs
 from hydra.race.recovery.reviews import FOLDER
@@ -38,13 +40,15 @@ def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Mapping[
     reading = runs.read(run)
     document = reading.result or {**reading.manifest, "lanes": list(reading.lanes.values())}
     root = Path(str(document.get("repository") or history.manifest(run.folder)["repository"]))
-    return of_result(run.folder, run.base, document, settings.load(root, environ, {}))
+    config = settings.load(root, environ, {})
+    return of_result(run.folder, run.base, document, config, folder_of(root, Path.cwd()))
 
 
 def of_result(
-    folder: Path, base: str, result: Mapping[str, Any], config: Config
+    folder: Path, base: str, result: Mapping[str, Any], config: Config, place: str = ""
 ) -> Mapping[str, Any]:
-    """The same from the result as it is about to be recorded. Raises `RecordError`."""
+    """The same from the result as it is about to be recorded; `place` is where in the checkout one
+    types what it offers. Raises `RecordError`."""
     manifest = history.manifest(folder)
     try:
         facts = evidence(
@@ -64,7 +68,7 @@ def of_result(
             f"the patches of run {folder.name} cannot be read: {error}",
             hint=f"what the lanes said is in {folder}/lanes",
         ) from error
-    document = verdict_document(rank(facts), facts, result, str(folder))
+    document = verdict_document(rank(facts), facts, result, str(folder), place)
     with bound(run=folder.name):
         _say(document)
     return {
@@ -72,28 +76,25 @@ def of_result(
         "uncommitted": manifest.get("head", base) != base,
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
-        "check_now": "" if document["tested"] else _check_now(folder, result, facts),
+        "check_now": "" if document["tested"] else _check_now(folder, result, facts, place),
         "consult": review_records.newest(folder),
     }
 
 
-def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence) -> str:
+def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: str) -> str:
     """The line that tests the patches of a race in which nothing did: its own checks, which it did
     not come to or that could not run, with what they miss of the checkout, else those that its
     project is likely to have."""
     with suppress(RecordError):  # its plan is no part of the evidence
         if (plan := history.plan(folder)).checks:
-            sentences = (line for check in facts.baseline for line in check.missing)
-            options = " ".join(filter(None, dict.fromkeys(map(option_in, sentences))))
+            missing = joined(lack for check in facts.baseline for lack in check.missing)
+            lacks = [lack for lack in missing if not (lack.show or lack.option == VARIABLE)]
             named = {"--copy": plan.copies, "--setup": plan.setup}  # these would be in their place
-            own = (
-                f"{option} {shlex.quote(value)}"
-                for option, values in named.items()
-                for value in (values if option in options else ())
-            )
-            return " ".join(filter(None, ("hydra check", *own, options)))
+            values = {lack.option: named.get(lack.option, ()) for lack in lacks}
+            own = (options(option, values[option], place) for option in values if values[option])
+            return " ".join(("hydra check", *own, *(lack.line(place) for lack in lacks)))
     top = Path(str(result.get("repository") or history.manifest(folder)["repository"]))
-    guesses = guess_checks(top) or ("COMMAND",)
+    guesses = [typed(guess, place) for guess in guess_checks(top)] or ["COMMAND"]
     return f"hydra check{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
 
 

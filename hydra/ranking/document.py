@@ -11,6 +11,7 @@ from typing import Any
 
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
+from hydra.checks.lack import joined
 from hydra.checks.record import NAMED, CheckStatus
 from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
@@ -25,9 +26,10 @@ Document = dict[str, Any]
 
 
 def verdict_document(
-    verdict: Verdict, evidence: Evidence, result: Mapping[str, Any], folder: str
+    verdict: Verdict, evidence: Evidence, result: Mapping[str, Any], folder: str, place: str = ""
 ) -> Document:
-    """One run's verdict with the evidence it stands on; `result` is the run's result document."""
+    """One run's verdict with the evidence it stands on; `result` is the run's result document, and
+    `place` where in the checkout one types what its sentences offer."""
     lanes = {lane.lane: lane for lane in evidence.lanes}
     document = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
     touched = _touched(evidence)
@@ -59,13 +61,14 @@ def verdict_document(
         "separated": None,
         "folder": folder,
         "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
-        "warnings": list(_warnings(evidence)),
+        "warnings": list(_warnings(evidence, place)),
     }
 
 
-def _warnings(evidence: Evidence) -> Iterator[str]:
+def _warnings(evidence: Evidence, place: str) -> Iterator[str]:
     """What leaves patches without a measure."""
-    yield from dict.fromkeys(line for result in evidence.baseline for line in result.missing)
+    lacks = joined(lack for result in evidence.baseline for lack in result.missing)
+    yield from (lack.told_of("a check", place) for lack in lacks)
     for result in evidence.baseline:
         name = result.check.name
         if result.check.kind != "test" or result.status is not CheckStatus.FAILED:

@@ -131,21 +131,31 @@ def dependency_names(repository: Repository, share: Sequence[str] = ()) -> tuple
     links = _links(repository, names)
     folders = (PurePosixPath(name) for name in (*names, *links) if name.endswith("/"))
     paths = [name for name in folders if _is_known(repository.root, name)]
-    files = [name for name in names if BUILT.search(name) and _is_module(repository.root / name)]
+    files = [name for name in names if BUILT.search(name) and _is_module(repository.root, name)]
     shared = map(str, _outermost((*paths, *map(PurePosixPath, share))))
     return (*shared, *sorted(files), *_environments_behind(repository.root, links))
 
 
 def _links(repository: Repository, names: Sequence[str]) -> list[str]:
-    """Links to folders that git ignores; and known ones at the top that it would ignore as folders,
-    which a pattern like `node_modules/` means. Each with a `/` at its end."""
+    """Links to folders that git ignores and that may be followed; and known ones at the top that it
+    would ignore as folders, which a pattern like `node_modules/` means. Each with a `/` at its end.
+    """
     root = repository.root
     known_links = [
         name for name in sorted(FOLDERS) if (root / name).is_symlink() and name not in names
     ]
     unknown = set(known_links).difference(tracked(repository, known_links))
     links = (name for name in (*names, *sorted(unknown)) if (root / name).is_symlink())
-    return [f"{name}/" for name in links if (root / name).is_dir()]
+    return [f"{name}/" for name in links if (root / name).is_dir() and _may_follow(root, name)]
+
+
+def _may_follow(root: Path, name: str) -> bool:
+    """Whether lanes get what a link leads to. Outside the checkout no name tells packages from a
+    person's own things, but `node_modules`; an environment says itself that it is one."""
+    real = Path(os.path.realpath(root / name))
+    if real.is_relative_to(root):
+        return real != root and ".git" not in real.relative_to(root).parts
+    return Path(name).name == "node_modules" or (real / "pyvenv.cfg").is_file()
 
 
 def _environments_behind(root: Path, links: Sequence[str]) -> Iterator[str]:
@@ -156,8 +166,11 @@ def _environments_behind(root: Path, links: Sequence[str]) -> Iterator[str]:
             yield place
 
 
-def _is_module(path: Path) -> bool:
+def _is_module(root: Path, name: str) -> bool:
     """Whether it lies among the modules that would import it, or beside what it was made from."""
+    path = root / name
+    if path.is_symlink() and not _may_follow(root, name):
+        return False
     if path.suffix == ".mo":
         return path.with_suffix(".po").is_file()
     others = (other for other in path.parent.glob("*.py") if other != path)

@@ -27,9 +27,9 @@ class Surplus:
 
     `shown` are what lanes are passed of it all the same, `variables` the names in the user's
     environment that checks are not passed, beside those that they are `passed` by name; `defined`
-    has for a variable the file that sets it. `folder` is where one types options, `shares` says
-    whether `--share` has an effect here, `settings` names the user's own hydra.toml, and `search`
-    is their PATH.
+    has for a variable the files that set it, of each folder one. `folder` is where one types
+    options, `shares` says whether `--share` has an effect here, `settings` names the user's own
+    hydra.toml, and `search` is their PATH.
     """
 
     top: Path
@@ -38,7 +38,7 @@ class Surplus:
     shown: Sequence[str] = ()
     variables: frozenset[str] = frozenset()
     passed: Sequence[str] = ()
-    defined: Mapping[str, str] = field(default_factory=dict)
+    defined: Mapping[str, Sequence[str]] = field(default_factory=dict)
     folder: str = ""
     shares: bool = True
     settings: str = "hydra.toml"
@@ -66,9 +66,11 @@ def with_files(surplus: Surplus, repository: Repository) -> Surplus:
         names = tuple(map(os.fsdecode, ignored(repository)))
         unknown = tuple(map(os.fsdecode, untracked(repository)))
     files = sorted(name for name in (*names, *unknown) if _SETTINGS.search(name))
-    defined = {
-        variable: name for name in reversed(files) for variable in _set_in(surplus.top, name)
-    }
+    named: dict[str, dict[str, str]] = {}
+    for name in files:
+        for variable in _set_in(surplus.top, name):
+            named.setdefault(variable, {}).setdefault(name.rpartition("/")[0], name)
+    defined = {variable: tuple(places.values()) for variable, places in named.items()}
     return replace(surplus, ignored=names, untracked=unknown, defined=defined)
 
 

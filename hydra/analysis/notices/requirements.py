@@ -7,6 +7,7 @@ version and all. A patch's text is anybody's: what cannot be read has changed.
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -69,7 +70,8 @@ def asks_for_others(path: bytes, old: bytes | None, new: bytes | None) -> bool:
 def set_up_for(path: bytes) -> str:
     """The command that installs what it asks for."""
     name = path.decode("utf-8", "backslashreplace")
-    return INSTALLED_BY.get(_name(path), f"pip install -r {name}" if name.endswith(".txt") else "")
+    pip = f"pip install -r {shlex.quote(name)}" if name.endswith(".txt") else ""
+    return INSTALLED_BY.get(_name(path), pip)
 
 
 def _name(path: bytes) -> str:

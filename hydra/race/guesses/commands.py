@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.checks.project import Project, folders_in
 from hydra.config.check_names import in_folder
 from hydra.race.guesses import node, python
-from hydra.race.guesses.project import Project, folders_in
 
 _OTHERS = (
     (("Cargo.toml", "cargo test"),),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from hydra.race.guesses.project import Project
+from hydra.checks.project import Project
 
 _NAMES = ("tests", "test", "testing", "dev", "develop", "development")
 _FILES = (

@@ -6,15 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from hydra.race.guesses.project import Project
+from hydra.checks.project import Project
 
-MANAGERS = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-    ("package-lock.json", "npm"),
-)
 _NAMES = "--reporter=verbose"
 """vitest names the tests that pass with it alone, and no variable asks for it."""
 _TOOLS = (
@@ -37,12 +30,12 @@ def commands(project: Project) -> Iterator[str]:
     """The one that tests it, if any."""
     if "package.json" not in project.names:
         return
-    manager, test = _manager(project), project.table("scripts").get("test", "")
+    manager, test = project.manager, project.table("scripts").get("test", "")
     tool = _tool(project, test)
     if test and _NO_TEST not in test:
         watches = _WATCHES.search(test) and tool
         yield tool if watches else _script(manager, test)
-    elif manager in _IN_ALL and _is_workspace(project):
+    elif manager in _IN_ALL and project.is_workspace:
         yield _IN_ALL[manager]
     elif tool:
         yield tool
@@ -56,17 +49,6 @@ def _script(manager: str, test: str) -> str:
     return f"{line}{_PASSES_ON.get(manager, '')}" if plain else line
 
 
-def _manager(project: Project) -> str:
-    named = str(project.package.get("packageManager", "")).partition("@")[0]
-    if named in ("npm", "pnpm", "yarn", "bun"):
-        return named
-    return next((manager for lock, manager in MANAGERS if project.has(lock)), "npm")
-
-
-def _is_workspace(project: Project) -> bool:
-    return bool(project.package.get("workspaces")) or "pnpm-workspace.yaml" in project.names
-
-
 def _tool(project: Project, script: str) -> str:
     """Its test tool, run once, by the program that is installed for it, or will be: yarn alone may
     install none."""
@@ -78,4 +60,4 @@ def _tool(project: Project, script: str) -> str:
                 path = os.path.relpath(program, project.folder)
                 return f"{path}{line.removeprefix(name)}"
     lines = (f"node_modules/.bin/{line}" for name, line in _TOOLS if name in values)
-    return "" if _manager(project) == "yarn" else next(lines, "")
+    return "" if project.manager == "yarn" else next(lines, "")

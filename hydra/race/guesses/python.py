@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from hydra.checks.project import Project, read
 from hydra.race.guesses.needs import uv_options
-from hydra.race.guesses.project import Project, read
 
 ENVIRONMENTS = (".venv", "venv", "env", ".virtualenv")
 MANAGERS = (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from hydra.checks.project import Project, files_in
 from hydra.race.guesses import python
 from hydra.race.guesses.needs import pip_arguments, uv_options
-from hydra.race.guesses.project import Project, files_in
 
 _UV = "uv sync --frozen"
 _NODE = (

@@ -10,6 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+_MANAGERS = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("pnpm-workspace.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+    ("package-lock.json", "npm"),
+)
 _LARGEST = 1024 * 1024
 _TEST_FILES = 20
 """As many as are read: which tool they are written for is the same in all of them."""
@@ -52,6 +60,19 @@ class Project:
             document = json.loads(self.text("package.json"))
             return document if isinstance(document, dict) else {}
         return {}
+
+    @cached_property
+    def manager(self) -> str:
+        """What runs its package.json's scripts."""
+        named = str(self.package.get("packageManager", "")).partition("@")[0]
+        if named in dict(_MANAGERS).values():
+            return named
+        return next((manager for lock, manager in _MANAGERS if self.has(lock)), "npm")
+
+    @property
+    def is_workspace(self) -> bool:
+        """Whether packages of the repository lie below it."""
+        return bool(self.package.get("workspaces")) or "pnpm-workspace.yaml" in self.names
 
     def table(self, key: str) -> dict[str, str]:
         """One of package.json's tables of words."""
