@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -50,3 +51,11 @@ def paste(hydra: Hydra, line: str) -> subprocess.CompletedProcess[str]:
         (folder / "hydra").write_text(f'#!/bin/sh\nexec {sys.executable} -m hydra "$@"\n')
         (folder / "hydra").chmod(0o755)
     return hydra.execute("/bin/sh", "-c", f'PATH={folder}:"$PATH"; {line}')
+
+
+def has_ended(hydra: Hydra, lane: str) -> bool:
+    """Whether a lane of the race that runs has come to its end, checks and all."""
+    texts = (file.read_text() for file in hydra.state.glob("*/runs/*/events.jsonl"))
+    lines = (line for text in texts for line in text.splitlines(True) if line.endswith("\n"))
+    kinds = ((event["kind"], event.get("lane")) for event in map(json.loads, lines))
+    return ("lane_ended", lane) in kinds
