@@ -657,13 +657,16 @@ class ClaudeStream(JsonStream):
         ]
 
     def _task(self, sub: str, line: Object) -> list[AgentEvent]:
-        """A background task is an open tool: the CLI waits for it, silently."""
-        id = string(line, "task_id")
-        status = string(line, "status") or string(mapping(line, "patch"), "status")
-        if sub == "task_started" and line.get("is_backgrounded") is True:
+        """A task in the background is an open tool, also one that is put there later: the CLI waits
+        for it, silently."""
+        id, patch = string(line, "task_id"), mapping(line, "patch")
+        status = string(line, "status") or string(patch, "status")
+        if sub == "task_started":
             # The command that was put there, where it is known; the description is the model's.
             about = self._abouts.label(string(line, "tool_use_id"))
-            return self._call(id, "Background", about or string(line, "description"))
+            self._abouts.add(id, about or string(line, "description"))
+        if True in (line.get("is_backgrounded"), patch.get("is_backgrounded")):
+            return self._call(id, "Background", self._abouts.label(id))
         if status in _TASK_OVER and id in self._calls:
             text = string(line, "summary") or status
             return self._answer(id, ok=status == "completed", summary=text)

@@ -35,7 +35,8 @@ def builder_of(path: str, entry: str, top: Path) -> str:
     is_made = entry.endswith("/") and is_named_so and not _is_python(top / path)
     builds = [(at, f"{_manager(at, top)} run build") for at in above if is_made and _builds(at)]
     # What builds a whole workspace knows what its packages need of each other.
-    whole = builds[-1:] if _is_workspace(top) and builds and builds[-1][0] == top else []
+    in_package = _is_workspace(top) and any((at / "package.json").is_file() for at in above[:-1])
+    whole = builds[-1:] if in_package and builds and builds[-1][0] == top else []
     for at, command in (*whole, *named, *builds):
         return in_folder(command, "" if at == top else str(at.relative_to(top)))
     return ""

@@ -124,6 +124,5 @@ def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[TreeChange]
     return sum(
         lfs.copy(patches, "lfs", digest, folder)
         for digest in lfs.pointed(patches, [entry.oid for entry in new])
-        if (patches / "lfs" / lfs.place_of(digest)).is_file()
-        and not (folder / lfs.place_of(digest)).exists()
+        if not (folder / lfs.place_of(digest)).exists()
     )

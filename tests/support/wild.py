@@ -1,0 +1,61 @@
+"""Small projects of many languages for real races, and lines that are pasted into a real shell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.conftest import git
+from tests.support.command import Hydra
+
+PAGES = "def pages(n, size):\n    return n // size\n"
+PAGES_RIGHT = "def pages(n, size):\n    return -(-n // size)\n"
+PAGES_TESTS = """\
+import unittest
+
+from pager import pages
+
+
+class Pages(unittest.TestCase):
+    def test_even(self):
+        self.assertEqual(pages(10, 5), 2)
+
+    def test_rest(self):
+        self.assertEqual(pages(11, 5), 3)
+"""
+"""One passes on the base, one fails."""
+
+
+def commit(repo: Path, files: Mapping[str, str], subject: str = "Project") -> None:
+    """Writes and commits these."""
+    lay(repo, files)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", subject)
+
+
+def lay(folder: Path, files: Mapping[str, str]) -> None:
+    """Writes these, with the folders that they need."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def paste(hydra: Hydra, line: str) -> subprocess.CompletedProcess[str]:
+    """A line as a shell takes it, `hydra` a program of its PATH."""
+    folder = hydra.scratch / "pasted"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "hydra").write_text(f'#!/bin/sh\nexec {sys.executable} -m hydra "$@"\n')
+        (folder / "hydra").chmod(0o755)
+    return hydra.execute("/bin/sh", "-c", f'PATH={folder}:"$PATH"; {line}')
+
+
+def has_ended(hydra: Hydra, lane: str) -> bool:
+    """Whether a lane of the race that runs has come to its end, checks and all."""
+    texts = (file.read_text() for file in hydra.state.glob("*/runs/*/events.jsonl"))
+    lines = (line for text in texts for line in text.splitlines(True) if line.endswith("\n"))
+    kinds = ((event["kind"], event.get("lane")) for event in map(json.loads, lines))
+    return ("lane_ended", lane) in kinds
