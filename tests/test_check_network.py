@@ -301,3 +301,45 @@ def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
     assert not seeks_network(b"AssertionError: 1 != 2\nFAILED (failures=1)\n")
     for text in (b"Temporary failure in name resolution", b"getaddrinfo ENOTFOUND registry"):
         assert seeks_network(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'",
+        'Could not resolve "./missing.js"',
+        "npm ERR! Could not resolve dependency: peer react@17",
+        "net::ERR_FILE_NOT_FOUND at file:///page.html",
+        "error: prefetch failed; git fetch failed",
+        "AssertionError: a method name resolution that is ambiguous",
+        "unknown option --hostname: bad host",
+        "no such hostel, disconnectErrors = 3, unknown_host, test_connection_refused ok",
+        "you can't reach this line",
+    ],
+)
+def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
+    assert not seeks_network(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[31mECONNREFUSED\x1b[0m",
+        "redis.exceptions.ConnectionError: Error 111",
+        "urllib3.exceptions.NewConnectionError: <HTTPConnection>",
+        "java.net.UnknownHostException: db",
+        "httpx.ConnectTimeout",
+        "curl: (6) Could not resolve host: db",
+        'fatal: could not translate host name "db" to address',
+        "Unknown MySQL server host 'db'",
+        "Can't reach database server at `localhost:5432`",
+        "TypeError: fetch failed",
+        "AxiosError: Network Error",
+        "net::ERR_CONNECTION_REFUSED at http://localhost:3000/",
+        'called `Result::unwrap()`: Os { code: 111, kind: ConnectionRefused, message: "..." }',
+        "socket.gaierror: [Errno -2] Name or service not known",
+        "dial tcp: lookup db: no such host",
+    ],
+)
+def test_what_seeks_a_network_says_so_in_many_ways(text: str) -> None:
+    assert seeks_network(text.encode())

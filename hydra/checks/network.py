@@ -10,17 +10,28 @@ from pathlib import Path
 
 from hydra.checks.record import CheckResult, CheckStatus
 
-_SOUGHT = re.compile(
-    rb"connection ?refused|ECONNREFUSED|actively refused|ENOTFOUND|EAI_AGAIN|getaddrinfo"
-    rb"|name resolution|name or service not known|nodename nor servname|UnknownHost"
-    rb"|failed to lookup address|no such host|unknown .{0,20}host|(?:could not|couldn't) resolve"
-    rb"|(?:network|host) is unreachable|ENETUNREACH|EHOSTUNREACH|no route to host"
-    rb"|cannot assign requested address|EADDRNOTAVAIL|(?:can't|cannot|could not|failed to) connect"
-    rb"|can't reach|unable to connect|failed to open tcp connection|failed to establish a new con"
-    rb"|connection ?error|connect ?error|connect(?:ion)? timed out|ConnectTimeout"
-    rb"|ServerSelectionTimeout|net::ERR_|fetch failed|\bdial (?:tcp|udp)\b|network error",
-    re.IGNORECASE,
+_CODES = "ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|getaddrinfo"
+_TYPES = (
+    r"\w*(?:Connect(?:ion)?(?:Refused)?(?:Error|Timeout|Exception)|ConnectionRefused"
+    r"|UnknownHost(?:Exception|Error)?|ServerSelectionTimeout(?:Error)?)"
+    r"|net::ERR_(?:ADDRESS|CONNECTION|INTERNET|NAME|NETWORK|PROXY|TIMED|TUNNEL)\w*"
 )
+"""Names of errors, which begin with their library's: a `FileNotFoundError` is none of them."""
+_PHRASES = (
+    r"connection refused|actively refused|(?:failure|error|failed) in name resolution"
+    r"|name resolution (?:failed|failure|error)|name or service not known|nodename nor servname"
+    r"|failed to lookup address|no such host|unknown (?:[\w-]+ ){0,2}host"
+    r"|(?:could not|couldn't|cannot|failed to) resolve (?:host|proxy|address|domain)(?: ?name)?"
+    r"|could not translate host name|(?:network|host) is unreachable|no route to host"
+    r"|cannot assign requested address|(?:can't|cannot|could not|failed to|unable to) connect"
+    r"|can't reach (?:\w+ )?(?:server|host)|failed to open tcp connection"
+    r"|failed to establish a new connection|connection error|connect error"
+    r"|connect(?:ion)? timed out|TypeError: fetch failed|dial (?:tcp|udp)|network error"
+)
+_SOUGHT = re.compile(rf"(?<!\w)(?:{_CODES}|{_TYPES}|(?i:{_PHRASES}))(?!\w)".encode())
+"""Whole words and no parts of others: `ENOTFOUND` stands in `FileNotFoundError` too, but for its
+capitals."""
+_COLOUR = re.compile(rb"\x1b\[[\d;]*m")
 _ADDRESS = re.compile(
     rb"(?:localhost|127\.0\.0\.1|::1)\W{1,4}(?:\((?:127\.0\.0\.1|::1)\)\W{1,3})?"
     rb"(?:port\W{1,3})?(\d{2,5})(?!\.?\d)",
@@ -50,7 +61,7 @@ _ENDS = 1024 * 1024
 
 def seeks_network(output: bytes) -> bool:
     """Whether a program that failed says that something could not be reached."""
-    return _SOUGHT.search(output[-_ENDS:]) is not None
+    return _SOUGHT.search(_COLOUR.sub(b"", output[-_ENDS:])) is not None
 
 
 def output_of(run_folder: Path, result: CheckResult) -> bytes:
