@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from hydra.checks.network import local_services, seeks_network
+from hydra.checks.junit import read_junit
+from hydra.checks.network import local_services, seeks_network, skipped_for_service, unreached
 from hydra.checks.record import CheckStatus
 from hydra.records.request import Check
 from tests.support import fakes
 from tests.support.checks import Bench, confinement
 from tests.support.command import Hydra
 from tests.support.processes import wait_until
-from tests.support.trials import RIGHT, UNITTEST, with_tests
+from tests.support.trials import RIGHT, UNITTEST, pages, with_tests
 
 DONE = fakes.finish("done")
 README = fakes.edit("README.md", "# What pages are\n")
@@ -55,6 +56,32 @@ class Asks(unittest.TestCase):
     def test_asks(self):
         socket.create_connection(("127.0.0.1", {port})).close()
 """
+ASKS_AND_COUNTS = """\
+import socket
+from src.pager import pages
+
+socket.create_connection(("127.0.0.1", {port})).close()
+assert pages(3, 2) == 2
+"""
+SKIPS = """\
+import socket
+import unittest
+
+from src.pager import pages
+
+
+class Stored(unittest.TestCase):
+    def setUp(self):
+        try:
+            socket.create_connection(("127.0.0.1", {port})).close()
+        except OSError:
+            self.skipTest("no store at 127.0.0.1:{port}")
+
+    def test_even(self):
+        self.assertEqual(pages(4, 2), 2)
+"""
+ONE_MORE = "def pages(n, size):\n    return n // size + 1\n"
+"""Right for 3 of 2, and wrong for 4."""
 HOLDS = """\
 import pathlib, socket, sys, time
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -265,6 +292,70 @@ def test_what_does_not_start_without_the_machine_s_network_is_known_before_an_ag
     assert (base_runs(hydra), {*at_once(hydra)}) == (1, {1})
 
 
+@pytest.mark.slow
+def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
+    hydra: Hydra, service: int, confined: None
+) -> None:
+    """As many tests pass with it as without, and each check has it for its own sake."""
+    asks = ASKS_AND_COUNTS.format(port=service)
+    with_tests(hydra.repo, {"asks.py": asks, "again.py": asks, "later.py": asks})
+    agents = place(hydra, {"right": [fakes.edit("src/pager.py", RIGHT), DONE]})
+    checks = ("--check", "one=python3 -B asks.py", "--check", "two=python3 -B again.py")
+    hydra.race(*agents, *checks)
+    for name in ("one", "two"):
+        said = (
+            f"{name} uses this machine's network (what listens on localhost:{service}), one run at "
+            "a time once no agent runs: without it, it fails on the base"
+        )
+        assert has(hydra, "run_warning", "", text=said), events(hydra)
+    assert states(hydra) == {"right": "proved"}
+    assert networks(result(hydra)) == {"host"}
+    assert all(check["again"]["network"] == "host" for check in result(hydra)["baseline"])
+    document = json.loads(hydra.run("check", "--json", "--check", "python3 -B later.py").stdout)
+    assert (networks(document), states(hydra)) == ({"host"}, {"right": "proved"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("test", "listens"), [("(3, 2), 2", True), ("(1, 2), 0", True), ("(3, 2), 2", False)]
+)
+def test_what_is_skipped_for_lack_of_a_service_is_no_proof(
+    hydra: Hydra, service: int, free_port: int, test: str, listens: bool, confined: None
+) -> None:
+    """On a red base, and on a green one."""
+    port = service if listens else free_port
+    files = {"test_pages.py": pages(up=test), "test_store.py": SKIPS.format(port=port)}
+    with_tests(hydra.repo, files)
+    agents = place(hydra, {"breaks": [fakes.edit("src/pager.py", ONE_MORE), DONE]})
+    hydra.run("race", "Do it", *agents, "--check", UNITTEST)
+    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    if listens:
+        assert (lane["state"], "test_even" in lane["reason"]) == ("broken", True), lane["reason"]
+        assert networks(result(hydra)) == {"host"}
+        return
+    assert lane["reason"] == (
+        "fixes the failing test, breaks nothing that ran (1 passed); "
+        "1 test skipped for lack of a service"
+    )
+    (base,) = result(hydra)["baseline"]
+    assert base["remarks"] == [f"1 test was skipped for lack of localhost:{port}"]
+    assert base_runs(hydra) == 2  # nothing listens there
+
+
+async def test_a_new_test_that_lacks_a_service_does_not_break_the_patch(
+    scratch: Path, repo: Path, confined: None, service: int
+) -> None:
+    with_tests(repo, {"test_pages.py": pages(even="(4, 2), 2")})
+    bench = Bench(scratch, repo, [Check("t", UNITTEST)], network="auto")
+    commit = bench.commit({"test_asks.py": ASKS.format(port=service)})
+    result = (await bench.checked(commit))["t"]
+    why = f"1 new test could not reach localhost:{service} from a network of the check's own"
+    assert (result.untested, result.held_back) == (why, f"t: {why}")
+    other = Bench(scratch, repo, [Check("t", UNITTEST)], network="auto")
+    commit = other.commit({"test_bad.py": pages(odd="(3, 2), 7")})
+    assert (await other.checked(commit))["t"].untested == ""
+
+
 async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
     scratch: Path, repo: Path, confined: None, service: int
 ) -> None:
@@ -291,13 +382,78 @@ async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
 def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: int) -> None:
     output = text.format(service).encode()
     assert seeks_network(output)
-    assert local_services(output) == (f"what listens on localhost:{service}",)
+    assert unreached(output) == (f"localhost:{service}",)
+    assert local_services(unreached(output)) == (f"what listens on localhost:{service}",)
 
 
 def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
     free_port: int,
 ) -> None:
-    assert local_services(b"ECONNREFUSED 127.0.0.1:%d" % free_port) == ()
+    assert local_services([f"localhost:{free_port}"]) == ()
     assert not seeks_network(b"AssertionError: 1 != 2\nFAILED (failures=1)\n")
     for text in (b"Temporary failure in name resolution", b"getaddrinfo ENOTFOUND registry"):
         assert seeks_network(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'",
+        'Could not resolve "./missing.js"',
+        "npm ERR! Could not resolve dependency: peer react@17",
+        "net::ERR_FILE_NOT_FOUND at file:///page.html",
+        "error: prefetch failed; git fetch failed",
+        "AssertionError: a method name resolution that is ambiguous",
+        "unknown option --hostname: bad host",
+        "no such hostel, disconnectErrors = 3, unknown_host, test_connection_refused ok",
+        "you can't reach this line",
+    ],
+)
+def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
+    assert not seeks_network(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[31mECONNREFUSED\x1b[0m",
+        "redis.exceptions.ConnectionError: Error 111",
+        "urllib3.exceptions.NewConnectionError: <HTTPConnection>",
+        "java.net.UnknownHostException: db",
+        "httpx.ConnectTimeout",
+        "curl: (6) Could not resolve host: db",
+        'fatal: could not translate host name "db" to address',
+        "Unknown MySQL server host 'db'",
+        "Can't reach database server at `localhost:5432`",
+        "TypeError: fetch failed",
+        "AxiosError: Network Error",
+        "net::ERR_CONNECTION_REFUSED at http://localhost:3000/",
+        'called `Result::unwrap()`: Os { code: 111, kind: ConnectionRefused, message: "..." }',
+        "socket.gaierror: [Errno -2] Name or service not known",
+        "dial tcp: lookup db: no such host",
+    ],
+)
+def test_what_seeks_a_network_says_so_in_many_ways(text: str) -> None:
+    assert seeks_network(text.encode())
+
+
+def test_a_test_that_is_skipped_for_lack_of_a_service_gives_it_as_its_reason() -> None:
+    output = b"""
+test_a (t.T.test_a) ... skipped 'no redis here'
+test_b (t.T.test_b) ... skipped 'not on this platform'
+ok 3 - rows # SKIP cannot connect to db
+SKIPPED [2] tests/test_server.py:5: slow
+SKIPPED [1] tests/test_a.py:5: needs 127.0.0.1:5432
+test_skip_redis (t.T.test_skip_redis) ... ok
+"""
+    assert skipped_for_service(output) == [
+        "'no redis here'",
+        "cannot connect to db",
+        "needs 127.0.0.1:5432",
+    ]
+    report = b"""<testsuite name="pytest">
+<testcase classname="t" name="a"><skipped type="pytest.skip" message="no network"/></testcase>
+<testcase classname="t" name="b"><skipped type="pytest.xfail" message="server bug"/></testcase>
+<testcase classname="t" name="c"><skipped type="pytest.skip" message="later"/></testcase>
+</testsuite>"""
+    assert read_junit(report).unserved == ("no network",)

@@ -120,7 +120,7 @@ def _has_run(result: CheckResult) -> bool:
     return ran and not result.untested and UNCOLLECTED not in result.remarks
 
 
-_FURTHER = (".again.json", ".build.json", ".host.json")
+_FURTHER = (".again.json", ".build.json")
 """Ends of the files of a check's further runs."""
 
 

@@ -99,6 +99,11 @@ class CheckContext:
         """The same, with the machine's network for these checks too."""
         return replace(self, on_host=self.on_host.union(names))
 
+    def with_only(self, check: Check) -> CheckContext:
+        """The same, for that check alone, after the builds that stand before it."""
+        before = self.checks[: self.checks.index(check)]
+        return replace(self, checks=(*(other for other in before if other.kind == "build"), check))
+
     def as_on_base(self, base: Mapping[str, CheckResult]) -> CheckContext:
         """The same, where `auto` leaves the network of each check to what the base's run had."""
         results = base.values() if self.network == "auto" else ()

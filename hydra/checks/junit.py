@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from hydra.checks.ids import stable
+from hydra.checks.network import names_service
 from hydra.checks.results import CASES, GatheredTests, ResultCounts, Status, TestCase, Tests
 
 BYTES = 32 * 1024 * 1024
@@ -117,6 +118,8 @@ class _Case:
     flaky: bool = False
     expected: bool = False
     """Whether it may fail, as what node calls todo."""
+    reason: str = ""
+    """Why it was skipped."""
 
 
 @dataclass
@@ -126,6 +129,7 @@ class _Reader:
     damage: str = ""
     remarks: list[str] = field(default_factory=list)
     cases: list[tuple[str, Status, bool]] = field(default_factory=list)
+    unserved: list[str] = field(default_factory=list)
     doubled: int = 0
     _names: set[str] = field(default_factory=set)
     _left_out: int = 0
@@ -176,8 +180,10 @@ class _Reader:
             self._failures += 1
         elif tag == "skipped" and case.status != "failed":
             # ctest says so of a test whose program could not be started.
-            missing = attributes.get("message", "").startswith("Unable to find executable")
+            message = attributes.get("message", "")[:NAME]
+            missing = message.startswith("Unable to find executable")
             case.status = "failed" if missing else "skipped"
+            case.reason = "" if attributes.get("type") == "pytest.xfail" else message
             case.expected = attributes.get("type") == "todo"
         elif tag in _FLAKY:
             case.flaky = True
@@ -201,6 +207,8 @@ class _Reader:
             return
         self._names.add(case.name)
         self.cases.append((case.name, case.status, case.flaky))
+        if case.status == "skipped" and names_service(case.reason.encode("utf-8", "replace")):
+            self.unserved.append(case.reason)
 
     def _named(self, attributes: dict[str, str]) -> str:
         name = attributes.get("name", "")[:NAME].strip()
@@ -249,6 +257,7 @@ class _Reader:
             counts=ResultCounts(0, self._claimed, 0) if unbuilt else None,
             unnamed=frozenset({"failed"}) if unbuilt else frozenset(),
             flaky=tuple(name for name in gathered.flaky if statuses[name] == "passed"),
+            unserved=tuple(self.unserved),
         )
 
 

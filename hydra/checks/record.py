@@ -45,6 +45,7 @@ class CheckResult:
     `again` is the second run of one that failed. `held_back` says why it keeps its patch from being
     usable, "" where it does not. `telling` are the lines of its output that say most of why it did
     not pass, at most two; `missing` is what it misses of the checkout, with what brings that.
+    `unreached` is what it could not reach, or its tests were skipped for.
     """
 
     check: Check
@@ -65,6 +66,7 @@ class CheckResult:
     held_back: str = ""
     telling: tuple[str, ...] = ()
     missing: tuple[lack.Lack, ...] = ()
+    unreached: tuple[str, ...] = ()
     untested: str = ""
     """Why what it came to says nothing of the patch, as a sentence; "" where it does."""
 
@@ -123,6 +125,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "remarks": list(result.remarks),
         "telling": list(result.telling),
         "missing": [one._asdict() for one in result.missing],
+        "unreached": list(result.unreached),
         "held_back": result.held_back,
         "untested": result.untested,
         "again": None if result.again is None else document(result.again),
@@ -138,6 +141,7 @@ def details(result: CheckResult) -> dict[str, object]:
         **document(result),
         "cases": [[case.id, case.status] for case in cases],
         "unnamed": sorted(result.tests.unnamed) if result.tests else [],
+        "unserved": list(result.tests.unserved) if result.tests else [],
     }
 
 
@@ -148,6 +152,7 @@ def _tests(tests: Tests) -> dict[str, object]:
         "passed": tests.passed,
         "failed": tests.failed,
         "skipped": tests.skipped,
+        "unserved": len(tests.unserved),
         "failing": failing[:NAMED],
     }
 
@@ -182,6 +187,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         untested=str(data.get("untested", "")),
         telling=tuple(map(str, data.get("telling", ()))),
         missing=lack.read(data.get("missing")),
+        unreached=tuple(map(str, data.get("unreached", ()))),
     )
 
 
@@ -192,4 +198,5 @@ def _read_tests(data: Mapping[str, Any]) -> Tests:
         cases=tuple(TestCase(str(id), status) for id, status in data["cases"]),
         counts=ResultCounts(int(record["passed"]), int(record["failed"]), int(record["skipped"])),
         unnamed=frozenset(data["unnamed"]),
+        unserved=tuple(map(str, data.get("unserved", ()))),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hydra.analysis.wording import number_of
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.lack import VARIABLE
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
@@ -74,6 +75,7 @@ def compare_to_baseline(
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
     untested = now.untested or (base.untested if base is not None else "") or lacks
     untested = untested or _lacking(now, base) or _uncollected(now, base)
+    untested = untested or _unreached(judged, base)
     if untested:
         held_back = f"{now.check.name}: {untested}"
     return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
@@ -100,6 +102,19 @@ def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
     lines = [line for line in now.telling if not _STOPPED_AT.match(line)]
     what = [f"pytest stops at {file}, which cannot be imported" for file in files]
     return ": ".join((*(what or ["tests cannot run here"])[:1], *lines[:1]))
+
+
+def _unreached(judged: CheckResult, base: CheckResult | None) -> str:
+    """That new tests alone fail where the base passes, and could not reach what they may need: a
+    network of their own has none of the machine's services."""
+    changed = judged.comparison
+    if base is None or not base.passed or changed is None or judged.network != "private":
+        return ""
+    missed = [name for name in judged.unreached if name not in base.unreached]
+    if not missed or not changed.new_failing or not changed.breaks_nothing:
+        return ""
+    tests = number_of(changed.new_failing, "new test")
+    return f"{tests} could not reach {join_names(missed)} from a network of the check's own"
 
 
 def _ran(result: CheckResult) -> bool:

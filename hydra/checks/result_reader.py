@@ -9,7 +9,7 @@ from hydra import text
 from hydra.checks import failure_lines
 from hydra.checks.junit import NotJUnit, read_junit
 from hydra.checks.junit_request import JUnitRequest
-from hydra.checks.network import seeks_network
+from hydra.checks.network import seeks_network, skipped_for_service, unreached
 from hydra.checks.output import Output
 from hydra.checks.programs import missing
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
@@ -55,8 +55,13 @@ def result_of(
         remarks.append(UNCOLLECTED)
     if status is not CheckStatus.PASSED and _PORT_TAKEN.search(end):
         remarks.append(_port(begun.network))
+    skips = tests.unserved if tests is not None else ()
+    missed = unreached(b"" if status is CheckStatus.PASSED else data, skips)
     if status is not CheckStatus.PASSED and begun.network == "private" and seeks_network(data):
         remarks.append(_UNREACHED)
+    if skips:
+        many = "1 test was" if len(skips) == 1 else f"{len(skips):,} tests were"
+        remarks.append(f"{many} skipped for lack of {text.join_names(missed)}")
     if ran.survivors:
         remarks.append(f"left running and ended by Hydra: {text.join_names(ran.survivors)}")
     return replace(
@@ -67,6 +72,7 @@ def result_of(
         dropped=output.dropped,
         tests=tests,
         survivors=ran.survivors,
+        unreached=missed,
         remarks=(*remarks, *lines),
         telling=() if status is CheckStatus.PASSED else _telling(data),
     )
@@ -109,7 +115,10 @@ def _tests(request: JUnitRequest, data: bytes) -> tuple[Tests | None, list[str]]
         return _together(read), remarks
     if request.pattern and not files:
         remarks.append(f"it left no results at {request.pattern}")
-    return read_text(data, roots), remarks
+    tests = read_text(data, roots)
+    if tests is not None and tests.skipped:
+        tests = replace(tests, unserved=tuple(skipped_for_service(data)[: tests.skipped]))
+    return tests, remarks
 
 
 def _together(read: list[Tests]) -> Tests:
@@ -124,6 +133,7 @@ def _together(read: list[Tests]) -> Tests:
         cases=tuple(TestCase(*item) for item in gathered.statuses.items()),
         remarks=(*documents, *gathered.remarks()),
         flaky=tuple(dict.fromkeys(id for tests in read for id in tests.flaky)),
+        unserved=tuple(reason for tests in read for reason in tests.unserved),
     )
 
 

@@ -41,7 +41,8 @@ class Tests:
     `source` is "junit" or "text". `counts` is set where the tool counts more tests than it names
     (`pytest -q`); `unnamed` then holds the statuses whose ids are not all in `cases`. `flaky` are
     the ids that failed and then passed within this one run, by the tool's own retries; their
-    status is passed. `remarks` are sentences on what was left out or is damaged.
+    status is passed. `remarks` are sentences on what was left out or is damaged. `unserved` are the
+    reasons of those that were skipped for lack of a service, one for each.
     """
 
     __test__ = False
@@ -52,6 +53,7 @@ class Tests:
     counts: ResultCounts | None = None
     unnamed: frozenset[Status] = frozenset()
     flaky: tuple[str, ...] = ()
+    unserved: tuple[str, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Status]:

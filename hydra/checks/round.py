@@ -11,13 +11,7 @@ import trio
 
 from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell
-from hydra.checks.network import (
-    goes_away,
-    local_services,
-    may_need_host,
-    needs_host,
-    output_of,
-)
+from hydra.checks.network import goes_away, may_need_host, needs_host
 from hydra.checks.record import CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
 from hydra.checks.requirements import changed_requirements
@@ -83,11 +77,7 @@ class CheckRun:
             async with self._alone_on_host(self.context.checks, tell):
                 await suite.run()
             await self._find_host(suite, tell)
-            again = [
-                result.check
-                for result in suite.results.values()
-                if result.again is None and base_worth_again(result)
-            ]
+            again = [result.check for result in suite.results.values() if base_worth_again(result)]
             async with self._alone_on_host(again, tell):
                 await suite.run_again(again)
             await self._find_stale(commit, suite, tell)
@@ -97,26 +87,22 @@ class CheckRun:
             self.set_baseline(suite.results)
 
     async def _find_host(self, suite: CheckSuite, tell: Tell) -> None:
-        """Gives those checks the machine's network that fail without it on the base and not with
-        it, and says so. One that fails in both has been run once more."""
+        """Gives those checks the machine's network that lack less with it on the base, and says
+        so."""
         if self.context.network != "auto":
             return
-        outputs = await trio.to_thread.run_sync(
-            _seeking, self.context.run_folder, [*suite.results.values()]
-        )
-        if not outputs:
+        results = [*suite.results.values()]
+        alone = await trio.to_thread.run_sync(lambda: [*filter(may_need_host, results)])
+        if not alone:
             return
         self._seeks_host = True
         async with self._on_machine(tell):
-            for name, output in outputs.items():
-                first = suite.results[name]
+            for first in alone:
                 result = await suite.run_on_host(first.check)
-                if result is not None and goes_away(first, result):
+                if goes_away(first, result):
                     suite.adopt(result)
-                    services = await trio.to_thread.run_sync(local_services, output)
-                    tell("run_warning", {"text": needs_host(name, services)})
-                elif result is not None and base_worth_again(first):
-                    suite.keep_as_again(result)
+                    line = await trio.to_thread.run_sync(needs_host, first)
+                    tell("run_warning", {"text": line})
         self.context = suite.context
 
     async def _find_stale(self, commit: str, suite: CheckSuite, tell: Tell) -> None:
@@ -222,11 +208,7 @@ class CheckRun:
             return
         async with self._on_machine(tell):
             for first in alone:
-                if result := await suite.run_on_host(first.check):
-                    suite.adopt(result)
-                    continue
-                why = "it could not be run with this machine's network, which it needs"
-                suite.adopt(replace(suite.results[first.check.name], untested=why))
+                suite.adopt(await suite.run_on_host(first.check))
 
     @asynccontextmanager
     async def _place(
@@ -323,14 +305,6 @@ def _rewrite(context: CheckContext, results: Iterable[CheckResult]) -> None:
             if run is not None and run.details:
                 with suppress(OSError):
                     write_json(context.run_folder / run.details, details(run))
-
-
-def _seeking(run_folder: Path, results: Sequence[CheckResult]) -> dict[str, bytes]:
-    """By name, what those printed that may need the machine's network."""
-    outputs = ((result, output_of(run_folder, result)) for result in results if not result.passed)
-    return {
-        result.check.name: output for result, output in outputs if may_need_host(result, output)
-    }
 
 
 def new_folder(run_folder: Path) -> Path:

@@ -23,9 +23,8 @@ from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
-AGAIN, ON_HOST = ".again", ".host"
-"""Ends of the files' names of a check's further runs: with the same code, and with the machine's
-network too."""
+AGAIN = ".again"
+"""The end of the names of the files of a check's one more run."""
 
 NAMED = 5
 """Files that a remark names."""
@@ -89,18 +88,15 @@ class CheckSuite:
     async def run_again(self, checks: Sequence[Check]) -> None:
         """One more run of these, each in a fresh ground in which the builds before it ran too."""
         for check in checks:
-            await self._once_more(check, AGAIN, self._keep_again)
+            await self._once_more(check)
 
-    async def run_on_host(self, check: Check) -> CheckResult | None:
-        """One more run of a check, now with the machine's network; None where it did not come to
-        its end. It is in none of `results`: `adopt` puts it there, or `keep_as_again`."""
-        context, self.context = self.context, self.context.with_host([check.name])
-        results: list[CheckResult] = []
-        try:
-            await self._once_more(check, ON_HOST, results.append)
-        finally:
-            self.context = context
-        return next(iter(results), None)
+    async def run_on_host(self, check: Check) -> CheckResult:
+        """What a check comes to with the machine's network. It is in none of `results`, and its
+        files are beside theirs: `adopt` takes it in."""
+        context = self.context.with_host([check.name]).with_only(check)
+        suite = replace(self, context=context, subfolder=f"{self.subfolder}/host", results={})
+        await suite.run()
+        return suite.results[check.name]
 
     def adopt(self, result: CheckResult) -> None:
         """Takes a run with the machine's network in the place of the check's own, as all further
@@ -109,21 +105,13 @@ class CheckSuite:
         first = self.results[result.check.name]
         self.results[result.check.name] = replace(result, details=first.details or result.details)
 
-    def keep_as_again(self, result: CheckResult) -> None:
-        """Takes such a run, which changed nothing, as the one more run of the check."""
-        details = result.details.removesuffix(f"{ON_HOST}.json")
-        self._keep_again(replace(result, details=f"{details}{AGAIN}.json" if details else ""))
-
-    async def _once_more(
-        self, check: Check, suffix: str, keep: Callable[[CheckResult], None]
-    ) -> None:
+    async def _once_more(self, check: Check) -> None:
         _log.info("check is run once more", check=check.name, network=self.context.network)
-        before = self.context.checks[: self.context.checks.index(check)]
-        builds = tuple(check for check in before if check.kind == "build")
+        *builds, _ = self.context.with_only(check).checks
         try:
-            async with self.open_workspace(suffix) as workspace:
+            async with self.open_workspace(AGAIN) as workspace:
                 await self._checks(workspace, builds, ".build", lambda result: None)
-                await self._checks(workspace, (check,), suffix, keep)
+                await self._checks(workspace, (check,), AGAIN, self._keep_again)
         except NoGround as problem:
             first_result = self.results[check.name]
             remark = f"it could not be run once more: {problem.reason}"

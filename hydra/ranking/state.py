@@ -266,13 +266,16 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     tests = [
         result for result in mine.lane.checks if result.check.kind == "test" and result.comparison
     ]
+    unserved = sum(len(result.tests.unserved) for result in tests if result.tests)
     parts = []
     if tests and all(result.comparison.breaks_nothing for result in tests if result.comparison):
-        parts.append(", breaks nothing")
+        parts.append(f", breaks nothing{' that ran' * bool(unserved)}")
     elif mine.broken:
         parts.append(f", breaks {named(mine.broken)} in a check that it need not pass")
     if passed := sum(result.tests.passed for result in mine.lane.checks if result.tests):
         parts.append(f" ({passed:,} passed)")
+    if unserved:
+        parts.append(f"; {number_of(unserved, 'test')} skipped for lack of a service")
     if rest := [name for name in mine.failing if name not in mended]:
         still = "still " * bool(mended)
         parts.append(f"; {number_of(rest, 'test')} {still}{fail(rest)}")

@@ -338,12 +338,13 @@ def _named(check: Check, ends: Mapping[str, str], good: bool, *, quiet: bool) ->
     if not ends:
         return CheckResult(check=check, status=CheckStatus.NO_TESTS, exit_code=5)
     cases = tuple(TestCase(id, end) for id, end in ends.items())  # type: ignore[arg-type]
-    tests = Tests("junit", cases)
+    unserved = ["no service" for id, end in ends.items() if end == "skipped" and "test_b" in id]
+    tests = Tests("junit", cases, unserved=tuple(unserved))
     if quiet:  # `pytest -q`: failures alone have names
         counts = ResultCounts(tests.passed, tests.failed, tests.skipped)
         failed = tuple(case for case in cases if case.status == "failed")
         unnamed = frozenset(case.status for case in cases if case.status != "failed")
-        tests = Tests("text", failed, counts=counts, unnamed=unnamed)
+        tests = Tests("text", failed, counts=counts, unnamed=unnamed, unserved=tests.unserved)
     return replace(_plain(check, good), tests=tests)
 
 

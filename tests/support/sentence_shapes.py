@@ -205,6 +205,12 @@ def _breaks_nothing(facts: Facts, lane: str, groups: Groups) -> bool:
     return not facts.broken(lane)
 
 
+def _unserved(facts: Facts, lane: str, groups: Groups) -> bool:
+    """Those of all tests that could be compared."""
+    runs = [own.tests for _, _, own in facts.tests(lane) if own.tests]
+    return sum(len(tests.unserved) for tests in runs) == _number(groups["n"])
+
+
 def _still(facts: Facts, lane: str, groups: Groups) -> bool:
     """Those that fail on the base, and with the lane's own version too."""
     still = [
@@ -777,7 +783,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      "of the base in {check}", _fixes_in),
     ("fixes in", r"fixes (?P<what>{k} of {n} failures) of the base in {check}", _fixes_in),
     ("turned", r"{checks} failed on the base and pass(?:es)?", _turned_checks),
-    ("breaks nothing", "breaks nothing", _breaks_nothing),
+    ("breaks nothing", "breaks nothing(?: that ran)?", _breaks_nothing),
+    ("unserved", "{n} tests? skipped for lack of a service", _unserved),
     ("breaks nothing in", "breaks nothing in {check}: {says}", _breaks_nothing_in),
     ("passed", r" \({n} passed\)", _passed_count),
     ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),

@@ -18,7 +18,7 @@ from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import label
 from hydra.checks.suite import CheckSuite
 from hydra.log import get_logger
-from hydra.records.request import Check, TrialCap
+from hydra.records.request import TrialCap
 from hydra.records.store.files import write_json
 
 _log = get_logger(__name__)
@@ -122,7 +122,7 @@ class Runner:
         self.used += 1
 
     async def _run(self, job: TrialJob, commit: str) -> TrialResult:
-        context = replace(self._context, checks=_with_builds(self._context.checks, job.check))
+        context = self._context.with_only(job.check)
         suite = CheckSuite(context, "", commit, job.folder, _silent)
         with self._workspace_of(suite), self._announced(job, suite):
             await suite.run()
@@ -201,9 +201,3 @@ class Runner:
                 folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         with suppress(OSError):
             write_json(self._context.run_folder / result.details, details(result))
-
-
-def _with_builds(checks: Sequence[Check], check: Check) -> tuple[Check, ...]:
-    """The check, after the builds that stand before it."""
-    before = checks[: checks.index(check)]
-    return (*(check for check in before if check.kind == "build"), check)
