@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters import registry
+from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.records.agent import Tier
 from hydra.report.text import width
@@ -139,6 +139,43 @@ def test_a_sign_in_is_asked_again_when_a_key_is_set(hydra: Hydra, marks: Marks) 
     (hydra.home / ".codex" / "auth.json").write_text("{}")
     assert health(hydra)["codex"]["found"]["signed_in"] == "seems so"
     assert request in marks.taken()
+
+
+def test_what_hangs_on_an_agents_settings_is_asked_again_when_they_change(
+    hydra: Hydra, marks: Marks
+) -> None:
+    """A model of its own, by a variable or in a file of HOME, named and taken away."""
+    settings = hydra.home / ".aider.conf.yml"
+    flags = " ".join(flag.name for flag in aider.TABLE)
+    marks.program(
+        "aider",
+        f'model=${{AIDER_MODEL:-$(cat "$HOME/{settings.name}" 2>/dev/null)}}\n'
+        'case "$*" in *--list-models*) echo "  - model: ${model:-None}";; --help) '
+        f'echo "aider is AI pair programming"; printf "  %s\\n" {flags};; *) echo aider 0.86.2;; esac',
+    )
+
+    def refusal() -> str:
+        process = hydra.run("race", "x", "-a", "aider", "--dry-run", ALLOWED)
+        return process.stderr if process.returncode else ""
+
+    for model in ("", "m", ""):
+        hydra.extra["AIDER_MODEL"] = model
+        assert ("no model of its own" in refusal()) is (not model), model
+    settings.write_text("m\n")
+    assert refusal() == ""
+    marks.taken()
+    assert refusal() == ""
+    assert marks.taken() == []  # nothing has changed
+    settings.unlink()
+    assert "no model of its own" in refusal()
+
+
+@needs_bwrap
+def test_a_folder_that_no_variable_moves_sets_none(hydra: Hydra, marks: Marks) -> None:
+    """Not even one without a name, where the user has no such folder."""
+    marks.program("aider", "tr '\\0' '\\n' </proc/$$/environ | grep -q ^= || echo aider 0.86.2")
+    found = health(hydra, ALLOWED)["aider"]["found"]
+    assert (found["version"], hydra.home.joinpath(".aider").exists()) == ("0.86.2", False)
 
 
 @needs_bwrap
