@@ -151,7 +151,8 @@ def test_what_hangs_on_an_agents_settings_is_asked_again_when_they_change(
         "aider",
         f'model=${{AIDER_MODEL:-$(cat "$HOME/{settings.name}" 2>/dev/null)}}\n'
         'case "$*" in *--list-models*) echo "  - model: ${model:-None}";; --help) '
-        f'echo "aider is AI pair programming"; printf "  %s\\n" {flags};; *) echo aider 0.86.2;; esac',
+        f'echo "aider is AI pair programming"; printf "  %s\\n" {flags};; '
+        "*) echo aider 0.86.2;; esac",
     )
 
     def refusal() -> str:

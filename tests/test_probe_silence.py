@@ -10,7 +10,7 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.probe.cache import CachedAnswer
-from hydra.adapters.probe.probes import SIGN_IN, SETTINGS_LAST, Question
+from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question
 from hydra.adapters.probe.silence import unanswered
 from hydra.conformance.command.subjects import chosen
 
