@@ -14,8 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
-from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
-from hydra.adapters.probe.probes import SIGN_IN, WRAPPER_LASTS, Question
+from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory, identify
+from hydra.adapters.probe.probes import SIGN_IN, Question
 from hydra.adapters.probe.scheduler import Pool
 from hydra.process import limits
 from hydra.process.limits import CpuClock

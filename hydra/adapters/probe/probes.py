@@ -13,7 +13,7 @@ from hydra import __version__
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.environment import matches
-from hydra.adapters.probe.cache import CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.process.identity import boot_id
 from hydra.records.agent import has_run
@@ -24,8 +24,6 @@ SETTINGS_LAST = 600.0
 """Seconds for which a CLI's own word counts on its settings, and on whether it is signed in. A
 variable that is set, or a file of its settings that was written, ends it at once; a race believes
 of a sign-in only that it is there."""
-WRAPPER_LASTS = 3600.0
-"""Seconds for which the answer of a shell wrapper counts."""
 
 _LANGUAGE = ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "NODE_OPTIONS")
 """Variables of everybody's that change what a help text says, or whether there is one."""
