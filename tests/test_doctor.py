@@ -17,6 +17,7 @@ import pytest
 
 from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
+from hydra.conformance.contract.descriptor import CONVERSED
 from hydra.records.agent import Tier
 from hydra.report.text import width
 from tests.support import fakes
@@ -177,6 +178,29 @@ def test_a_folder_that_no_variable_moves_sets_none(hydra: Hydra, marks: Marks) -
     marks.program("aider", "tr '\\0' '\\n' </proc/$$/environ | grep -q ^= || echo aider 0.86.2")
     found = health(hydra, ALLOWED)["aider"]["found"]
     assert (found["version"], hydra.home.joinpath(".aider").exists()) == ("0.86.2", False)
+
+
+def test_of_an_agent_that_is_not_here_no_capability_is_denied(hydra: Hydra, marks: Marks) -> None:
+    """Nor of one whose name another program has, nor of one that gave no answer."""
+    marks.program("codex", "kill -9 $$")
+    marks.program("aider", "echo another")
+    agents = json.loads(hydra.run("agents", "--json", ALLOWED).stdout)["agents"]
+    known = {
+        agent["key"]: {item["present"] for item in agent["found"]["capabilities"].values()}
+        for agent in agents
+        if agent["found"]
+    }
+    assert (known["codex"], known["aider"], known["gemini"]) == ({None}, {None}, {None})
+    assert known["claude"] == {True}
+    lines = hydra.run("agents", "gemini", ALLOWED).stdout.partition("capabilities\n")[2].split("\n")
+    assert {line.split()[1] for line in lines if line} == {"?"}
+
+
+def test_those_that_are_talked_to_take_live_input(hydra: Hydra) -> None:
+    agents = json.loads(hydra.run("agents", "--json").stdout)["agents"]
+    live = {agent["key"] for agent in agents if agent["live_input"]}
+    assert {agent["key"] for agent in agents if agent["protocol"] in CONVERSED} == live
+    assert {"pi-rpc", "opencode-http", "hermes-acp", "acp"} <= live
 
 
 @needs_bwrap

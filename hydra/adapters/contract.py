@@ -184,7 +184,6 @@ class Descriptor:
     in which that was seen."""
     broken_versions: Mapping[str, str] = field(default_factory=dict)
     """Version, or "<X" for all before X, to the reason: `UnsupportedVersion`."""
-    live_input: bool = False
     confines_itself: bool = False
     """Whether its own sandbox keeps its tools to the worktree (its preflight has to pass)."""
     side_files: tuple[str, ...] = ()

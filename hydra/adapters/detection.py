@@ -19,7 +19,13 @@ from hydra.errors import (
     UnsupportedFlag,
     UnsupportedVersion,
 )
-from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import (
+    UNKNOWN_CAPABILITIES,
+    CapabilitySet,
+    DetectResult,
+    ProbeOutput,
+    SignIn,
+)
 
 Probes = Mapping[str, ProbeOutput]
 
@@ -82,7 +88,7 @@ def read(reading: ProbeReading, *, extra: Sequence[AgentError] = ()) -> DetectRe
         binary=Path(reading.binary),
         version=reading.version,
         flags=flags,
-        capabilities=_capabilities(reading, flags),
+        capabilities=_capabilities(reading, flags) if another is None else UNKNOWN_CAPABILITIES,
         sign_in=sign_in,
         sign_in_detail=detail,
         warnings=_warnings(reading),
