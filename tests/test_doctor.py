@@ -196,6 +196,13 @@ def test_of_an_agent_that_is_not_here_no_capability_is_denied(hydra: Hydra, mark
     assert {line.split()[1] for line in lines if line} == {"?"}
 
 
+def test_a_strangers_program_with_a_bare_version_is_passed_over(hydra: Hydra, marks: Marks) -> None:
+    marks.program("pi", "case $1 in --version) echo 3.14.15;; *) echo Usage: pi DIGITS;; esac")
+    agent = health(hydra, ALLOWED)["pi"]
+    assert (agent["health"], agent["found"]["error"]["reason"]) == ("not found", "not_it")
+    assert "pi is not pi: neither" in agent["found"]["error"]["message"]
+
+
 def test_those_that_are_talked_to_take_live_input(hydra: Hydra) -> None:
     agents = json.loads(hydra.run("agents", "--json").stdout)["agents"]
     live = {agent["key"] for agent in agents if agent["live_input"]}

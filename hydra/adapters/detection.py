@@ -29,6 +29,9 @@ from hydra.records.agent import (
 
 Probes = Mapping[str, ProbeOutput]
 
+_BARE = "1.2.3"
+"""A version text of which nobody knows whose it is."""
+
 
 class AgentIdentity(NamedTuple):
     """What proves that a program is the agent: its version text, or words of its help text."""
@@ -59,6 +62,15 @@ class ProbeReading:
     def flags(self) -> frozenset[str]:
         """The long options of the help text, with the values it lists."""
         return options(self._stdout(self.help))
+
+    @property
+    def proves_itself(self) -> bool:
+        """Whether its version text, or with a bare number the flags that it shows, are the
+        agent's."""
+        help = self.probes.get(self.help)
+        if self.identity.version.search(_BARE) is None or help is None or help.exit_code != 0:
+            return bool(self.version)
+        return bool(self.version) and not missing(self.table, self.flags)
 
     def _stdout(self, name: str) -> str:
         probe = self.probes.get(name)
@@ -116,14 +128,18 @@ def _not_started(reading: ProbeReading) -> AgentError | None:
 
 
 def _not_it(reading: ProbeReading) -> AgentError | None:
-    """Another program by that name: neither its version nor its help says what it should."""
+    """Another program by that name: neither its version nor its help says what it should.
+
+    A bare number is any program's version: there the help has to say it, or to show what a lane
+    needs. One that gave no help is told by that.
+    """
     generic = PurePath(reading.binary).name in reading.descriptor.generic_binaries
     helped = any(
         reading.identity.help.search(probe.stdout)
         for name, probe in reading.probes.items()
         if name.endswith("help")
     )
-    if reading.version or (helped and not generic) or "version" not in reading.probes:
+    if reading.proves_itself or (helped and not generic) or "version" not in reading.probes:
         return None
     return BinaryMissing(
         f"{reading.binary} is not {reading.descriptor.label}: neither its version nor its help"
