@@ -256,8 +256,8 @@ PROMPT_BYTES = 10_000_000
 
 _SEEN = "1.18.33"
 UNSEEN = (
-    "OpenCode {} may fetch its plugin library for each lane (63 MB by npm): Hydra says to it that it"
-    f" is there, and was seen to be believed by {_SEEN}"
+    "OpenCode {} may fetch its plugin library for each lane (63 MB by npm): Hydra says to it that"
+    f" it is there, and was seen to be believed by {_SEEN}"
 )
 
 
