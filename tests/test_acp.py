@@ -163,6 +163,47 @@ def test_a_permission_is_given_by_the_lanes_own(
     assert len(denied) == (not allowed)
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("out/stolen.txt", False),
+        ("alias.txt", False),
+        ("out/../kept.txt", False),  # of the folder that the link leads to
+        ("inner/kept.txt", True),
+        ("src/new/file.txt", True),
+        ("a\0", False),
+    ],
+)
+def test_no_link_of_the_repositorys_leads_an_edit_out_of_it(
+    tmp_path: Path, path: str, allowed: bool
+) -> None:
+    """Where nothing confines, Hydra's answer is the only wall. The worktree's own path may be one
+    by a link too."""
+    whole = tmp_path / "whole"
+    (whole / "src").mkdir(parents=True)
+    (whole / "out").symlink_to(tmp_path)
+    (whole / "alias.txt").symlink_to(tmp_path / "not-yet.txt")
+    (whole / "inner").symlink_to("src")
+    (tmp_path / "shop").symlink_to(whole)
+    for root in (whole, tmp_path / "shop"):
+        for name in (path, f"{root}/{path}"):
+            assert edits(root, name) is allowed
+            assert edits(root, name, masked=True) is True
+
+
+def edits(root: Path, path: str, **options: Any) -> bool:
+    """Whether an agent's edit of that path is allowed, by a conversation as a race has it."""
+    (agent,) = (adapter for adapter in ADAPTERS if adapter.key() == "qwen-acp")
+    flags = frozenset(flag.name for flag in agent.table)
+    request = SpawnRequest(prompt="x", worktree=root, permission=Permission.EDIT, **options)
+    command = agent.build_command(request, DetectResult(adapter="qwen-acp", flags=flags))
+    talk = agent.conversation(command)
+    talk.parse_line(json.dumps({"jsonrpc": "2.0", **asks("edit", path)}).encode())
+    (*_, act) = talk.acts()
+    assert isinstance(act, Write)
+    return bool(json.loads(act.data)["result"]["outcome"]["optionId"] == "yes")
+
+
 def test_a_question_without_a_no_is_cancelled() -> None:
     meeting = Meeting(permission=Permission.EDIT).opened()
     question = asks("execute")

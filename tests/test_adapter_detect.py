@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.adapters import registry
+from hydra.adapters import gemini, registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.detection import broken, older, sign_in_state
 from hydra.records.agent import Confidence, DetectResult, ProbeOutput, SignIn
 from tests.adapter_recordings import FIXTURES
 from tests.test_adapter_lines import HELP
+
+OWN = [a for a in registry.everyone() if a.key() != "acp" and not a.descriptor.unrunnable]
+"""Those that have a program of their own."""
 
 
 def read(name: str) -> str:
@@ -110,6 +113,31 @@ def test_another_program_by_that_name() -> None:
     stranger = [probe("version", "hydra of another kind 9.5"), probe("help", "Usage: crack")]
     for agent in ("claude", "codex", "cursor-agent"):
         assert kind(detect(agent, *stranger)) == ("BinaryMissing", "not_it")
+
+
+@pytest.mark.parametrize("adapter", OWN, ids=lambda adapter: adapter.key())
+def test_a_strangers_bare_version_is_nobodys(adapter: Adapter) -> None:
+    """Many programs print a number and no name; what they show in their help is another's."""
+    stranger = [
+        probe("version", "3.1.4\n"),
+        *(
+            probe(item.name, "Usage: it [OPTIONS]\n  --help  Show this\n  --version  And this\n")
+            for item in adapter.descriptor.probes
+            if item.name != "version"
+        ),
+    ]
+    assert kind(detect(adapter.key(), *stranger)) == ("BinaryMissing", "not_it")
+
+
+def test_a_bare_version_with_another_help_text_is_the_agent_by_its_flags() -> None:
+    """Its words may change; one whose help says who it is, and lacks a flag, lacks that flag."""
+    flags = [flag.name for flag in gemini.TABLE]
+    version = probe("version", "0.99.0\n")
+    assert detect("gemini", version, probe("help", "\n".join(f"  {name}" for name in flags))).ready
+    known = detect("gemini", version, probe("help", "Gemini CLI\n  --help  Show this\n"))
+    assert kind(known) == ("UnsupportedFlag", "flag_gone")
+    silent = detect("gemini", version, probe("help", code=1))
+    assert kind(silent)[0] != "BinaryMissing"
 
 
 def test_what_another_program_answers_says_nothing_of_a_sign_in() -> None:

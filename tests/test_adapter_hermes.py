@@ -15,6 +15,7 @@ from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
+from hydra.records.transcript import AgentTranscript
 
 FOUND = DetectResult(
     adapter="hermes", binary=Path("/opt/hermes"), flags=frozenset(flag.name for flag in TABLE)
@@ -73,7 +74,11 @@ def test_a_run_that_is_done_has_its_figures() -> None:
         ("usage", ""),
         ("completed", ""),
     ]
-    assert seen[1].data == {"id": "s-1", "model": "m"}
+    assert seen[1].data == {"session": "s-1", "model": "m"}
+    transcript = AgentTranscript()
+    for event in seen:
+        transcript.add(event)
+    assert transcript.session == "s-1"
     assert seen[2].data == {"input_tokens": 15, "output_tokens": 2, "cached_tokens": 4}
 
 

@@ -24,6 +24,14 @@ FOUND = DetectResult(
 REQUEST = SpawnRequest(prompt="Do it", worktree=Path("/lane/shop"), home=Path("/lane/home"))
 
 
+@pytest.mark.parametrize(
+    ("version", "warned"), [("1.18.33", False), ("1.18.34", True), ("2.0.0", True), ("", False)]
+)
+def test_what_a_newer_one_may_fetch_all_the_same_is_said(version: str, warned: bool) -> None:
+    built = ADAPTER.build_command(REQUEST, replace(FOUND, version=version))
+    assert any(f"OpenCode {version} may fetch" in text for text in built.warnings) is warned
+
+
 def line(kind: str, **data: Any) -> bytes:
     return json.dumps({"type": kind, "sessionID": "ses_1", **data}).encode()
 

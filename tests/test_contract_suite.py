@@ -164,6 +164,27 @@ def test_a_careless_parser_is_found_and_ends_no_run() -> None:
     assert set(values) >= {"streams.known", "streams.cut", "hostile.counted", "endings.cut"}
 
 
+class Misnaming(JsonStream):
+    """Tells its session by a name under which nobody looks for it."""
+
+    label = "Misnaming"
+
+    def take(self, line: Object) -> list[AgentEvent]:
+        return [AgentEvent("progress", "session", {"id": "s-1", "model": "m"})]
+
+    def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        return []
+
+
+def test_a_session_by_another_name_is_found() -> None:
+    class Careless(Wrapped):
+        def parser(self) -> Parser:
+            return Misnaming()
+
+    values = failed(Careless(registry.get("claude")), "streams.*")
+    assert "event session has id" in values["streams.known"]
+
+
 def test_differences_name_the_event_and_the_field(scratch: Path) -> None:
     source = recorded.root() / "codex" / "0.169.0"
     target = scratch / "codex" / "0.169.0"

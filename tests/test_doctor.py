@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters import registry
+from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
+from hydra.conformance.contract.descriptor import CONVERSED
 from hydra.records.agent import Tier
 from hydra.report.text import width
 from tests.support import fakes
@@ -139,6 +140,74 @@ def test_a_sign_in_is_asked_again_when_a_key_is_set(hydra: Hydra, marks: Marks) 
     (hydra.home / ".codex" / "auth.json").write_text("{}")
     assert health(hydra)["codex"]["found"]["signed_in"] == "seems so"
     assert request in marks.taken()
+
+
+def test_what_hangs_on_an_agents_settings_is_asked_again_when_they_change(
+    hydra: Hydra, marks: Marks
+) -> None:
+    """A model of its own, by a variable or in a file of HOME, named and taken away."""
+    settings = hydra.home / ".aider.conf.yml"
+    flags = " ".join(flag.name for flag in aider.TABLE)
+    marks.program(
+        "aider",
+        f'model=${{AIDER_MODEL:-$(cat "$HOME/{settings.name}" 2>/dev/null)}}\n'
+        'case "$*" in *--list-models*) echo "  - model: ${model:-None}";; --help) '
+        f'echo "aider is AI pair programming"; printf "  %s\\n" {flags};; '
+        "*) echo aider 0.86.2;; esac",
+    )
+
+    def refusal() -> str:
+        process = hydra.run("race", "x", "-a", "aider", "--dry-run", ALLOWED)
+        return process.stderr if process.returncode else ""
+
+    for model in ("", "m", ""):
+        hydra.extra["AIDER_MODEL"] = model
+        assert ("no model of its own" in refusal()) is (not model), model
+    settings.write_text("m\n")
+    assert refusal() == ""
+    marks.taken()
+    assert refusal() == ""
+    assert marks.taken() == []  # nothing has changed
+    settings.unlink()
+    assert "no model of its own" in refusal()
+
+
+@needs_bwrap
+def test_a_folder_that_no_variable_moves_sets_none(hydra: Hydra, marks: Marks) -> None:
+    """Not even one without a name, where the user has no such folder."""
+    marks.program("aider", "tr '\\0' '\\n' </proc/$$/environ | grep -q ^= || echo aider 0.86.2")
+    found = health(hydra, ALLOWED)["aider"]["found"]
+    assert (found["version"], hydra.home.joinpath(".aider").exists()) == ("0.86.2", False)
+
+
+def test_of_an_agent_that_is_not_here_no_capability_is_denied(hydra: Hydra, marks: Marks) -> None:
+    """Nor of one whose name another program has, nor of one that gave no answer."""
+    marks.program("codex", "kill -9 $$")
+    marks.program("aider", "echo another")
+    agents = json.loads(hydra.run("agents", "--json", ALLOWED).stdout)["agents"]
+    known = {
+        agent["key"]: {item["present"] for item in agent["found"]["capabilities"].values()}
+        for agent in agents
+        if agent["found"]
+    }
+    assert (known["codex"], known["aider"], known["gemini"]) == ({None}, {None}, {None})
+    assert known["claude"] == {True}
+    lines = hydra.run("agents", "gemini", ALLOWED).stdout.partition("capabilities\n")[2].split("\n")
+    assert {line.split()[1] for line in lines if line} == {"?"}
+
+
+def test_a_strangers_program_with_a_bare_version_is_passed_over(hydra: Hydra, marks: Marks) -> None:
+    marks.program("pi", "case $1 in --version) echo 3.14.15;; *) echo Usage: pi DIGITS;; esac")
+    agent = health(hydra, ALLOWED)["pi"]
+    assert (agent["health"], agent["found"]["error"]["reason"]) == ("not found", "not_it")
+    assert "pi is not pi: neither" in agent["found"]["error"]["message"]
+
+
+def test_those_that_are_talked_to_take_live_input(hydra: Hydra) -> None:
+    agents = json.loads(hydra.run("agents", "--json").stdout)["agents"]
+    live = {agent["key"] for agent in agents if agent["live_input"]}
+    assert {agent["key"] for agent in agents if agent["protocol"] in CONVERSED} == live
+    assert {"pi-rpc", "opencode-http", "hermes-acp", "acp"} <= live
 
 
 @needs_bwrap

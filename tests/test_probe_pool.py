@@ -14,8 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
-from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
-from hydra.adapters.probe.probes import SIGN_IN, WRAPPER_LASTS, Question
+from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory, identify
+from hydra.adapters.probe.probes import SIGN_IN, Question
 from hydra.adapters.probe.scheduler import Pool
 from hydra.process import limits
 from hydra.process.limits import CpuClock
@@ -132,6 +132,7 @@ async def test_what_sleeps_holds_no_place(programs: Programs, nursery: trio.Nurs
         ("version", 0, True, WRAPPER_LASTS),
         ("version", 1, False, 0.0),
         ("help", None, False, 0.0),
+        ("settings", 0, False, 600.0),
         (SIGN_IN, 0, False, 600.0),
         (SIGN_IN, 1, True, 600.0),
         (SIGN_IN, None, False, 0.0),
@@ -141,7 +142,7 @@ def test_how_long_an_answer_counts(
     name: str, code: int | None, wrapper: bool, lasts: float | None
 ) -> None:
     item = question("a", wrapper=wrapper)
-    item.probe = Probe(name=name, args=("a",))
+    item.probe = Probe(name=name, args=("a",), settings=name == "settings")
     assert item.lasts(CachedAnswer(argv=("a",), exit_code=code)) == lasts
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.probe.cache import CachedAnswer
-from hydra.adapters.probe.probes import SIGN_IN, SIGN_IN_LASTS, Question
+from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question
 from hydra.adapters.probe.silence import unanswered
 from hydra.conformance.command.subjects import chosen
 
@@ -31,7 +31,7 @@ def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None
     assert len(lines) > 40
 
 
-@pytest.mark.parametrize(("code", "seconds"), [(1, SIGN_IN_LASTS), (126, 0.0), (-9, 0.0)])
+@pytest.mark.parametrize(("code", "seconds"), [(1, SETTINGS_LAST), (126, 0.0), (-9, 0.0)])
 def test_a_sign_in_that_could_not_be_asked_for_is_not_remembered(code: int, seconds: float) -> None:
     codex = registry.get("codex").descriptor
     (probe,) = (probe for probe in codex.probes if probe.name == SIGN_IN)

@@ -36,7 +36,7 @@ def test_where_each_keeps_its_settings_is_known_without_loading_it() -> None:
     folders = [
         config_folder for a in registry.everyone() for config_folder in folders_of(a.descriptor)
     ]
-    assert {folder.variable for folder in folders} == set(registry.VARIABLES)
+    assert {folder.variable for folder in folders} - {""} == set(registry.VARIABLES)
     home = Path("/home/ada")
     hidden = [home / place for place in AGENT_PLACES]
     for folder in folders:

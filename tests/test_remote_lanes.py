@@ -352,6 +352,31 @@ def only_these(away: Away, links: Mapping[str, str | None]) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("busybox"), reason="no busybox here")
+def test_what_was_answered_there_ages_and_is_forgotten(away: Away) -> None:
+    """An hour at most, though nothing that `ls` tells of the program there has changed."""
+    away.agent([fakes.finish("done")])
+    log = away.stand_in("docker")
+    away.lead(mode="docker", container="box")
+    cache = away.hydra.scratch / "cache" / "probes-elsewhere.json"
+
+    def calls() -> int:
+        log.write_text("")
+        process = away.hydra.run("race", "x", *FULL, "--dry-run")
+        assert process.returncode == 0, process.stderr
+        return len(remotes.said(log))
+
+    whole = calls()
+    once = calls()
+    assert once < whole
+    document = json.loads(cache.read_text())
+    for answer in document["answers"].values():
+        answer |= {"since": answer["since"] - 3600, "until": answer["until"] - 3600}
+    cache.write_text(json.dumps(document))
+    assert (calls(), calls()) == (whole, once)
+    away.hydra.run("doctor", "--fresh")
+    assert (calls(), calls()) == (whole, once)
+
+
 def test_a_place_that_has_busybox_alone(away: Away) -> None:
     log = away.stand_in("docker")
     box = shutil.which("busybox")

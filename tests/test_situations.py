@@ -179,6 +179,11 @@ WANTED = expectation(
 )
 
 
+def test_a_session_field_that_none_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match="w: session 'id' is unknown"):
+        expectation({"session": ["id", "model"]}, "w")
+
+
 def event(name: str, **data: Any) -> dict[str, Any]:
     kind, _, sub = name.partition("/")
     return {"kind": kind, "sub": sub, "data": data}

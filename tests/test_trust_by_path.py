@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hydra.adapters import copilot
 from hydra.adapters.contract import PathTrust
 from hydra.workspace.trust import withdraw_trust
 from tests.support import fakes
@@ -17,6 +18,18 @@ from tests.support.trust import needs_bwrap
 CODEX = PathTrust("config.toml", "projects")
 CLAUDE = PathTrust(".claude.json", "projects")
 LIST = PathTrust("config.json", "trusted_folders")
+COPILOT = """// User settings belong in settings.json.
+// This file is managed automatically.
+{
+  "firstLaunchAt": "2026-11-27T07:52:54.700Z", /* https://"x" */
+  "home": "https://x/*y*/,]",
+  "trustedFolders": [
+    "%s",
+    "/elsewhere",
+  ]
+}
+"""
+"""As 1.0.102 wrote it when its user chose to remember a folder; with what else it reads."""
 
 
 def test_the_checkout_what_holds_it_and_what_it_holds_go_and_others_stay(tmp_path: Path) -> None:
@@ -43,6 +56,44 @@ def test_a_file_that_is_none_of_its_kind_stays_as_it_is(tmp_path: Path, text: st
     (tmp_path / ".claude.json").write_text(text)
     withdraw_trust([tmp_path], [CLAUDE], tmp_path)
     assert (tmp_path / ".claude.json").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [("{'trusted_folders': []}", False), ('{"trusted_folders": [', False), ("{'x': 1}", True)],
+)
+def test_what_grants_something_and_cannot_be_read_is_not_the_lanes(
+    tmp_path: Path, text: str, stays: bool
+) -> None:
+    (tmp_path / LIST.file).write_text(text)
+    withdraw_trust([tmp_path], [LIST], tmp_path)
+    assert (tmp_path / LIST.file).exists() is stays
+
+
+@pytest.mark.slow
+def test_what_copilot_wrote_itself_is_withdrawn(hydra: Hydra) -> None:
+    needs_bwrap(hydra.uid)
+    own = hydra.home / ".copilot" / "config.json"
+    own.parent.mkdir()
+    own.write_text(COPILOT % hydra.repo)
+    (hydra.scratch / "agents").mkdir()
+    program = hydra.scratch / "agents" / "copilot"
+    flags = " ".join(flag.name for flag in copilot.TABLE)
+    program.write_text(
+        f"#!/bin/sh\ncase $1 in --version) echo GitHub Copilot CLI 1.0.102.;;\n"
+        f'--help) printf "  %s\\n" {flags};; *) cat "$HOME/.copilot/config.json" > seen;; esac\n'
+    )
+    program.chmod(0o755)
+    hydra.path.insert(0, program.parent)
+    hydra.race("-a", "copilot", "--allow-experimental-adapters")
+    patch = hydra.run("diff", "copilot").stdout.splitlines()
+    seen = "\n".join(line[1:] for line in patch if line.startswith("+") and line[:3] != "+++")
+    assert json.loads(seen) == {
+        "firstLaunchAt": "2026-11-27T07:52:54.700Z",
+        "home": "https://x/*y*/,]",
+        "trustedFolders": ["/elsewhere"],
+    }
+    assert own.read_text() == COPILOT % hydra.repo
 
 
 @pytest.mark.slow

@@ -565,6 +565,7 @@ class AcpAgent(CliAdapter):
             effort=values.get("effort", ""),
             resume=values.get("resume", ""),
             fork="fork" in values,
+            masked="masked" in values,
             meta=json.loads(values.get("meta", "{}")),
         )
         return AcpConversation(self.row.dialect, wish)
@@ -596,6 +597,8 @@ class AcpAgent(CliAdapter):
             rows.append(("resume", as_session(request.resume, adapter=self.key())))
         if request.fork:
             rows.append(("fork", "yes"))
+        if request.masked:
+            rows.append(("masked", "yes"))
         if meta := self.row.meta(request):
             rows.append(("meta", json.dumps(meta)))
         return tuple(rows)

@@ -215,7 +215,7 @@ DESCRIPTOR = Descriptor(
     sign_in_environment=_KEYS,
     # No variable moves its folder: the copy is laid over it where something confines.
     config=ConfigFolder(
-        variable="AIDER_HOME",
+        variable="",
         default=".aider",
         copied=("caches", "analytics.json", "installs.json"),
         home_files=(".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json"),
@@ -223,7 +223,7 @@ DESCRIPTOR = Descriptor(
     probes=(
         Probe(name="version", args=("--version",), timeout=30),
         Probe(name="help", args=("--help",), timeout=30),
-        Probe(name="settings", args=SETTINGS, timeout=45),
+        Probe(name="settings", args=SETTINGS, timeout=45, settings=True),
     ),
     generated_files=(".aider.tags.cache.v4", ".aider.chat.history.md", ".aider.input.history"),
     instructions=("AGENTS.md", "CONVENTIONS.md", *OWN_SETTINGS),

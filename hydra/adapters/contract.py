@@ -35,6 +35,7 @@ class Probe:
     """One question to a CLI: arguments after the program, and a limit in seconds, of which the time
     that it waits for a core does not count. The answer must not depend on who asks.
 
+    `settings` says that it depends on the agent's own variables and settings files (aider's model).
     `confined` runs it inside the lanes' confinement (Codex's sandbox must nest there). `stderr`
     says that the answer may stand there, where stdout is empty (pi 0.73.1); `own_folder` that it
     writes to its settings folder even for that, and gets one of its own (droid 0.215.0).
@@ -46,6 +47,7 @@ class Probe:
     confined: bool = False
     stderr: bool = False
     own_folder: bool = False
+    settings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +184,6 @@ class Descriptor:
     in which that was seen."""
     broken_versions: Mapping[str, str] = field(default_factory=dict)
     """Version, or "<X" for all before X, to the reason: `UnsupportedVersion`."""
-    live_input: bool = False
     confines_itself: bool = False
     """Whether its own sandbox keeps its tools to the worktree (its preflight has to pass)."""
     side_files: tuple[str, ...] = ()

@@ -112,8 +112,11 @@ DESCRIPTOR = Descriptor(
     config=ConfigFolder(
         variable="COPILOT_HOME",
         default=".copilot",
-        # From memory: no run has shown it.
-        trust=(PathTrust("config.json", "trusted_folders"),),
+        # The first is what 1.0.102 writes; it takes the second as well.
+        trust=(
+            PathTrust("config.json", "trustedFolders"),
+            PathTrust("config.json", "trusted_folders"),
+        ),
         # config.json holds the sign-in beside settings, so a lane's never goes back.
         copied=(
             "config.json",

@@ -225,7 +225,7 @@ _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
 
 
 class CursorStream(JsonStream):
-    """One attempt's stream. Its `result` ends it at once, whether the process exits or not."""
+    """One attempt's stream. Its `result` ends it, whether the process exits or not."""
 
     label = "Cursor Agent"
 

@@ -19,9 +19,18 @@ from hydra.errors import (
     UnsupportedFlag,
     UnsupportedVersion,
 )
-from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import (
+    UNKNOWN_CAPABILITIES,
+    CapabilitySet,
+    DetectResult,
+    ProbeOutput,
+    SignIn,
+)
 
 Probes = Mapping[str, ProbeOutput]
+
+_BARE = "1.2.3"
+"""A version text of which nobody knows whose it is."""
 
 
 class AgentIdentity(NamedTuple):
@@ -54,6 +63,15 @@ class ProbeReading:
         """The long options of the help text, with the values it lists."""
         return options(self._stdout(self.help))
 
+    @property
+    def proves_itself(self) -> bool:
+        """Whether its version text, or with a bare number the flags that it shows, are the
+        agent's."""
+        help = self.probes.get(self.help)
+        if self.identity.version.search(_BARE) is None or help is None or help.exit_code != 0:
+            return bool(self.version)
+        return bool(self.version) and not missing(self.table, self.flags)
+
     def _stdout(self, name: str) -> str:
         probe = self.probes.get(name)
         return probe.stdout if probe is not None else ""
@@ -82,7 +100,7 @@ def read(reading: ProbeReading, *, extra: Sequence[AgentError] = ()) -> DetectRe
         binary=Path(reading.binary),
         version=reading.version,
         flags=flags,
-        capabilities=_capabilities(reading, flags),
+        capabilities=_capabilities(reading, flags) if another is None else UNKNOWN_CAPABILITIES,
         sign_in=sign_in,
         sign_in_detail=detail,
         warnings=_warnings(reading),
@@ -110,14 +128,18 @@ def _not_started(reading: ProbeReading) -> AgentError | None:
 
 
 def _not_it(reading: ProbeReading) -> AgentError | None:
-    """Another program by that name: neither its version nor its help says what it should."""
+    """Another program by that name: neither its version nor its help says what it should.
+
+    A bare number is any program's version: there the help has to say it, or to show what a lane
+    needs. One that gave no help is told by that.
+    """
     generic = PurePath(reading.binary).name in reading.descriptor.generic_binaries
     helped = any(
         reading.identity.help.search(probe.stdout)
         for name, probe in reading.probes.items()
         if name.endswith("help")
     )
-    if reading.version or (helped and not generic) or "version" not in reading.probes:
+    if reading.proves_itself or (helped and not generic) or "version" not in reading.probes:
         return None
     return BinaryMissing(
         f"{reading.binary} is not {reading.descriptor.label}: neither its version nor its help"

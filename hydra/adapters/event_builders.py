@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 
-from hydra.records.events import AgentEvent, clip
+from hydra.records.events import SESSION_FIELDS, AgentEvent, clip
 
 SUMMARY = 120
 """Characters of a summary: one line of a live table, with room to spare."""
@@ -43,9 +43,19 @@ def tool_result(id: str, ok: bool, summary: str, denied: bool = False) -> AgentE
     return AgentEvent("tool_result", "", data)
 
 
-def session(**values: str) -> AgentEvent:
+def session(
+    *,
+    session: str = "",
+    model: str = "",
+    permission: str = "",
+    sandbox: str = "",
+    effort: str = "",
+    version: str = "",
+) -> AgentEvent:
     """The agent has started, with what it says of itself."""
-    return AgentEvent("progress", "session", {key: value for key, value in values.items() if value})
+    values = (session, model, permission, sandbox, effort, version)
+    fields = zip(SESSION_FIELDS, values, strict=True)
+    return AgentEvent("progress", "session", {name: value for name, value in fields if value})
 
 
 def progress(sub: str, **data: object) -> AgentEvent:

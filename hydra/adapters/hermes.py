@@ -271,7 +271,7 @@ class HermesText(JsonStream):
         """What it used and how it ended, by its usage file."""
         document = _document(files.get(USAGE_FILE, b""))
         session = event_builders.session(
-            id=string(document, "session_id"), model=string(document, "model")
+            session=string(document, "session_id"), model=string(document, "model")
         )
         events = [session] if session.data else []
         events += _usage(document)

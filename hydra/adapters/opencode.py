@@ -23,7 +23,7 @@ from hydra.adapters.contract import (
     Sessions,
     TokenFields,
 )
-from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.detection import AgentIdentity, older
 from hydra.adapters.json_stream import JsonStream, Object, mapping, string, unknown
 from hydra.adapters.prompts import Files, as_session, as_stdin
 from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
@@ -254,6 +254,12 @@ HOSTED = "opencode"
 
 PROMPT_BYTES = 10_000_000
 
+_SEEN = "1.18.33"
+UNSEEN = (
+    "OpenCode {} may fetch its plugin library for each lane (63 MB by npm): Hydra says to it that"
+    f" it is there, and was seen to be believed by {_SEEN}"
+)
+
 
 class OpenCode(CliAdapter):
     """The adapter. Nothing that the CLI has says whether it is signed in."""
@@ -289,6 +295,8 @@ class OpenCode(CliAdapter):
                 line.need(FORK)
         home = lane_home(request)
         preface = _preface(request, home)
+        if older(_SEEN, result.version):
+            line.warnings.append(UNSEEN.format(result.version))
         return line.command(
             request,
             result,

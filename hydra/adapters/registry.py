@@ -88,7 +88,6 @@ OWN: Mapping[str, Adapter] = LazyRegistry(
 """By key, each with its module here, in the order in which they are listed and raced."""
 
 VARIABLES = (
-    "AIDER_HOME",
     "CLAUDE_CONFIG_DIR",
     "CLINE_DIR",
     "CODEX_HOME",

@@ -19,6 +19,7 @@ from hydra import __version__, executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.models.local import Server
 from hydra.adapters.probe import available, settings
+from hydra.adapters.probe.cache import ELSEWHERE
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.health import ServiceIncident, recent
@@ -92,6 +93,9 @@ def doctor(
     agent_set = available.of_all(config)
     adapters = tuple(agent_set.adapters.values())
     probed = _probed(adapters, config)
+    if fresh:
+        # Nobody elsewhere is asked by this: the next race there asks again.
+        paths.cache_dir(environ).joinpath(ELSEWHERE).unlink(missing_ok=True)
     with _scratch_state(state, state_problem) as scratch:
         confinement, results = trio.run(_probe, probed, config, environ, scratch, fresh)
     return Checkup(

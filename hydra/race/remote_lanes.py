@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hydra import paths
 from hydra.adapters import registry
+from hydra.adapters.probe.cache import ELSEWHERE
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.race.lane_plan import resolve_options
 from hydra.race.preflight import RaceInputs
@@ -38,7 +39,7 @@ async def look_elsewhere(inputs: RaceInputs) -> Elsewhere:
         )
         for lane in lanes
     ]
-    cache = paths.cache_dir(inputs.request.environ) / "probes-elsewhere.json"
+    cache = paths.cache_dir(inputs.request.environ) / ELSEWHERE
     return await look_for(agents, inputs.request.environ, cache)
 
 

@@ -62,9 +62,12 @@ CAPABILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing a CLI can do, how sure that is, and the CLI version in which it was seen."""
+    """One thing a CLI can do, how sure that is, and the CLI version in which it was seen.
 
-    present: bool
+    `present` is None where nothing here has told it: the CLI is not here, or did not answer.
+    """
+
+    present: bool | None
     confidence: Confidence = Confidence.UNKNOWN
     seen_in: str = ""
     note: str = ""
@@ -91,6 +94,10 @@ class CapabilitySet:
         capability: Capability = getattr(self, name)
         dropped = replace(capability, present=False, note=note)
         return replace(self, **{name: dropped})
+
+
+UNKNOWN_CAPABILITIES = CapabilitySet(**dict.fromkeys(CAPABILITIES, Capability(None)))
+"""Those of an agent of which nothing was found out."""
 
 
 _CANNOT_EXECUTE = (126, 127)
@@ -142,7 +149,7 @@ class DetectResult:
     binary: Path | None = None
     version: str = ""
     flags: frozenset[str] = frozenset()
-    capabilities: CapabilitySet = field(default_factory=CapabilitySet)
+    capabilities: CapabilitySet = UNKNOWN_CAPABILITIES
     sign_in: SignIn = SignIn.UNKNOWN
     sign_in_detail: str = ""
     warnings: tuple[str, ...] = ()

@@ -27,6 +27,9 @@ AGENT_KINDS = (
     "usage",
 )
 
+SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "version")
+"""What a `progress/session` event may tell, each a text."""
+
 HYDRA_KINDS: Mapping[str, str] = {
     "run_started": "the record is open: {lanes, base, confined, soft, elsewhere, checks, ...}",
     "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
@@ -74,7 +77,7 @@ class AgentEvent(NamedTuple):
     message      sub "" or "thinking"        {text}
     tool_call    sub ""                      {id, name, summary}
     tool_result  sub ""                      {id, ok, summary, denied?}
-    progress     sub "session"               {session, model?, permission?, sandbox?, version?}
+    progress     sub "session"               `SESSION_FIELDS`, those that it tells
                  sub "retry"                 {attempt?, of?, status?, retry_after?, text}
                  sub "closing"               {ok, text?}: its closing line; the ending itself comes
                                              once its process has ended

@@ -148,7 +148,7 @@ def agent_text(
             ),
         ),
         ("protocol", f"{descriptor.protocol}, {descriptor.stream_format}"),
-        ("live input", "yes" if descriptor.live_input else "no"),
+        ("live input", "yes" if descriptor.interactive else "no"),
         ("minimum", descriptor.minimum_version),
         *(("broken", f"{version}: {why}") for version, why in descriptor.broken_versions.items()),
         ("environment", ", ".join(descriptor.environment)),
@@ -205,6 +205,9 @@ def fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]
     return lines
 
 
+_PRESENT: dict[bool | None, Cell] = {True: StyledText("yes", "good"), False: "no", None: "?"}
+
+
 def _capabilities(capability_set: CapabilitySet, width: int | None, color: bool) -> list[str]:
     columns = (
         Column("what"),
@@ -216,7 +219,7 @@ def _capabilities(capability_set: CapabilitySet, width: int | None, color: bool)
     rows: list[list[Cell]] = [
         [
             name,
-            StyledText("yes", "good") if capability.present else "no",
+            _PRESENT[capability.present],
             capability.confidence.value,
             capability.seen_in or "-",
             capability.note,

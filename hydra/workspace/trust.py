@@ -8,6 +8,7 @@ trusted yet, as a lane's own path was: its hooks and MCP servers do not start by
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -21,7 +22,8 @@ from hydra.adapters.contract import PathTrust
 
 def withdraw_trust(folders: Iterable[Path], trust: Iterable[PathTrust], place: Path) -> None:
     """Takes the entries of `place`, and of what holds it or lies in it, out of the lane's copies,
-    wherever one of these `folders` has such a file. Raises `OSError`."""
+    wherever one of these `folders` has such a file. One that names what is granted and cannot be
+    read is taken away whole: its agent may read it all the same. Raises `OSError`."""
     for entry in trust:
         for file in (folder / entry.file for folder in folders):
             if file.is_file():
@@ -30,14 +32,33 @@ def withdraw_trust(folders: Iterable[Path], trust: Iterable[PathTrust], place: P
 
 def _withdraw(file: Path, key: str, place: Path) -> None:
     is_toml = file.suffix == ".toml"
-    with suppress(ValueError, RecursionError):  # what is none, its agent cannot read either
-        text = file.read_text()
-        document: dict[str, Any] = tomllib.loads(text) if is_toml else json.loads(text)
-        granted = document.get(key) if isinstance(document, dict) else None
-        value = _without(granted, place)
-        if value != granted:
-            document[key] = value
-            file.write_text(tomli_w.dumps(document) if is_toml else json.dumps(document, indent=2))
+    data = file.read_bytes()
+    try:
+        text = data.decode()
+        document: Any = tomllib.loads(text) if is_toml else _json(text)
+    except (ValueError, RecursionError):
+        if key.encode() in data:
+            file.unlink()
+        return
+    granted = document.get(key) if isinstance(document, dict) else None
+    value = _without(granted, place)
+    if value != granted:
+        document[key] = value
+        file.write_text(tomli_w.dumps(document) if is_toml else json.dumps(document, indent=2))
+
+
+_STRING = r'("[^"\\]*(?:\\.[^"\\]*)*")'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])")
+
+
+def _json(text: str) -> object:
+    """JSON with comments, and a comma behind the last entry: Copilot writes the first itself."""
+    with suppress(ValueError):
+        return json.loads(text)
+    for pattern in (_COMMENT, _LAST_COMMA):
+        text = pattern.sub(lambda match: match[1] or "", text)
+    return json.loads(text.removeprefix("\ufeff"))
 
 
 def _without(granted: object, place: Path) -> object:

@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra import executables
+from hydra.adapters.contract import Probe
+from hydra.records.agent import ProbeOutput
 
 _SCHEMA = 2
 _MOST = 300
 """Answers kept: the newest."""
+
+ELSEWHERE = "probes-elsewhere.json"
+"""The file in the cache folder of what programs on other machines have answered."""
+
+WRAPPER_LASTS = 3600.0
+"""Seconds for which an answer counts where what was asked may start another program today than it
+did yesterday: a shell wrapper here, any program elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +36,21 @@ class CachedAnswer:
     stderr: str = ""
     timed_out: bool = False
     seconds: float = 0.0
+
+    def output(self, probe: Probe) -> ProbeOutput:
+        """The same as the answer to one adapter's question."""
+        text, aside = self.stdout, self.stderr
+        if probe.stderr and not text.strip():
+            text, aside = aside, text
+        return ProbeOutput(
+            name=probe.name,
+            argv=self.argv,
+            exit_code=self.exit_code,
+            stdout=text,
+            stderr=aside,
+            timed_out=self.timed_out,
+            seconds=self.seconds,
+        )
 
 
 class Memory:

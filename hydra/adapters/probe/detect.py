@@ -23,7 +23,7 @@ from hydra.log import get_logger
 from hydra.paths import user_config_file
 from hydra.process.sandbox.hidden_output import missing_places
 from hydra.process.sandbox.places import entry_for
-from hydra.records.agent import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, SignIn
 
 _log = get_logger(__name__)
 
@@ -118,8 +118,8 @@ class _Desk:
     ) -> DetectResult:
         descriptor = adapter.descriptor
         answers = {
-            probe.name: _as_output(
-                probe, value if isinstance(value, CachedAnswer) else await value.wait()
+            probe.name: (value if isinstance(value, CachedAnswer) else await value.wait()).output(
+                probe
             )
             for probe, value in pairs
         }
@@ -165,21 +165,6 @@ class _Desk:
         if holds is not None:
             _log.debug("remembered", agent=question.descriptor.key, probe=question.probe.name)
         return holds
-
-
-def _as_output(probe: Probe, answer: CachedAnswer) -> ProbeOutput:
-    text, aside = answer.stdout, answer.stderr
-    if probe.stderr and not text.strip():
-        text, aside = aside, text
-    return ProbeOutput(
-        name=probe.name,
-        argv=answer.argv,
-        exit_code=answer.exit_code,
-        stdout=text,
-        stderr=aside,
-        timed_out=answer.timed_out,
-        seconds=answer.seconds,
-    )
 
 
 def _missing(descriptor: Descriptor, around: ProbeContext) -> Failure:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from hydra import __version__
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
-from hydra.adapters.probe.cache import CachedAnswer, ProgramIdentity
+from hydra.adapters.environment import matches
+from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.process.identity import boot_id
 from hydra.records.agent import has_run
 
 SIGN_IN = "sign_in"
 
-SIGN_IN_LASTS = 600.0
-"""Seconds for which a CLI's own word counts on whether it is signed in. A key that is set, or a
-file of its settings that was written, ends it at once; a race believes only that it is."""
-WRAPPER_LASTS = 3600.0
-"""Seconds for which the answer of a shell wrapper counts."""
+SETTINGS_LAST = 600.0
+"""Seconds for which a CLI's own word counts on its settings, and on whether it is signed in. A
+variable that is set, or a file of its settings that was written, ends it at once; a race believes
+of a sign-in only that it is there."""
 
 _LANGUAGE = ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "NODE_OPTIONS")
 """Variables of everybody's that change what a help text says, or whether there is one."""
@@ -50,9 +52,11 @@ class Question:
         if self.probe.name == SIGN_IN and has_run(answer.exit_code):
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
             believed = answer.exit_code == 0 or sys.platform == "linux"
-            return SIGN_IN_LASTS if believed else 0.0
+            return SETTINGS_LAST if believed else 0.0
         if answer.exit_code != 0:
             return 0.0  # what is broken is asked again: somebody may have mended it
+        if self.probe.settings:
+            return SETTINGS_LAST  # one file of them may name another
         return WRAPPER_LASTS if self.wrapper else None
 
 
@@ -80,6 +84,7 @@ def ask(
 def _key(
     descriptor: Descriptor, probe: Probe, line: str, identity: ProgramIdentity, around: ProbeContext
 ) -> str:
+    own_names = around.extra_names.get(descriptor.key, ())
     parts = [__version__, line, identity.text, around.confinement.kind]
     if around.confinement.holds:
         parts += ["show", *around.show]  # a program may need it to start, and so to answer
@@ -90,7 +95,15 @@ def _key(
         # A preflight depends on the machine's state and not on the binary alone.
         parts += [descriptor.key, str(os.getuid()), boot_id()]
     if probe.name == SIGN_IN:
-        parts += [descriptor.key, *_sign_in_traces(descriptor, around)]
+        names = (*descriptor.sign_in_environment, *own_names)
+        parts += [descriptor.key, *(name for name in names if around.environ.get(name))]
+        parts += _looks(_files(descriptor, around, settings=True))
+    if probe.settings:
+        names = (*descriptor.environment, *own_names)
+        environ = {name: text for name, text in around.environ.items() if matches(name, names)}
+        # A digest: one of them may be a key.
+        parts += [descriptor.key, sha256(repr(sorted(environ.items())).encode()).hexdigest()]
+        parts += _looks(_files(descriptor, around, settings=True, beside=True))
     return "|".join(parts)
 
 
@@ -106,12 +119,10 @@ def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> tuple[bool,
     return False, ""
 
 
-def _sign_in_traces(descriptor: Descriptor, around: ProbeContext) -> list[str]:
-    """What tells that somebody has signed in or out since: which names are set, and the looks of
-    the credentials and settings files from outside."""
-    names = (*descriptor.sign_in_environment, *around.extra_names.get(descriptor.key, ()))
-    traces = [name for name in names if around.environ.get(name)]
-    for path in _files(descriptor, around, settings=True):
+def _looks(paths: Iterable[Path]) -> list[str]:
+    """Of files from outside: what tells that one was written, or taken away."""
+    traces = []
+    for path in paths:
         try:
             stat = path.stat()
         except OSError:
@@ -121,10 +132,18 @@ def _sign_in_traces(descriptor: Descriptor, around: ProbeContext) -> list[str]:
     return traces
 
 
-def _files(descriptor: Descriptor, around: ProbeContext, *, settings: bool = False) -> list[Path]:
-    """Where its credentials lie, and its `settings`. They are never opened."""
+def _files(
+    descriptor: Descriptor, around: ProbeContext, *, settings: bool = False, beside: bool = False
+) -> list[Path]:
+    """Where its credentials lie, its `settings`, and those `beside` in HOME. They are never
+    opened."""
     return [
-        place_of(folder, around.environ, around.home) / name
+        path
         for folder in folders_of(descriptor)
-        for name in (*folder.credentials, *(folder.copied if settings else ()))
+        for place in (place_of(folder, around.environ, around.home),)
+        for path in (
+            *(place / name for name in folder.credentials),
+            *(place / name for name in folder.copied if settings),
+            *(around.home / name for name in folder.home_files if beside),
+        )
     ]

@@ -100,16 +100,19 @@ def _environment(question: Question, folder: Path, around: ProbeContext) -> dict
     descriptor, probe = question.descriptor, question.probe
     extra = around.extra_names.get(descriptor.key, ())
     environ = select(descriptor, around.environ, extra)
+    moved = []
     if (probe.confined or probe.own_folder) and descriptor.config is not None:
         # Codex's sandbox helper links itself into its config folder, which must be writable.
-        environ[descriptor.config.variable] = str(folder)
+        moved.append(descriptor.config)
     if around.confinement.holds:
         # OpenCode makes its folders at every start, which a read-only HOME does not let it.
         environ["XDG_CACHE_HOME"] = str(folder)
-        for own in folders_of(descriptor):
-            if not place_of(own, around.environ, around.home).exists():
-                environ[own.variable] = str(folder)
-    return environ
+        moved += (
+            own
+            for own in folders_of(descriptor)
+            if not place_of(own, around.environ, around.home).exists()
+        )
+    return environ | {own.variable: str(folder) for own in moved if own.variable}
 
 
 def _scratch(around: ProbeContext) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Descriptor
 from hydra.errors import Failure, SpawnFailed
-from hydra.records.agent import DetectResult, ProbeOutput
+from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput
 
 _LINE = 300
 """Characters of what a program said last."""
@@ -23,7 +23,9 @@ def unanswered(
     if error is None or descriptor.unrunnable:
         return result
     silent = next((answer for answer in answers.values() if _is_silent(answer, error)), None)
-    return result if silent is None else replace(result, error=_failure(silent, descriptor))
+    if silent is None:
+        return result
+    return replace(result, error=_failure(silent, descriptor), capabilities=UNKNOWN_CAPABILITIES)
 
 
 def _is_silent(answer: ProbeOutput, error: Failure) -> bool:

@@ -66,7 +66,7 @@ class AcpConversation(JsonStream):
         self._session = ""
         self._offers = Offers()
         self._settings: list[AcpSetting] = []
-        self._turn = PromptTurn(dialect, self._wish.root)
+        self._turn = PromptTurn(dialect, self._wish.root, self._wish.masked)
         self._answered = RecentIds()
         self._readers: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
             MessageKind.RESULT: self._result,

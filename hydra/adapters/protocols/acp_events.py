@@ -386,8 +386,8 @@ _REASON = 4000
 class PromptTurn:
     """What the agent says, does and asks, from the prompt to its answer."""
 
-    def __init__(self, dialect: AcpDialect, root: str) -> None:
-        self._dialect, self._root = dialect, root
+    def __init__(self, dialect: AcpDialect, root: str, masked: bool) -> None:
+        self._dialect, self._root, self._masked = dialect, root, masked
         self._speech, self._tools = Speech(), SessionTools(root)
         self._spent = SessionUsage(dialect.usage)
         self._plan = ""
@@ -405,7 +405,7 @@ class PromptTurn:
         call = mapping(params, "toolCall")
         events = self._speech.flush()
         id, kind, agent_events = self._tools.on_permission(call)
-        allowed = acp_session.allows(permission, call, kind, self._root)
+        allowed = acp_session.allows(permission, call, kind, self._root, masked=self._masked)
         self._plan = string(mapping(call, "rawInput"), "plan") or self._plan
         denied = [] if allowed else self._tools.deny(id)
         answer = jsonrpc.result(line, acp_session.outcome(params, allowed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from posixpath import isabs, join, normpath
+from posixpath import join, normpath, realpath
 from re import Pattern
 from typing import NamedTuple
 
@@ -157,9 +157,13 @@ PATHS = ("path", "file_path", "filePath", "fileName", "absolute_path", "notebook
 _PATH_LIMIT = 4096
 
 
-def allows(permission: Permission, call: Object, kind: str, root: str) -> bool:
+def allows(
+    permission: Permission, call: Object, kind: str, root: str, *, masked: bool = False
+) -> bool:
     """Whether the call may be made. `root` is the worktree, "" where it is not known (a recorded
-    stream): then every path counts as inside."""
+    stream): then every path counts as inside. A repository may have links that lead out of it: they
+    are followed, but for a lane that is `masked`. That one sees its worktree at another place than
+    Hydra does, and what keeps it inside is its confinement."""
     if permission in (Permission.FULL_AUTO, Permission.UNRESTRICTED):
         return True
     if kind in LOOKING:
@@ -167,7 +171,7 @@ def allows(permission: Permission, call: Object, kind: str, root: str) -> bool:
     if permission is Permission.PLAN or kind not in CHANGING:
         return False
     named = list(paths(call))
-    return bool(named) and all(_inside(name, root) for name in named)
+    return bool(named) and all(_inside(name, root, masked) for name in named)
 
 
 def paths(call: Object) -> Iterable[str]:
@@ -181,11 +185,14 @@ def paths(call: Object) -> Iterable[str]:
             yield name
 
 
-def _inside(name: str, root: str) -> bool:
+def _inside(name: str, root: str, masked: bool) -> bool:
     if not root or len(name) > _PATH_LIMIT:
         return not root
-    place = normpath(name if isabs(name) else join(root, name))
-    return place.startswith(root.rstrip("/") + "/")
+    place = normpath if masked else realpath
+    try:
+        return place(join(root, name)).startswith(place(root).rstrip("/") + "/")
+    except ValueError:  # no file can be called that
+        return False
 
 
 def outcome(request: Object, allowed: bool) -> Mapping[str, object]:
@@ -217,6 +224,8 @@ class AcpRequest:
     effort: str = ""
     resume: str = ""
     fork: bool = False
+    masked: bool = False
+    """As in `SpawnRequest`."""
     meta: Object = field(default_factory=dict)
     """What its sessions take beyond the protocol, as `_meta`."""
 

@@ -6,12 +6,9 @@ remembered for as long as that program stays the same there.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -19,6 +16,7 @@ import trio
 
 from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
+from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory
 from hydra.adapters.remote import scripts, transport
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import carried
@@ -56,31 +54,27 @@ async def look_for(
     agents: Iterable[RemoteAgent], environ: Mapping[str, str], cache_file: Path
 ) -> dict[tuple[str, str], RemoteDetection]:
     """Each of them, by agent and remote, all at once."""
-    cache = _load(cache_file)
-    before = dict(cache)
+    memory = Memory(cache_file)
     detections: dict[tuple[str, str], RemoteDetection] = {}
 
     async def look(want: RemoteAgent) -> None:
-        detections[want.key] = await _Look(want, environ, cache).look()
+        detections[want.key] = await _Look(want, environ, memory).look()
 
     async with trio.open_nursery() as nursery:
         for want in {want.key: want for want in agents}.values():
             nursery.start_soon(look, want)
-    if cache != before:
-        _save(cache_file, cache)
+    memory.save()
     return detections
 
 
 class _Look:
-    def __init__(
-        self, want: RemoteAgent, environ: Mapping[str, str], cache: dict[str, dict[str, object]]
-    ) -> None:
+    def __init__(self, want: RemoteAgent, environ: Mapping[str, str], memory: Memory) -> None:
         self._adapter, self._remote = want.adapter, want.remote
         self._descriptor = want.adapter.descriptor
         self._environ = environ
         self._names = carried(self._descriptor, environ, want.extra)
         self._extra = want.extra
-        self._cache = cache
+        self._memory = memory
         self._limit = trio.CapacityLimiter(_AT_ONCE)
 
     async def look(self) -> RemoteDetection:
@@ -170,32 +164,27 @@ class _Look:
     async def _answer(self, probe: Probe, program: str, identity: str) -> ProbeOutput:
         argv = (program, *probe.args)
         key = _key(self._remote, argv, identity, self._environ, self._names)
-        document = self._cache.get(key) if identity and probe.name != _SIGN_IN else None
-        if document is not None:
-            with suppress(TypeError, KeyError):
-                return ProbeOutput(**{**document, "name": probe.name, "argv": argv})  # type: ignore[arg-type]
-        answer = await self._ask(probe, argv)
-        if identity and probe.name != _SIGN_IN and answer.exit_code == 0:
-            self._cache[key] = {**asdict(answer), "argv": list(argv)}
-        return answer
+        keeps = bool(identity) and probe.name != _SIGN_IN and not probe.settings
+        answer = self._memory.answer(key) if keeps else None
+        if answer is None:
+            answer = await self._ask(probe, argv)
+            if keeps and answer.exit_code == 0:
+                # What `ls` tells of a program there tells little of what it starts.
+                self._memory.keep(key, answer, WRAPPER_LASTS)
+        return answer.output(probe)
 
-    async def _ask(self, probe: Probe, argv: tuple[str, ...]) -> ProbeOutput:
+    async def _ask(self, probe: Probe, argv: tuple[str, ...]) -> CachedAnswer:
         nonce = secrets.token_hex(16)
         values = {name: self._environ[name] for name in self._names}
         script = scripts.ask(argv, values, nonce, probe.timeout)
         result = await self._run(script, probe.timeout + REACH)
         parts = _between(result.stdout, nonce)
-        text = parts[0].decode("utf-8", "replace") if parts else ""
-        aside = result.stderr.decode("utf-8", "replace")
-        if probe.stderr and not text.strip():
-            text, aside = aside, text
         code = int(parts[1]) if parts and parts[1].isdigit() else None
-        return ProbeOutput(
-            name=probe.name,
+        return CachedAnswer(
             argv=argv,
             exit_code=code,
-            stdout=text,
-            stderr=aside,
+            stdout=parts[0].decode("utf-8", "replace") if parts else "",
+            stderr=result.stderr.decode("utf-8", "replace"),
             timed_out=result.timed_out or code is None,
             seconds=result.seconds,
         )
@@ -233,21 +222,3 @@ def _key(
     # An address may lead to another machine, a name of a variable that is set to another answer.
     lines = [__version__, *map(str, asdict(remote).values()), identity, *argv, *sorted(names)]
     return "\x1f".join([*lines, environ.get("HOME", "")])
-
-
-def _load(path: Path) -> dict[str, dict[str, object]]:
-    try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _save(path: Path, cache: dict[str, dict[str, object]]) -> None:
-    """Keeps the newest; a cache that cannot be written is only slower next time."""
-    with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.{os.getpid()}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps(dict(list(cache.items())[-200:])))
-        fresh.replace(path)

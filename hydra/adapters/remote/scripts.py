@@ -236,7 +236,7 @@ for p in git tar setsid perl; do command -v $p >/dev/null 2>&1 && echo "has $p";
 for p in PROGRAMS; do
   f=$(command -v "$p" 2>/dev/null) || continue
   printf 'program %s\n' "$p"
-  printf 'identity %s\n' "$(ls -lLnd "$f" 2>/dev/null)"
+  printf 'identity %s\n' "$(ls -ilLnd "$f" 2>/dev/null)"
   break
 done
 printf '%s ended 0\n' "$N"

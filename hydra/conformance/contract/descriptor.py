@@ -133,10 +133,11 @@ def files(subject: ContractSubject) -> Iterator[str]:
             *descriptor.config.home_files,
         )
         inside += [("config", name) for name in texts]
-        if not _NAME.fullmatch(descriptor.config.variable):
-            yield f"config.variable: {descriptor.config.variable!r} is no variable's name"
-        if not matches(descriptor.config.variable, descriptor.environment):
-            yield f"config.variable: {descriptor.config.variable} is not passed on to the agent"
+        variable = descriptor.config.variable
+        if variable and not _NAME.fullmatch(variable):
+            yield f"config.variable: {variable!r} is no variable's name"
+        if variable and not matches(variable, descriptor.environment):
+            yield f"config.variable: {variable} is not passed on to the agent"
     for field, name in inside:
         path = PurePath(name)
         if not name or path.is_absolute() or ".." in path.parts:

@@ -107,7 +107,7 @@ def as_data(result: DetectResult) -> dict[str, Any]:
         "sign_in": [result.sign_in.value, result.sign_in_detail],
         "warnings": list(result.warnings),
         "lost": [
-            name for name, capability in result.capabilities.items() if not capability.present
+            name for name, capability in result.capabilities.items() if capability.present is False
         ],
         "flags": bool(result.flags),
     }
@@ -169,10 +169,13 @@ def on_another_program(subject: ContractSubject, recording: Recording) -> Iterat
     if subject.key == ANY:
         raise NotCheckable("it is whatever program the user names")
     good = answers(subject, recording)
-    result = subject.detect(_foreign(good))
-    yield from _sound("another program", result, subject)
-    if result.error is None or result.error.kind != "BinaryMissing":
-        yield f"another program: {_kind(result)}, not BinaryMissing"
+    foreign = _foreign(good)
+    bare = {**foreign, "version": replace(foreign["version"], stdout="9.5.0\n")}
+    for how, outputs in {"another program": foreign, "one with a bare version": bare}.items():
+        result = subject.detect(outputs)
+        yield from _sound(how, result, subject)
+        if result.error is None or result.error.kind != "BinaryMissing":
+            yield f"{how}: {_kind(result)}, not BinaryMissing"
     for name in subject.adapter.descriptor.generic_binaries:
         result = subject.detect({**good, "version": FOREIGN}, name)
         if result.error is None or result.error.kind != "BinaryMissing":

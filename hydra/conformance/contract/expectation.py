@@ -47,7 +47,7 @@ _LATER = (
     "sessions",
     "extensions",
 )
-_LATER_PARTS = ("parent", "stderr", "own_folder", "renewals", "trust")
+_LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 

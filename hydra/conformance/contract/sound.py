@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.recorded import Stream
 from hydra.errors import KINDS
-from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
+from hydra.records.events import AGENT_KINDS, SESSION_FIELDS, AgentEvent, Event, encode
 from hydra.records.outcome import ExitStatus
 
 _SUBS: Mapping[str, tuple[str, ...]] = {
@@ -90,6 +90,8 @@ def _case(event: AgentEvent) -> Iterator[str]:
             yield f"event {event.kind} has {field} {event.data.get(field)!r}"
     if event.kind == "usage" and not set(event.data) <= _TOTALS:
         yield f"event usage has {', '.join(sorted(set(event.data) - _TOTALS))}"
+    if event.sub == "session" and not set(event.data) <= set(SESSION_FIELDS):
+        yield f"event session has {', '.join(sorted(set(event.data) - set(SESSION_FIELDS)))}"
     if event.kind == "failed" and event.data.get("error") not in KINDS:
         yield f"event failed has error {event.data.get('error')!r}, which is no kind of error"
     if event.kind == "failed" and event.data.get("terminal") is not True:

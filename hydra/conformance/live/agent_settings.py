@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
+from hydra.conformance.live.expectation import session_fields
 from hydra.errors import ConfigError
 
 AGENTS = Path(__file__).parent / "agents"
@@ -79,7 +80,7 @@ def _reach(agent: str, row: Mapping[str, object]) -> Reach:
     return Reach(
         environ=texts(row.get("environ", {}), f"{agent}: environ"),
         files=texts(row.get("files", {}), f"{agent}: files"),
-        session=text_list(row.get("session", ()), f"{agent}: session"),
+        session=session_fields(row.get("session", ()), agent),
         may_warn=text_list(row.get("may_warn", ()), f"{agent}: may_warn"),
         options=text_list(row.get("options", ()), f"{agent}: options"),
         late_tools=value_of(row, "late_tools", False, agent),

@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.errors import KINDS, ConfigError
-from hydra.records.events import AGENT_KINDS
+from hydra.records.events import AGENT_KINDS, SESSION_FIELDS
 from hydra.records.outcome import Status, Usage
 
 USAGE = tuple(Usage.__dataclass_fields__)
@@ -131,10 +131,18 @@ def expectation(data: Mapping[str, Any], where: str) -> Expectation:
         warnings=text_list(data.get("warnings", ()), f"{where}: warnings"),
         may_warn=text_list(data.get("may_warn", ()), f"{where}: may_warn"),
         malformed=value_of(data, "malformed", 0, where),
-        session=text_list(data["session"], f"{where}: session") if "session" in data else None,
+        session=session_fields(data["session"], where) if "session" in data else None,
         refused=value_of(data, "refused", "", where),
         may_be_killed=value_of(data, "may_be_killed", False, where),
     )
+
+
+def session_fields(value: object, where: str) -> tuple[str, ...]:
+    """Fields of a session event. Raises `ConfigError` for one that none has."""
+    names = text_list(value, f"{where}: session")
+    for name in names:
+        _among(name, SESSION_FIELDS, f"{where}: session")
+    return names
 
 
 def _events(value: object, where: str) -> tuple[ExpectedEvent, ...]:
