@@ -144,7 +144,9 @@ def test_a_recovery_that_was_killed_too_is_done_again(hydra: Hydra) -> None:
 def test_killed_while_the_patch_is_taken_it_is_the_same_patch(hydra: Hydra) -> None:
     folder = killed_race(hydra)
     patches = folder / "patches.git"
-    half = folder / "lanes" / "claude" / f"draft-{os.getpid()}"  # of one whose number a living one has
+    half = (
+        folder / "lanes" / "claude" / f"draft-{os.getpid()}"
+    )  # of one whose number a living one has
     half.mkdir()
     (half / "index").write_bytes(b"DIRC half")
     (patches / "refs" / "heads").mkdir(exist_ok=True)

@@ -165,7 +165,7 @@ def terminal_width(stream: IO[str] | None, environ: Mapping[str, str] = os.envir
 
 
 def terminal_height(stream: IO[str]) -> int:
-    """Rows of the terminal that is drawn on, which may not be that of stdout; 24 where none says."""
+    """Rows of the terminal that is drawn on, not that of stdout; 24 where none says."""
     try:
         return os.get_terminal_size(stream.fileno()).lines or 24
     except (OSError, ValueError):
