@@ -139,6 +139,8 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     races.begin("second")
     races.end("second")
     first = races.run_of("first")
+    none = races.hydra.run("merge", "-r", "@-1", "--hunk", "claude-first:xyz")
+    assert f"hydra diff claude-first --hunks -r {first}" in none.stderr
     file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
     document = json.loads(file.read_text())
     document["verdict"]["lanes"][0] |= {"state": "held_back", "mergeable": False}
