@@ -16,6 +16,8 @@ from tests.conftest import git
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole
 
+pytestmark = pytest.mark.slow
+
 DATA = "".join(f"line {at}\n" for at in range(30))
 
 
