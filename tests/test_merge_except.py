@@ -16,6 +16,8 @@ from tests.conftest import git
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole
 
+pytestmark = pytest.mark.slow
+
 DATA = "".join(f"line {at}\n" for at in range(30))
 
 
@@ -126,6 +128,13 @@ def test_after_a_part_a_whole_lane_counts_until_it_is_taken_back(shelf: Shelf) -
     assert is_landed(run, shelf.state)
     assert shelf.command("merge", "--undo").returncode == 0
     assert not is_landed(run, shelf.state)
+
+
+def test_what_is_in_conflict_is_fetched_from_the_run_that_it_is_of(shelf: Shelf) -> None:
+    assert merged(shelf, "claude", "--except", "coverage").returncode == 0
+    refused = merged(shelf, "claude")
+    assert refused.returncode == 5
+    assert f"git fetch {shelf.race.patches} LANE && git merge FETCH_HEAD" in refused.stderr
 
 
 def test_of_a_record_that_does_not_say_it_only_a_landing_without_picks_is_whole(

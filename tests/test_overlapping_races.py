@@ -127,10 +127,26 @@ def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_s
     races.begin("second")
     races.end("second")
     first = races.run_of("first")
-    for typed in ("@-1", first[:-1], first):
+    for typed in ("@-1", first[:-1]):
         checked = races.hydra.run("check", "-r", typed)
         assert f"compare again:  hydra compare -r {first}\n" in checked.stdout
     assert "compare again:  hydra compare\n" in races.hydra.run("check").stdout
+
+
+def test_a_check_during_which_another_race_begins_names_its_own(races: Races) -> None:
+    races.begin("first")
+    races.end("first")
+    gate = fakes.Barrier(races.hydra.scratch, "check")
+    waits = f"echo . > {gate.path}; until [ -e {gate.path.parent}/open ]; do sleep 0.05; done"
+    check = races.hydra.start("check", "claude-first", "--check", waits)
+    gate.wait()
+    races.begin("second")
+    gate.open()
+    output, errors = check.communicate(timeout=120)
+    gate.close()
+    assert check.returncode == 0, output + errors
+    assert f"compare again:  hydra compare -r {races.run_of('first')}\n" in output
+    races.end("second")
 
 
 def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
@@ -139,6 +155,8 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     races.begin("second")
     races.end("second")
     first = races.run_of("first")
+    none = races.hydra.run("merge", "-r", "@-1", "--hunk", "claude-first:xyz")
+    assert f"hydra diff claude-first --hunks -r {first}" in none.stderr
     file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
     document = json.loads(file.read_text())
     document["verdict"]["lanes"][0] |= {"state": "held_back", "mergeable": False}

@@ -38,8 +38,8 @@ def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict
     if len(new) < _FEW:
         return {}
     counts = Counter(folder for path in new for folder in _folders(path))
-    kept = (path for path, is_new in files.items() if not is_new)
-    others = {folder for path in (*kept, *tracked) for folder in _folders(path)}
+    changed = (path for path, is_new in files.items() if not is_new)
+    others = {folder for path in (*changed, *tracked) for folder in _folders(path)}
     folder_counts: Counter[str] = Counter()
     for path in new:
         whole = [folder for folder in _folders(path) if folder not in others]

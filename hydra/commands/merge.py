@@ -18,7 +18,7 @@ from hydra.analysis.notices.requirements import set_up_for
 from hydra.checks.requirements import other_requirements
 from hydra.commands.merge_checks import Check, checked
 from hydra.commands.merge_selection import Confirm, MergeSelection, chosen
-from hydra.commands.merge_tree import ComposedTree, composed, is_whole, left_out, placed, tree_of
+from hydra.commands.merge_tree import ComposedTree, composed, is_whole, notes_of, placed, tree_of
 from hydra.config.check_names import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
 from hydra.git import attributes, export, patches
@@ -286,7 +286,7 @@ def _land(
         files=files,
         moved=tree.head != tree.base,
         hooks=() if not request.commits else hooks_of(place, files),
-        notes=notes_of(record, tree, choice),
+        notes=notes_of(record, choice.parts, choice.picks),
         dry_run=request.dry_run,
         document=document,
         remarks=remarks_of(place, record, tree),
@@ -446,8 +446,7 @@ def scratch_of(place: RepositoryRuns) -> Iterator[Path]:
         raise Refused(f"the state folder cannot be written: {error}") from error
 
 
-# ---- What is to be said of a landing besides its files: hooks, remarks, patches that are not
-# whole.
+# ---- What is to be said of a landing besides its files: hooks, remarks, what is to be installed.
 
 
 def remarks_of(place: RepositoryRuns, record: RunRecord, tree: ComposedTree) -> tuple[Remark, ...]:
@@ -496,15 +495,3 @@ def installs_of(
 
 def _least_of_a_lock(path: bytes) -> tuple[bool, int]:
     return b"lock" not in path.rpartition(b"/")[2].lower(), len(path)
-
-
-def notes_of(record: RunRecord, tree: ComposedTree, choice: MergeSelection) -> tuple[str, ...]:
-    """That a patch is not whole, or what of it stays out and may be missed, a sentence each."""
-    without = any(pick.without for pick in choice.picks)
-    notes = [line for part in choice.parts if without for line in left_out(record, part)]
-    for lane in tree.lanes:
-        patch = runs.read(record).lanes.get(lane, {}).get("patch")
-        missing = patch.get("incomplete") if isinstance(patch, dict) else ""
-        if missing:
-            notes.append(f"the patch of {lane} is INCOMPLETE: {missing}")
-    return tuple(notes)

@@ -62,7 +62,8 @@ def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[Lan
         return (LanePart(lane=lane, tree=tree_of(record, commit), commit=commit),)
     parts: list[LanePart] = []
     for lane, commit in commits.items():
-        patch = LanePatch(record.patches, record.base, lane, commit)
+        run = runs.id_to_type(record)
+        patch = LanePatch(record.patches, record.base, lane, commit, run)
         parts.append(patch.part([pick for pick in picks if pick.lane == lane], scratch))
     return tuple(parts)
 
@@ -111,7 +112,22 @@ def whole_files(record: RunRecord, part: LanePart) -> frozenset[str]:
     return frozenset(path.decode("utf-8", "backslashreplace") for path in mine - contents)
 
 
-def left_out(record: RunRecord, part: LanePart) -> Iterator[str]:
+def notes_of(
+    record: RunRecord, parts: Sequence[LanePart], picks: Sequence[Pick]
+) -> tuple[str, ...]:
+    """That a patch is not whole, or what of it stays out and may be missed, a sentence each."""
+    notes = []
+    for part in parts:
+        patch = runs.read(record).lanes.get(part.lane, {}).get("patch")
+        missing = patch.get("incomplete") if isinstance(patch, dict) else ""
+        if missing:
+            notes.append(f"the patch of {part.lane} is INCOMPLETE: {missing}")
+        if any(pick.without for pick in picks):
+            notes += _left_out(record, part)
+    return tuple(notes)
+
+
+def _left_out(record: RunRecord, part: LanePart) -> Iterator[str]:
     """A sentence for what --except has left out of a lane and a person may miss: what people write
     beside what a build made, and a file of which the other side, before it was moved, goes."""
     rest = {os.fsdecode(row.path): row for row in changes(record.patches, part.tree, part.commit)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -78,8 +79,8 @@ def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
         raise _in_conflict(
             "the branch has moved since the race, and both changed the same place",
             _task_text(merged),
-            "race again from here, or merge it by hand:"
-            ' git fetch "$(hydra runs path)/patches.git" LANE && git merge FETCH_HEAD',
+            "race again from here, or merge it by hand: "
+            f"git fetch {shlex.quote(str(patches))} LANE && git merge FETCH_HEAD",
         )
     return merged.tree
 

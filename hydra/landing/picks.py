@@ -55,6 +55,8 @@ class LanePatch:
     base: str
     lane: str
     commit: str
+    run: str = ""
+    """The run's id where lines to type name it."""
     _hunks: tuple[Hunk, ...] | None = None
     _changes: dict[bytes, TreeChange] | None = None
     _entries: dict[bytes, TreeEntry | None] = field(default_factory=dict)
@@ -130,6 +132,7 @@ class LanePatch:
 
     def _hunk(self, pick: Pick) -> Hunk:
         text = (pick.hunk or "").lower()
+        of_run = f" -r {self.run}" if self.run else ""
         pieces = [hunk for hunk in self.hunks() if hunk.id.startswith(text)]
         if len({hunk.id for hunk in pieces}) == 1:
             return pieces[0]
@@ -138,7 +141,7 @@ class LanePatch:
         if not pieces:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
-                hint=f"see their ids: hydra diff {self.lane} --hunks",
+                hint=f"see their ids: hydra diff {self.lane} --hunks{of_run}",
             )
         ids = ", ".join(f"{hunk.id[:12]} ({os.fsdecode(hunk.path)})" for hunk in pieces[:_NAMED])
         raise UsageError(

@@ -17,7 +17,7 @@ from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Score, Verdict
-from hydra.ranking.unchecked import made, made_places, untested_places
+from hydra.ranking.unchecked import folders_of, made_places, untested_places
 
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
@@ -122,7 +122,7 @@ def _lane(
         ],
         "patch": document.get("patch"),
         "files": [_file(file, touched[file.path]) for file in lane.files],
-        "made": [asdict(folder) for folder in made(lane, evidence)],
+        "made": [asdict(folder) for folder in folders_of(lane, evidence)],
         "usage": asdict(lane.usage),
         "usage_estimate": document.get("usage_estimate"),
         "seconds": lane.seconds,

@@ -46,7 +46,7 @@ class MadeFolder:
     by_hand: tuple[str, ...] = ()
 
 
-def made(lane: LaneEvidence, evidence: Evidence) -> tuple[MadeFolder, ...]:
+def folders_of(lane: LaneEvidence, evidence: Evidence) -> tuple[MadeFolder, ...]:
     """What a build may have left in a lane's patch."""
     files = {file.path: not file.old_mode for file in lane.files}
     folders = made_folders(files, evidence.paths)
@@ -60,7 +60,7 @@ def made_places(evidence: Evidence) -> Iterator[str]:
     """A sentence for lanes whose patches have the same folders of a build's."""
     lanes: dict[tuple[MadeFolder, ...], list[str]] = {}
     for lane in evidence.lanes:
-        if folders := made(lane, evidence):
+        if folders := folders_of(lane, evidence):
             lanes.setdefault(folders, []).append(lane.lane)
     for folders, names in lanes.items():
         counted = [f"{row.folder.rstrip('/')} ({row.files:,} files)" for row in folders]

@@ -114,14 +114,14 @@ def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     of_run = f" -r {quote(text(verdict, 'run'))}"
     rest = f"{of_run}{ranking.landing_options(verdict)}"
     both = ranking.merge_of_both(verdict, of_run)
-    made = (
+    rests = (
         line.strip()
         for lane in lanes
         if text(lane, "lane") in names[:_MOST]
         for line in ranking.merge_without_made(lane, verdict, of_run)[1:]
     )
     lands = (f"hydra merge {quote(name)}{rest}" for name in names[:_MOST])
-    return [*lands, *[both][: len(both)], *made]
+    return [*lands, *[both][: len(both)], *rests]
 
 
 _MOST = 3
