@@ -122,7 +122,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "telling": list(result.telling),
-        "missing": [one._asdict() for one in result.missing],
+        "missing": [row._asdict() for row in result.missing],
         "held_back": result.held_back,
         "untested": result.untested,
         "again": None if result.again is None else document(result.again),

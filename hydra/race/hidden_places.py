@@ -94,7 +94,7 @@ class HiddenPlaces:
     mounts: tuple[str, ...] = ()
     confined: bool = True
     sentences: list[str] = field(default_factory=list)
-    _told: set[object] = field(default_factory=set)
+    _named: set[object] = field(default_factory=set)
     _variables: tuple[str, ...] = ()
 
     def notice(
@@ -224,8 +224,8 @@ class HiddenPlaces:
                 )
 
     def _is_new(self, what: object) -> bool:
-        fresh = what not in self._told
-        self._told.add(what)
+        fresh = what not in self._named
+        self._named.add(what)
         return fresh
 
     def _way(self, name: str) -> str:
