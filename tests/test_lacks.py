@@ -543,6 +543,11 @@ def test_a_program_that_is_hidden_is_said_to_be_and_the_line_shows_it(
     assert refused.returncode == 3
     line = "a check misses bin/own, which your checkout has and git ignores: --share bin brings it"
     assert line in " ".join(refused.stderr.split())
+    hydra.race("-a", "claude", "--no-check")
+    refused = hydra.run("check", "--check", "own")
+    assert refused.returncode == 3
+    assert line in " ".join(refused.stderr.partition("hint: ")[2].split()), refused.stderr
+    assert hydra.run("check", "--check", "own", "--share", "bin").returncode == 0
     race = hydra.race("-a", "claude", "--check", "own", "--share", "bin")
     assert race.lane("claude")["checks"][0]["status"] == "passed", race
 
