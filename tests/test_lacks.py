@@ -371,10 +371,15 @@ def test_the_line_that_tests_now_works_where_one_stands(
     )
     line = race.document["verdict"]["check_now"]
     assert line.count("--copy") == line.count("--setup") == 2, line
-    paste = f'hydra() {{ {shlex.join([hydra.python, "-m", "hydra"])} "$@"; }}; {line} --json'
-    done = hydra.execute("/bin/sh", "-c", paste)
-    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
-    assert [row["status"] for row in rows] == ["passed"], (line, done.stderr)
+    lines = {hydra.repo: line}
+    hydra.repo = repo / ("src" if stands else "api/src")
+    lines[hydra.repo] = json.loads(hydra.run("compare", "--json").stdout)["check_now"]
+    own = shlex.join([hydra.python, "-m", "hydra"])
+    for place, line in reversed(lines.items()):
+        hydra.repo = place
+        done = hydra.execute("/bin/sh", "-c", f'hydra() {{ {own} "$@"; }}; {line} --json')
+        rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
+        assert [row["status"] for row in rows] == ["passed"], (line, done.stderr)
 
 
 def build_shop(repo: Path, script: str = "build") -> None:
