@@ -572,12 +572,14 @@ def test_a_bare_program_in_a_hidden_folder_of_path_is_named_with_its_place(scrat
     place = scratch / "home/kit/bin"
     place.mkdir(parents=True)
     (place / "probe").touch(mode=0o755)
+    surplus = Later(lambda: Surplus(top=scratch, search=str(place)))
+    assert surplus.wait()
     hidden = HiddenPlaces(
         view=lambda: View(home=scratch / "home"),
         own=(),
         settings_file=scratch / "home/hydra.toml",
         run_folder=scratch,
-        surplus=Later(lambda: Surplus(top=scratch, search=str(place))),
+        surplus=surplus,
     )
     (line,) = hidden.hidden("hydra-check: 1: probe: not found\nother: not found", "check_ended")
     assert line == (

@@ -172,7 +172,7 @@ class HiddenPlaces:
     def _programs(self, text: str, kind: str) -> Iterator[str]:
         """Of programs that PATH has here, in folders that lanes do not see."""
         view = self.view()
-        for name in dict.fromkeys(NO_PROGRAM.findall(text)):
+        for name in dict.fromkeys(NO_PROGRAM.findall(text) if self.surplus.wait(0) else ()):
             if not (program := shutil.which(name, path=self.surplus.result().search)):
                 continue
             path, real = Path(program), Path(program).resolve()
