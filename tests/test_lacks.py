@@ -371,10 +371,15 @@ def test_the_line_that_tests_now_works_where_one_stands(
     )
     line = race.document["verdict"]["check_now"]
     assert line.count("--copy") == line.count("--setup") == 2, line
-    paste = f'hydra() {{ {shlex.join([hydra.python, "-m", "hydra"])} "$@"; }}; {line} --json'
-    done = hydra.execute("/bin/sh", "-c", paste)
-    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
-    assert [row["status"] for row in rows] == ["passed"], (line, done.stderr)
+    lines = {hydra.repo: line}
+    hydra.repo = repo / ("src" if stands else "api/src")
+    lines[hydra.repo] = json.loads(hydra.run("compare", "--json").stdout)["check_now"]
+    own = shlex.join([hydra.python, "-m", "hydra"])
+    for place, line in reversed(lines.items()):
+        hydra.repo = place
+        done = hydra.execute("/bin/sh", "-c", f'hydra() {{ {own} "$@"; }}; {line} --json')
+        rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
+        assert [row["status"] for row in rows] == ["passed"], (line, done.stderr)
 
 
 def build_shop(repo: Path, script: str = "build") -> None:
@@ -543,6 +548,11 @@ def test_a_program_that_is_hidden_is_said_to_be_and_the_line_shows_it(
     assert refused.returncode == 3
     line = "a check misses bin/own, which your checkout has and git ignores: --share bin brings it"
     assert line in " ".join(refused.stderr.split())
+    hydra.race("-a", "claude", "--no-check")
+    refused = hydra.run("check", "--check", "own")
+    assert refused.returncode == 3
+    assert line in " ".join(refused.stderr.partition("hint: ")[2].split()), refused.stderr
+    assert hydra.run("check", "--check", "own", "--share", "bin").returncode == 0
     race = hydra.race("-a", "claude", "--check", "own", "--share", "bin")
     assert race.lane("claude")["checks"][0]["status"] == "passed", race
 
@@ -562,12 +572,14 @@ def test_a_bare_program_in_a_hidden_folder_of_path_is_named_with_its_place(scrat
     place = scratch / "home/kit/bin"
     place.mkdir(parents=True)
     (place / "probe").touch(mode=0o755)
+    surplus = Later(lambda: Surplus(top=scratch, search=str(place)))
+    assert surplus.wait()
     hidden = HiddenPlaces(
         view=lambda: View(home=scratch / "home"),
         own=(),
         settings_file=scratch / "home/hydra.toml",
         run_folder=scratch,
-        surplus=Later(lambda: Surplus(top=scratch, search=str(place))),
+        surplus=surplus,
     )
     (line,) = hidden.hidden("hydra-check: 1: probe: not found\nother: not found", "check_ended")
     assert line == (

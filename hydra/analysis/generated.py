@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hydra.analysis.folder_names import OUTPUTS, PACKAGES
+
 _NAMES = re.compile(
     r"(?:.*_pb2(?:_grpc)?\.pyi?|.*[._]pb\.(?:go|cc|h|rs|js|d\.ts|swift|validate\.go)|.*\.pb\.gw\.go"
     r"|.*_grpc\.pb\.go|.*\.(?:g|freezed|gr|mocks)\.dart|.*\.(?:designer|g|g\.i)\.cs"
@@ -28,55 +30,14 @@ _PRESSED = (".js", ".mjs", ".cjs", ".css")
 _PRESSED_LINE = 200
 """Characters that a line of a script has on average where a program has pressed it together."""
 
-_OTHERS = frozenset(
-    [
-        "node_modules",
-        "bower_components",
-        "jspm_packages",
-        "web_modules",
-        "vendor",
-        "vendors",
-        "vendored",
-        "_vendor",
-        "third_party",
-        "third-party",
-        "thirdparty",
-        "3rdparty",
-        "3rd-party",
-        "godeps",
-        "pods",
-        "elm-stuff",
-        "site-packages",
-        "dist-packages",
-        ".venv",
-        "venv",
-        "virtualenv",
-        "__pypackages__",
-        ".eggs",
-        ".tox",
-        ".nox",
-    ]
+_OTHERS = PACKAGES | frozenset(
+    (
+        *("jspm_packages", "web_modules", "vendor", "vendors", "vendored", "_vendor"),
+        *("third_party", "third-party", "thirdparty", "3rdparty", "3rd-party"),
+        *("godeps", "pods", "site-packages", "dist-packages"),
+    )
 )
-_OUTPUTS = frozenset(
-    [
-        "dist",
-        "__pycache__",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".gradle",
-        ".next",
-        ".nuxt",
-        ".svelte-kit",
-        ".parcel-cache",
-        ".turbo",
-        ".angular",
-        ".dart_tool",
-        "htmlcov",
-        "deriveddata",
-    ]
-)
+_OUTPUTS = OUTPUTS | {"deriveddata"}
 _WITHIN = re.compile(
     r"(?:^|/)(?:\.yarn/(?:releases|plugins|sdks|cache|unplugged|versions)|carthage/(?:build|checkouts)"
     r"|gradle/wrapper|\.mvn/wrapper|target/(?:debug|release|classes|doc)|(?:bin|obj)/(?:debug|release)"

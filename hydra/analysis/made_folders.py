@@ -6,12 +6,12 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-_OUTPUTS = frozenset(
+from hydra.analysis.folder_names import OUTPUTS
+
+_OUTPUTS = OUTPUTS | frozenset(
     [
-        *("coverage", ".nyc_output", "htmlcov", "lcov-report", "__pycache__", ".cache", "cache"),
-        *(".next", ".nuxt", ".svelte-kit", ".parcel-cache", ".turbo", ".angular", ".vite"),
-        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".venv"),
-        *("node_modules", "dist", "build", "out", "target", ".gradle", ".dart_tool", "tmp"),
+        *("coverage", "lcov-report", ".cache", "cache", ".vite", "build", "out", "target", "tmp"),
+        *(".tox", ".nox", ".venv", "node_modules"),
     ]
 )
 _FEW, _MANY = 10, 100

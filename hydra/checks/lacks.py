@@ -200,9 +200,9 @@ def _of_paths(paths: Sequence[str], index: _Index) -> Lack:
     lack, *others = [_of_path(path, index) for path in paths]
     if lack.option == "--setup" or lack.show:
         return lack
-    alike = [lack, *(one for one in others if one.option == lack.option and not one.show)]
-    names = tuple(name for one in alike for name in one.names)
-    values = dict.fromkeys(value for one in alike for value in one.values)
+    alike = [lack, *(row for row in others if row.option == lack.option and not row.show)]
+    names = tuple(name for row in alike for name in row.names)
+    values = dict.fromkeys(value for row in alike for value in row.values)
     return lack._replace(names=names, values=tuple(values))
 
 

@@ -124,7 +124,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "telling": list(result.telling),
-        "missing": [one._asdict() for one in result.missing],
+        "missing": [row._asdict() for row in result.missing],
         "unreached": list(result.unreached),
         "held_back": result.held_back,
         "untested": result.untested,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
+from hydra.analysis.folder_names import CACHES
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, CheckStatus
@@ -234,13 +235,6 @@ async def _written(workspace: LaneWorkspace) -> frozenset[bytes] | None:
         return None
 
 
-_CACHES = (
-    *(".coverage", ".hypothesis", ".mypy_cache", ".nyc_output", ".pytest_cache", ".ruff_cache"),
-    "__pycache__",
-)
-"""What tools of tests leave wherever they run: nobody takes it for the patch's."""
-
-
 def _with_remark(
     result: CheckResult,
     written_before: frozenset[bytes] | None,
@@ -249,7 +243,8 @@ def _with_remark(
     if written_before is None or written_after is None:
         return result
     new = (path.decode("utf-8", "backslashreplace") for path in written_after - written_before)
-    wrote = sorted(path for path in new if path.rstrip("/").rpartition("/")[2] not in _CACHES)
+    nobodys = CACHES | {".coverage"}
+    wrote = sorted(path for path in new if path.rstrip("/").rpartition("/")[2] not in nobodys)
     if not wrote:
         return result
     remark = f"it wrote into the tree, which is no part of the patch: {join_names(wrote, NAMED)}"

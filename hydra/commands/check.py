@@ -92,15 +92,17 @@ def _refuse_unstartable(
         return
     with suppress(OSError):
         tree.remove(done.folder)
+    way = next((lack.told_of("a check", folder) for lack in absent.missing), "")
     if absent.status is CheckStatus.NO_TESTS:
         raise Refused(
             f"your tests cannot run here: {absent.reason}",
-            hint="a check sees the base or a patch, not what only your checkout has",
+            hint=way or "a check sees the base or a patch, not what only your checkout has",
         )
     raise refusal(
         absent.reason,
         absent.check,
         place.repository.root,
+        way,
         folder=folder,
         setup=plan.setup,
         shown=plan.confined,

@@ -94,7 +94,7 @@ class HiddenPlaces:
     mounts: tuple[str, ...] = ()
     confined: bool = True
     sentences: list[str] = field(default_factory=list)
-    _told: set[object] = field(default_factory=set)
+    _named: set[object] = field(default_factory=set)
     _variables: tuple[str, ...] = ()
 
     def notice(
@@ -172,7 +172,7 @@ class HiddenPlaces:
     def _programs(self, text: str, kind: str) -> Iterator[str]:
         """Of programs that PATH has here, in folders that lanes do not see."""
         view = self.view()
-        for name in dict.fromkeys(NO_PROGRAM.findall(text)):
+        for name in dict.fromkeys(NO_PROGRAM.findall(text) if self.surplus.wait(0) else ()):
             if not (program := shutil.which(name, path=self.surplus.result().search)):
                 continue
             path, real = Path(program), Path(program).resolve()
@@ -224,8 +224,8 @@ class HiddenPlaces:
                 )
 
     def _is_new(self, what: object) -> bool:
-        fresh = what not in self._told
-        self._told.add(what)
+        fresh = what not in self._named
+        self._named.add(what)
         return fresh
 
     def _way(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
@@ -77,6 +78,7 @@ def of_result(
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
         "check_now": "" if document["tested"] else _check_now(folder, result, facts, place),
+        "typed_in": place,
         "consult": review_records.newest(folder),
     }
 
@@ -128,8 +130,7 @@ def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Ve
         raise reading.damage
     document = recorded_verdict(reading.result)
     if document is not None and _is_fresh(record, document):
-        return document
-
+        return _typed_here(document)
     try:
         return judged(record, environ)
     except (KeyError, TypeError, ValueError) as damage:
@@ -137,6 +138,16 @@ def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Ve
             f"run {record.id} cannot be judged: its record is not what Hydra writes ({damage!r})",
             hint="its patches are kept apart from it: `hydra diff LANE`",
         ) from damage
+
+
+def _typed_here(document: Verdict) -> Verdict:
+    """With the line that tests it now as one types it where one stands."""
+    line, place = document.get("check_now"), str(document.get("typed_in") or "")
+    folder = folder_of(Path(str(document.get("repository"))), Path.cwd()) if line else place
+    if folder == place:
+        return document
+    path = os.path.relpath(f"/{place}", f"/{folder}")
+    return {**document, "check_now": f"cd {shlex.quote(path)} && {line}", "typed_in": folder}
 
 
 def known_judgement(record: RunRecord) -> Verdict | None:

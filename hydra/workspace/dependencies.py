@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from hydra.analysis.folder_names import PACKAGES
 from hydra.containment import EscapeError, folder_below, locate
 from hydra.errors import UsageError
 from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes, tracked
@@ -22,22 +23,11 @@ from hydra.workspace import tree
 from hydra.workspace.copies import copy_exact
 from hydra.workspace.hardlinks import LinkReport, NoRoom, TooManyFiles, link_file, link_tree
 
-FOLDERS = frozenset(
+FOLDERS = PACKAGES | frozenset(
     (
-        *(".venv", "venv", "env", "virtualenv", ".virtualenv", ".tox", ".nox", ".eggs", ".direnv"),
-        *(".pixi", "__pypackages__", "node_modules", "bower_components", ".yarn", ".pnpm-store"),
-        *(
-            ".turbo",
-            ".gradle",
-            "target",
-            "vendor",
-            ".bundle",
-            "Pods",
-            "deps",
-            "_build",
-            ".dart_tool",
-        ),
-        *("elm-stuff", ".stack-work", "dist-newstyle", ".mypy_cache", ".ruff_cache", ".svelte-kit"),
+        *("env", ".virtualenv", ".direnv", ".pixi", ".yarn", ".pnpm-store", "vendor", ".bundle"),
+        *("Pods", "deps", "_build", "target", ".stack-work", "dist-newstyle"),
+        *(".turbo", ".gradle", ".dart_tool", ".mypy_cache", ".ruff_cache", ".svelte-kit"),
     )
 )
 """Names of folders that package managers and builds make; only where git ignores them."""
