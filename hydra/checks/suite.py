@@ -69,6 +69,7 @@ class CheckSuite:
                     reason=reason,
                     tree=self.tree,
                     network=self.context.network_of(check),
+                    ground=self.context.ground,
                 )
 
     @property

@@ -16,7 +16,7 @@ import trio
 from hydra import executables, paths
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
-from hydra.checks.baseline import GROUND, LANDING, all_checks, base_of
+from hydra.checks.baseline import LANDING, all_checks, base_of
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, CheckStatus, document
 from hydra.checks.round import CheckRun, held_back
@@ -177,7 +177,7 @@ async def run_round(
 
     async def find_base() -> None:
         nonlocal recorded
-        look = partial(base_of, record.folder, context.checks, context.folder)
+        look = partial(base_of, record.folder, context.checks, context.ground, context.folder)
         results = await trio.to_thread.run_sync(look)
         if results is not None and all(map(context.has_network_of, results.values())):
             round.set_baseline(results)
@@ -434,13 +434,6 @@ def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     return mapping
 
 
-def _ground(config: Config) -> dict[str, object]:
-    """What gives the patches, and the base, another ground than the race did."""
-    race = config.race
-    named = {"race.setup": race.setup, "race.copy": race.copies, "race.share": race.share}
-    return {key: list(value) for key, value in named.items() if _is_asked(config, key)}
-
-
 async def _checked(
     place: RepositoryRuns,
     record: RunRecord,
@@ -477,8 +470,6 @@ async def _checked(
         context = await trio.to_thread.run_sync(kit_of, plan, around)
         if LANDING in subjects:
             (context.folder / LANDING).mkdir(mode=0o700)
-        if entry := _ground(config):
-            write_json(context.folder / GROUND, {"schema": 1, **entry})
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
     frozen = context.workspace_folder(f"_{context.folder.name}-frozen")
