@@ -55,7 +55,7 @@ def test_a_result_that_says_nothing_takes_no_other_s_place(tmp_path: Path) -> No
     (tmp_path / "checks" / "10").mkdir()
     write_json(tmp_path / "checks" / "10" / DROPPED, {"checks": ["pytest"]})
     assert newest(tmp_path, "_base") == {}
-    assert base_of(tmp_path, [CHECK]) is None
+    assert base_of(tmp_path, [CHECK], "") is None
     keep(tmp_path, 11, CheckStatus.PASSED)
     assert newest(tmp_path, "_base")["pytest"].status is CheckStatus.PASSED
 
@@ -262,3 +262,38 @@ def test_a_base_counts_on_its_own_ground_alone(hydra: Hydra) -> None:
         document = json.loads(hydra.run("check", "--json", *value).stdout)
         base = [row["status"] for row in document["baseline"]]
         assert (value, document["baseline_recorded"], base) == (value, recorded, [status])
+
+
+@pytest.mark.slow
+def test_a_base_that_ran_without_what_checks_have_now_proves_nothing(hydra: Hydra) -> None:
+    """A variable, another value of it, a package, and what was written into a copy."""
+    shop(hydra.repo, {".gitignore": ".env\n.venv\n"})
+    (hydra.repo / ".env").write_text("")
+    folder = hydra.repo / ".venv" / "lib" / "python3.11" / "site-packages"
+    folder.mkdir(parents=True)
+    (hydra.repo / ".venv" / "pyvenv.cfg").write_text("")
+    lanes = {"docs": {"README.md": "# Pages\n"}, "more": {"README.md": "# More pages\n"}}
+    package = f"{folder.relative_to(hydra.repo)}/left_pad.py"
+    checks = ('key=test "$SHOP_KEY" = 2', f"pad=test -e {package}", "env=grep -q K=2 .env")
+    race = Judged(hydra, lanes).run("--copy", ".env", checks=checks)
+
+    def checked(*lanes: str) -> tuple[bool, set[str]]:
+        document = json.loads(hydra.run("check", "--json", *lanes).stdout)
+        statuses = {row["check"]: row["status"] for row in document["baseline"]}
+        return document["baseline_recorded"], {n for n in statuses if statuses[n] == "passed"}
+
+    assert checked() == (True, set())
+    hydra.extra.update(SHOP_KEY="1", HYDRA_CHECKS_ENVIRONMENT="SHOP_KEY")
+    assert checked() == (False, set())
+    hydra.extra["SHOP_KEY"] = "2"
+    assert checked() == (False, {"key"})
+    (folder / "left_pad.py").write_text("")
+    assert checked() == (False, {"key", "pad"})
+    (hydra.repo / ".env").write_text("K=2\n")
+    assert checked(lane("docs")) == (False, {"key", "pad", "env"})
+    assert race.again().of("docs")["state"] == "untested", race
+    why = "not compared: the base's run had another set-up, other copies, packages or variables"
+    assert race.of("more")["state"] == "untested", race
+    assert race.of("more")["reason"] == f"{why}; hydra check runs both anew"
+    assert checked() == (True, {"key", "pad", "env"})
+    assert race.again().of("more")["reason"] == race.of("docs")["reason"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -293,6 +294,60 @@ def test_what_does_not_start_without_the_machine_s_network_is_known_before_an_ag
 
 
 @pytest.mark.slow
+def test_results_of_two_networks_are_not_held_against_each_other(
+    hydra: Hydra, service: int, confined: None
+) -> None:
+    with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
+    lanes = {
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+        "other": [fakes.edit("src/pager.py", OTHER), DONE],
+        "tests": [
+            README,
+            fakes.edit("test_new.py", pages(odd="(9, 2), 4")),
+            fakes.edit("test_asks_too.py", ASKS.format(port=service)),
+            DONE,
+        ],
+    }
+    hydra.extra["HYDRA_CHECKS_NETWORK"] = "private"
+    hydra.run("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    hydra.extra["HYDRA_CHECKS_NETWORK"] = "host"
+    hydra.run("check", "claude-right", "claude-tests")
+    lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    reasons = {lane["lane"]: (lane["state"], lane["reason"]) for lane in lanes}
+    assert reasons["claude-right"][0] == "proved"
+    assert reasons["claude-other"] == (
+        "untested",
+        "not compared: it had a network of its own, and the base this machine's network; "
+        "hydra check runs both anew",
+    )
+    (why,) = (lane["why"] for lane in lanes if lane["lane"] == "claude-tests")
+    assert "of its own fail on the base" not in why  # its trial there had another network
+    hydra.run("check")
+    assert states(hydra) == {"right": "proved", "other": "proved", "tests": "untested"}
+
+
+@pytest.mark.slow
+def test_a_base_that_was_interrupted_before_it_had_the_machine_s_network_is_run_anew(
+    hydra: Hydra, service: int, confined: None
+) -> None:
+    with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
+    gate = fakes.Barrier(hydra.scratch, "working")
+    lanes = {
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
+    }
+    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    gate.wait()
+    assert wait_until(lambda: has(hydra, "check_waiting", "", **{"for": "agents"}))
+    race.send_signal(signal.SIGINT)
+    race.communicate(timeout=60)
+    gate.close()
+    document = json.loads(hydra.run("check", "--json").stdout)
+    assert (networks(document), document["baseline_recorded"]) == ({"host"}, False)
+    assert states(hydra)["right"] == "proved"
+
+
+@pytest.mark.slow
 def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
     hydra: Hydra, service: int, confined: None
 ) -> None:
@@ -340,6 +395,19 @@ def test_what_is_skipped_for_lack_of_a_service_is_no_proof(
     (base,) = result(hydra)["baseline"]
     assert base["remarks"] == [f"1 test was skipped for lack of localhost:{port}"]
     assert base_runs(hydra) == 2  # nothing listens there
+
+
+async def test_a_run_with_the_machine_s_network_is_no_second_run_of_one_without(
+    scratch: Path, repo: Path, confined: None, free_port: int
+) -> None:
+    """Nothing listens there, so the base keeps its own network."""
+    with_tests(repo, {"test_asks.py": ASKS.format(port=free_port)})
+    bench = Bench(scratch, repo, [Check("t", UNITTEST)], network="auto")
+    await bench.checked(bench.commit({"x.txt": "x\n"}))
+    base = bench.base_results["t"]
+    assert (base.network, base.again and base.again.network) == ("private", "private")
+    tried = json.loads((bench.run_folder / "checks/1/_base/host/t.json").read_text())
+    assert (tried["network"], base.details) == ("host", "checks/1/_base/t.json")
 
 
 async def test_a_new_test_that_lacks_a_service_does_not_break_the_patch(

@@ -4,6 +4,7 @@ runs of it contradict each other, that is said, and neither is proof."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,5 +127,10 @@ def test_a_test_that_goes_both_ways_is_flaky_on_both_lanes() -> None:
         (mine,) = contradicted(lane, [other], results)
         assert mine.again is results[other][0]
         assert mine.remarks == ("port of t passes and fails with the same code (claude and codex)",)
+    apart = {
+        "claude": [replace(results["claude"][0], network="private")],
+        "codex": [replace(results["codex"][0], network="host")],
+    }
+    assert contradicted("claude", ["codex"], apart) == apart["claude"]  # the network differs
     same = dict.fromkeys(results, results["claude"])
     assert contradicted("claude", ["codex"], same) == same["claude"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, read
@@ -17,49 +16,23 @@ LANDING = "_landing"
 from the round's beginning, or a killed landing's would count as the lanes'."""
 
 
-GROUND = "ground.json"
-"""The file of a round whose set-up, copies or shared folders were not its race's: what they were.
-What was recorded on another ground is no measure for it."""
-
-
 def base_of(
-    run_folder: Path, checks: Sequence[Check], round: Path | None = None
+    run_folder: Path, checks: Sequence[Check], ground: str, round: Path | None = None
 ) -> Mapping[str, CheckResult] | None:
-    """The newest results on the base of every one of `checks`; None unless all of them are there.
+    """The newest results on the base of every one of `checks`, on that ground; None unless all of
+    them are there.
 
-    Those that `round` can go by (None: that are there by now, on the race's own ground). Only
-    results that say something of the base count: not one that was interrupted, or whose program was
-    missing, or that was of an installed copy.
+    Those that `round` can go by (None: that are there by now). Only results that say something of
+    the base count: not one that was interrupted, or whose program was missing, or that was of an
+    installed copy; nor an older one of that ground, since the verdict goes by the newest.
     """
-    check_results: dict[str, CheckResult] = {}
-    results = newest(run_folder, BASE, _on_same_ground(run_folder, round))
-    for check in checks:
-        if result := _of_base(results.get(check.name), check):
-            check_results[check.name] = result
-    return (
-        {check.name: check_results[check.name] for check in checks}
-        if len(check_results) == len(checks)
-        else None
-    )
-
-
-def _on_same_ground(run_folder: Path, round: Path | None) -> list[Path]:
-    # Not those before another ground's either: the verdict goes by the newest results on the base,
-    # which would then be the other ground's.
     rounds = lane_rounds(run_folder)
     if round is not None:
         rounds = [path for path in rounds if int(path.name) <= int(round.name)]
-    document = _ground_of(round) if round is not None else {}
-    return [*takewhile(lambda path: _ground_of(path) == document, rounds)]
-
-
-def _ground_of(round: Path) -> Mapping[str, object]:
-    try:
-        return read_object(round / GROUND)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        return {"unread": round.name}  # like no other
+    results = newest(run_folder, BASE, rounds)
+    known = {check.name: _of_base(results.get(check.name), check, ground) for check in checks}
+    usable = {name: result for name, result in known.items() if result is not None}
+    return usable if len(usable) == len(known) else None
 
 
 def newest(
@@ -133,6 +106,7 @@ def recorded(folder: Path) -> dict[str, CheckResult]:
     for path in sorted(folder.glob("*.json")):
         if not path.name.endswith(_FURTHER) and (result := _read(path)):
             again = _read(path.with_suffix(".again.json"))
+            again = None if again and again.differs(result) else again
             results[result.check.name] = replace(result, again=again)
     return results
 
@@ -156,8 +130,8 @@ def newest_round(folder: Path) -> int | None:
     return int(rounds[0].name) if rounds else None
 
 
-def _of_base(result: CheckResult | None, check: Check) -> CheckResult | None:
-    if result is None or result.check.command != check.command:
+def _of_base(result: CheckResult | None, check: Check, ground: str) -> CheckResult | None:
+    if result is None or (result.check.command, result.ground) != (check.command, ground):
         return None
     if result.untested or result.status not in (
         CheckStatus.PASSED,

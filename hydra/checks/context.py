@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hydra.checks.network import may_need_host
 from hydra.checks.record import CheckResult
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
@@ -73,6 +74,8 @@ class CheckContext:
     on_host: frozenset[str] = frozenset()
     """The checks that do not start without the machine's network, or fail without it on the base
     and not with it."""
+    ground: str = ""
+    """One word for all that results may hang on beside the commit, the command and the network."""
     surplus: Later[Surplus] | None = None
     """What the checkout has and a check has not; None where nobody is told of it."""
 
@@ -92,8 +95,9 @@ class CheckContext:
         return any(self.network_of(check) == "host" for check in checks)
 
     def has_network_of(self, base: CheckResult) -> bool:
-        """Whether `base` is a measure for a run here: `auto` goes by what the base has shown."""
-        return self.network in ("auto", base.network)
+        """Whether `base` is a measure for a run here: `auto` goes by what the base has shown, but
+        where it lacked what may be there by now."""
+        return not may_need_host(base) if self.network == "auto" else self.network == base.network
 
     def with_host(self, names: Iterable[str]) -> CheckContext:
         """The same, with the machine's network for these checks too."""

@@ -24,7 +24,9 @@ def _with_others(
     lane: str, mine: CheckResult, against: Sequence[tuple[str, CheckResult]]
 ) -> CheckResult:
     for other, theirs in against:
-        if theirs.check.name != mine.check.name or not _differ(mine, theirs):
+        if theirs.check.name != mine.check.name or mine.differs(theirs):
+            continue
+        if not _differ(mine, theirs):
             continue
         lanes = " and ".join(sorted((lane, other)))
         names = _both_ways(mine, theirs)

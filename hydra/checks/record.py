@@ -11,6 +11,8 @@ from hydra.checks import lack
 from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
 from hydra.records.request import Check
 
+_NETWORKS = {"private": "a network of its own", "host": "this machine's network"}
+
 NAMED = 100
 """Ids of tests that one list in a document names; the check's own file has them all."""
 
@@ -41,7 +43,8 @@ class CheckResult:
     `reason` says in a sentence why it did not run to its end. `exit_code` is None where it did
     not end by itself, -N after signal N. `output` and `details` are files, from the run's folder;
     `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
-    it ran in the lane's own tree; `network` is `private`, its own, or `host`, the machine's.
+    it ran in the lane's own tree; `network` is `private`, its own, or `host`, the machine's;
+    `ground` is one word for all else that it ran under: set-up, copies, packages, variables.
     `again` is the second run of one that failed. `held_back` says why it keeps its patch from being
     usable, "" where it does not. `telling` are the lines of its output that say most of why it did
     not pass, at most two; `missing` is what it misses of the checkout, with what brings that.
@@ -58,6 +61,7 @@ class CheckResult:
     details: str = ""
     dropped: int = 0
     network: str = "host"
+    ground: str = ""
     tests: Tests | None = None
     survivors: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -74,6 +78,15 @@ class CheckResult:
     def passed(self) -> bool:
         """Whether it exited with 0, having found something to test."""
         return self.status is CheckStatus.PASSED
+
+    def differs(self, other: CheckResult) -> str:
+        """Why the two are no measure of each other, as a clause; "" where they are."""
+        if self.network != other.network:
+            mine, theirs = _NETWORKS[self.network], _NETWORKS[other.network]
+            return f"it had {mine}, and the base {theirs}"
+        if self.ground != other.ground:
+            return "the base's run had another set-up, other copies, packages or variables"
+        return ""
 
     @property
     def says(self) -> str:
@@ -116,6 +129,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "seconds": round(result.seconds, 3),
         "tree": result.tree,
         "network": result.network,
+        "ground": result.ground,
         "output": result.output or None,
         "output_dropped": result.dropped,
         "details": result.details or None,
@@ -178,6 +192,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         seconds=float(data["seconds"]),
         tree=str(data["tree"]),
         network=str(data.get("network", "host")),
+        ground=str(data.get("ground", "")),
         output=str(data["output"] or ""),
         details=str(data["details"] or ""),
         dropped=int(data["output_dropped"]),

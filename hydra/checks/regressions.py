@@ -56,8 +56,8 @@ def compare_to_baseline(
     untested, and so is all that the base's own result says nothing of its code by.
     """
     tests = base.tests if base else None
-    comparison = None
-    if _ran(now) and base is not None and _ran(base):
+    comparison, differs = None, ""
+    if _ran(now) and base is not None and _ran(base) and not (differs := now.differs(base)):
         comparison = compare(
             tests, now.tests, base_again=_tests(base.again), again=_tests(now.again)
         )
@@ -65,7 +65,7 @@ def compare_to_baseline(
     remarks = [remark for remark in now.remarks if base is None or remark not in base.remarks]
     if now.tests is not None and _ran(now):
         remarks += now.tests.remarks
-        remarks += reconcile(now.tests, now.exit_code, tests)
+        remarks += reconcile(now.tests, now.exit_code, None if differs else tests)
     if now.again is not None and now.again.passed:
         remarks.append("it failed, and passed on one more run: flaky")
     if comparison is not None and comparison.flaky:
@@ -74,6 +74,7 @@ def compare_to_baseline(
     held_back = _held_back(judged, base)
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
     untested = now.untested or (base.untested if base is not None else "") or lacks
+    untested = untested or (differs and f"not compared: {differs}; hydra check runs both anew")
     untested = untested or _lacking(now, base) or _uncollected(now, base)
     untested = untested or _unreached(judged, base)
     if untested:

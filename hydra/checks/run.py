@@ -64,6 +64,7 @@ async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = Fals
         reason="the run was interrupted",
         tree=job.tree,
         network=job.context.network_of(check),
+        ground=job.context.ground,
     )
     try:
         result = await _run(job, result)

@@ -70,6 +70,7 @@ class CheckSuite:
                     reason=reason,
                     tree=self.tree,
                     network=self.context.network_of(check),
+                    ground=self.context.ground,
                 )
 
     @property

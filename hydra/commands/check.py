@@ -15,7 +15,7 @@ import trio
 from hydra import executables, paths
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
-from hydra.checks.baseline import GROUND, LANDING, all_checks
+from hydra.checks.baseline import LANDING, all_checks
 from hydra.checks.record import CheckStatus, document
 from hydra.commands.check_round import CheckReport, LaneTell, run_round, silent
 from hydra.commands.known_checks import known_checks, named_apart
@@ -260,13 +260,6 @@ def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     return mapping
 
 
-def _ground(config: Config) -> dict[str, object]:
-    """What gives the patches, and the base, another ground than the race did."""
-    race = config.race
-    named = {"race.setup": race.setup, "race.copy": race.copies, "race.share": race.share}
-    return {key: list(value) for key, value in named.items() if _is_asked(config, key)}
-
-
 async def _checked(
     place: RepositoryRuns,
     record: RunRecord,
@@ -303,8 +296,6 @@ async def _checked(
         context = await trio.to_thread.run_sync(kit_of, plan, around)
         if LANDING in subjects:
             (context.folder / LANDING).mkdir(mode=0o700)
-        if entry := _ground(config):
-            write_json(context.folder / GROUND, {"schema": 1, **entry})
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
     frozen = context.workspace_folder(f"_{context.folder.name}-frozen")

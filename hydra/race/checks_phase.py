@@ -19,6 +19,7 @@ from hydra.git.background import Later
 from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
 from hydra.process.sandbox.view import View
+from hydra.race.check_ground import ground_of
 from hydra.race.context import AttemptControl, Emit
 from hydra.records.outcome import Outcome
 from hydra.records.plan import RacePlan
@@ -66,6 +67,7 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
     guessed = [value for name, value in environ.items() if value and looks_secret(name)]
     names = (*SHARED, *around.extra)
     hide((*named, *guessed))
+    environment = {name: text for name, text in environ.items() if matches(name, names)}
     return CheckContext(
         checks=plan.checks,
         setup=plan.setup,
@@ -77,7 +79,8 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
         workspace_folder=lambda label: ground_dir(around.state, plan.run, label),
         state=around.state,
         home=around.home,
-        environment={name: text for name, text in environ.items() if matches(name, names)},
+        environment=environment,
+        ground=ground_of(plan, around.repository.root, environment),
         redactor=Redactor((*named, *guessed)),
         confinement=plan.confinement,
         limits=plan.limits,

@@ -60,7 +60,7 @@ def evidence(
     baseline = _in_order(newest(folder, BASE), lanes)
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
-    trials, not_tried = _trials(folder, {*values} - moved)
+    trials, not_tried = _trials(folder, {*values} - moved, baseline)
     same = _same_trees({lane: tree for lane, tree in trees.items() if lane not in moved})
     results = {
         lane: [*_results(folder, lane, same.get(lane, ()), document)]
@@ -248,8 +248,11 @@ def _in_order(results: dict[str, CheckResult], lanes: Sequence[Document]) -> dic
     }
 
 
-def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
-    """The newest of each trial; what was not tried in one round may have been in another."""
+def _trials(
+    folder: Path, lanes: set[str], baseline: Mapping[str, CheckResult]
+) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
+    """The newest of each trial; what was not tried in one round may have been in another. One that
+    ran otherwise than the base does by now was not tried."""
     latest: dict[tuple[object, ...], Trial] = {}
     cut: dict[tuple[str, str, str], NotTried] = {}
     for round in reversed(lane_rounds(folder)):
@@ -266,6 +269,13 @@ def _trials(folder: Path, lanes: set[str]) -> tuple[tuple[Trial, ...], tuple[Not
         for item in not_tried:
             if (item.kind, item.on, item.author) not in tried:
                 cut[item.kind, item.on, item.author] = item
+    for key, trial in [*latest.items()]:
+        base = baseline.get(trial.result.check.name)
+        if base is not None and (differs := trial.result.differs(base)):
+            del latest[key]
+            cut[trial.kind, trial.on, trial.author] = NotTried(
+                kind=trial.kind, on=trial.on, author=trial.author, why=f"not compared: {differs}"
+            )
     names = {*lanes, ""}
     return (
         tuple(item for item in latest.values() if item.on in names and item.author in names),

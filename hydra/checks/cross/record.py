@@ -168,6 +168,6 @@ class _Base:
     def of(self, result: CheckResult) -> CheckResult | None:
         name = result.check.name
         if name not in self._results:
-            results = base_of(self._run_folder, (result.check,), self._round)
+            results = base_of(self._run_folder, (result.check,), result.ground, self._round)
             self._results[name] = results[name] if results else None
         return self._results[name]

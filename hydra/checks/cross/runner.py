@@ -71,6 +71,8 @@ class Runner:
     def set_results(self, tree: str, results: Sequence[CheckResult]) -> None:
         """What came of checks on a tree that is there without a trial."""
         for result in results:
+            if result.network != self._context.network_of(result.check):
+                continue
             if result.tree == "clean" and result.status is not CheckStatus.INTERRUPTED:
                 self._results.setdefault((tree, result.check.name), TrialResult(result))
 

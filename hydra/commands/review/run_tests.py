@@ -112,7 +112,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
     brought = {
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
     }
-    bare = {} if _baseline_is_known(stage) else {f"{BASE}-bare": base}
+    bare = {} if _baseline_is_known(stage, context.ground) else {f"{BASE}-bare": base}
     with linked(
         stage.plan, stage.place.repository, context.workspace_folder(FROZEN)
     ) as dependencies:
@@ -137,8 +137,8 @@ def _tests_of(stage: Stage) -> list[Check]:
     return [check for check in stage.plan.checks if check.kind == "test"]
 
 
-def _baseline_is_known(stage: Stage) -> bool:
-    return base_of(stage.record.folder, _tests_of(stage)) is not None
+def _baseline_is_known(stage: Stage, ground: str) -> bool:
+    return base_of(stage.record.folder, _tests_of(stage), ground) is not None
 
 
 class _TreeRuns:
