@@ -89,7 +89,7 @@ def copy(git_dir: Path, folder: str, digest: str, target: Path, most: int = 1 <<
     try:
         with entry_below(git_dir, Path(folder, place_of(digest))) as entry:
             source = os.open(entry.name, _READ, dir_fd=entry.folder)
-    except EscapeError:
+    except (EscapeError, FileNotFoundError):
         return False
     with os.fdopen(source, "rb") as file:
         facts = os.fstat(source)
