@@ -583,6 +583,22 @@ def test_a_repository_adds_protected_paths_and_takes_none_away() -> None:
     assert "is not a path inside" in refusal('[judge]\nprotected_paths = ["/etc"]').message
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("!a.py", '"!a.py" would take a path out again, which no pattern can here'),
+        ("a[b", '"a[b" is no pattern as .gitignore has them: a [ is not closed'),
+        ("a[z-a]", '"a[z-a]" is no pattern as .gitignore has them: bad character range z-a'),
+        ("a[[:digit:]]", "a class such as [:alpha:] is not known here"),
+        ("a\\", "it ends with a backslash"),
+    ],
+)
+def test_a_protected_path_that_would_never_match_is_refused(pattern: str, text: str) -> None:
+    refused = refusal(f"[judge]\nprotected_paths = ['{pattern}']")
+    assert refused.message.startswith("user.toml, line 2: judge.protected_paths: ")
+    assert text in refused.message
+
+
 def test_weights_are_points_in_a_table_of_their_own() -> None:
     assert user("[judge.weights]\nbuild = 2.5").judge.weights == Weights(build=2.5)
     assert user("[judge]\nweights.lint = 0").judge.weights.lint == 0

@@ -17,6 +17,7 @@ from hydra.git import patches as patch_git
 from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import fakes
+from tests.support.command import Hydra
 from tests.support.grounds import agent, changes, files, fingerprint, race_on, take
 from tests.support.processes import wait_until
 
@@ -432,6 +433,40 @@ def test_content_filters_are_named(repo: Path) -> None:
     assert base_commit.filters(repository, f"{repository.head}~1") == ()
     assert base_commit.lfs_missing(repository)
     assert not base_commit.lfs_missing(repository, f"{repository.head}~1")
+
+
+@pytest.mark.usefixtures("no_system_settings")
+def test_a_filter_is_named_though_git_holds_its_file_to_be_binary(repo: Path) -> None:
+    (repo / ".gitattributes").write_text("* binary\n*.key filter=git-crypt\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "attributes")
+    git(repo, "config", "filter.git-crypt.clean", "cat")
+    repository = base_commit.read(repo)
+    assert base_commit.filters(repository) == ("git-crypt",)
+    assert base_commit.unread(repository, "") == ""
+
+
+@pytest.mark.parametrize("broken", [None, b"none"])
+def test_a_filter_that_unread_attributes_may_ask_for_is_refused(
+    hydra: Hydra, broken: bytes | None
+) -> None:
+    repo = hydra.repo
+    (repo / "src" / ".gitattributes").write_text("*.key filter=git-crypt\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "attributes")
+    oid = git(repo, "rev-parse", "HEAD:src/.gitattributes")
+    file = repo / ".git" / "objects" / oid[:2] / oid[2:]
+    file.unlink()
+    if broken is not None:
+        file.write_bytes(broken)
+    assert base_commit.filters(base_commit.read(repo)) == ()
+    git(repo, "config", "filter.git-crypt.smudge", "git-crypt smudge")
+    race = hydra.run("race", "Do it", "-a", "claude", "--no-check")
+    assert race.returncode == EXIT_REFUSED
+    assert "this repository may ask (" in race.stderr
+    assert oid in race.stderr
+    assert ") for the content filter git-crypt\n" in race.stderr
+    assert "hint: --allow-filter git-crypt lets it run" in race.stderr
 
 
 @pytest.mark.usefixtures("no_system_settings")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.wording import quoted
 from hydra.checks.cross.trial import NotTried
@@ -17,10 +18,11 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
-from hydra.ranking.gates import matches
+from hydra.ranking.gates import matches, tests_of
 from hydra.ranking.leaves import leaf
 from hydra.ranking.model import Cell, CrossTest, LaneVerdict, Verdict
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
+from hydra.ranking.results import PutBack
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
 from hydra.records.request import Check
@@ -594,10 +596,57 @@ def test_the_score_leaves_out_what_is_unknown() -> None:
         ("src/**/x.py", "src/a/b/x.py", True),
         ("a.py", "a.pyc", False),
         ("a?c", "abc", True),
+        ("db/[ab]*.sql", "db/b.sql", True),
+        ("db/[ab]*.sql", "db/c.sql", False),
+        ("[!a-c].sql", "db/d.sql", True),
+        ("[!a-c].sql", "db/b.sql", False),
+        ("[^a-c].sql", "b.sql", False),
+        ("a[/x]b", "a/b", False),
+        ("a[!x]b", "a/b", False),
+        ("[]-]", "]", True),
+        (r"[\]a]", "a", True),
+        ("[&&~~[]", "[", True),
+        ("[a-]", "-", True),
+        (r"\!a", "!a", True),
+        (r"a\*", "a*", True),
+        (r"a\*", "ab", False),
+        ("a**c/d", "ab/c/d", False),
+        ("a**c/d", "abc/d", True),
+        ("a/**", "a/b/c", True),
+        ("**/a", "b/c/a", True),
     ],
 )
 def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
     assert matches(path, (pattern,)) is holds
+
+
+@pytest.mark.parametrize(
+    ("test", "ran", "about"),
+    [
+        ("test_up", ["tests/test_up.py::test_update"], []),
+        ("test_up", ["tests.test_up.Pages.test_update"], []),
+        ("test_up", ["tests/test_up.py::test_up[a/b.c::d]", "tests/test_up.py::test_update"], [0]),
+        ("test_up", ["t.Pages.test_up()", "t.Pages.test_update()"], [0]),
+        ("test_up", ["t.Pages.test_up (n=3)", "t.Pages.test_update (n=3)"], [0]),
+        ("test_up", ["t.Pages::test_up with data set #0", "t.Pages::test_upper"], [0]),
+        ("TestUp", ["pages/TestUp/no_rest", "pages/TestUpdate/no_rest"], [0]),
+        ("counts a/b", ["pages counts a/b", "pages counts a/bc"], [0]),
+        ("counts up", ["pages > counts up", "pages > counts upwards"], [0]),
+        ("up", ["pages > upwards"], []),
+    ],
+)
+def test_what_befell_another_test_is_not_said_of_one(
+    test: str, ran: Sequence[str], about: Sequence[int]
+) -> None:
+    back = PutBack(fails=dict.fromkeys(ran, False), ends=dict.fromkeys(ran, "failed"))
+    suspect = Finding(
+        kind="expectation_changed",
+        weight="suspect",
+        text="",
+        path="tests/test_up.py",
+        tests=(test,),
+    )
+    assert tests_of(suspect, back) == [ran[at] for at in about]
 
 
 # ---- properties (the fourth point)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hydra.errors import HydraError, LandingRefused, Refused
-from hydra.git import base_commit
+from hydra.git import base_commit, runner
 from hydra.git.runner import run
 from hydra.landing import transaction
 from hydra.landing.journal import DONE, Journal, LandingStore
@@ -669,6 +669,48 @@ def test_lfs_files_and_their_objects_come_over(lfs: Shelf) -> None:
     assert (lfs.repo / "big.bin").read_bytes() == b"old" * 1000
     assert Stand.of(lfs.repo) == before
     assert git(lfs.repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_lanes_that_add_other_files_of_lfs_land_one_after_the_other(lfs: Shelf) -> None:
+    data = {lane: lane.encode() * 1000 for lane in ("claude", "codex", "gemini")}
+    store = lfs.repo / ".git" / "lfs" / "objects"
+
+    def landed() -> set[str]:
+        digests = {lane: hashlib.sha256(text).hexdigest() for lane, text in data.items()}
+        return {lane for lane in data if [*store.rglob(digests[lane])]}
+
+    lfs.lane("first", writes("big.bin", b"newer" * 1000))
+    for lane, text in data.items():  # each is opened when the ones before have left their files
+        lfs.lane(lane, writes(f"{lane}.bin", text))
+    for number, lane in enumerate(data, 1):
+        landing = lfs.merge(lane)
+        assert [change.path for change in landing.files] == [f"{lane}.bin".encode()]
+        assert landed() == {*[*data][:number]}
+        assert (lfs.repo / f"{lane}.bin").read_bytes() == data[lane]
+        assert git(lfs.repo, "status", "--porcelain") == ""
+        git(lfs.repo, "lfs", "fsck")
+
+
+def test_small_files_beside_lfs_cost_no_git_each(
+    lfs: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(tree: Path) -> None:
+        (tree / "big.bin").write_bytes(b"new" * 1000)
+        for number in range(300):
+            (tree / f"n{number}.txt").write_text(f"{number}\n")
+
+    lfs.lane("claude", make)
+    argvs: list[list[str]] = []
+    start = runner._start
+
+    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
+        argvs.append(argv)
+        return start(argv, *more)
+
+    monkeypatch.setattr(runner, "_start", counted)
+    assert len(lfs.merge("claude").files) == 301
+    assert len(argvs) < 100
 
 
 def test_an_lfs_file_that_the_user_changed(lfs: Shelf) -> None:

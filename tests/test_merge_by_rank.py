@@ -561,21 +561,43 @@ def test_a_tie_in_the_command(shelf: Shelf) -> None:
     assert "hydra merge codex, or hydra merge claude" in error["hint"]
 
 
-def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> None:
-    """Whoever moved it: the race's own checks are of another patch."""
+def record_checks(shelf: Shelf, status: str) -> None:
+    """Puts a check of this status into each lane, as its race would have."""
     file = shelf.race.patches.parent / "result.json"
-    values = commits(shelf, "claude", "codex")
     rows = [
         {
             "lane": lane,
             "status": "completed",
             "patch": {"commit": commit, "files": 1},
-            "checks": [{"check": "t", "status": "passed"}],
+            "checks": [{"check": "t", "status": status}],
             "held_back": [],
         }
-        for lane, commit in values.items()
+        for lane, commit in commits(shelf, "claude", "codex").items()
     ]
     write_json(file, {**json.loads(file.read_text()), "lanes": rows})
+
+
+@pytest.mark.parametrize(("status", "times"), [("passed", 0), ("not_run", 1), ("interrupted", 1)])
+def test_a_check_that_could_not_run_in_the_race_runs_before_it_lands(
+    shelf: Shelf, status: str, times: int
+) -> None:
+    record_checks(shelf, status)
+    record(shelf, ranking(shelf, "codex", "claude"))
+    runs: list[str] = []
+
+    def check(_: object, commit: str) -> Any:
+        runs.append(commit)
+        return {"ok": True, "why": "", "checks": []}
+
+    land(shelf, "codex", check=check)
+    assert len(runs) == times
+
+
+def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> None:
+    """Whoever moved it: the race's own checks are of another patch."""
+    file = shelf.race.patches.parent / "result.json"
+    values = commits(shelf, "claude", "codex")
+    record_checks(shelf, "passed")
     git(shelf.race.patches, "update-ref", "refs/heads/claude", values["codex"])
     judged = judgement(RunRecord(file.parent), shelf.environ)
     gates = {row["lane"]: [gate["text"] for gate in row["gates"]] for row in judged["lanes"]}

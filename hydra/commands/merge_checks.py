@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from signal import SIGINT
 from typing import Any
 
+from hydra.checks.record import CheckStatus
 from hydra.commands.merge_tree import ComposedTree, tree_of
 from hydra.errors import (
     LandingInterrupted,
@@ -116,6 +117,9 @@ def _new_failing(result: Mapping[str, Any]) -> list[str]:
     return names if isinstance(names, list) else []
 
 
+_NOT_TO_ITS_END = (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
+
+
 def _by_now(record: RunRecord, tree: ComposedTree, verdict: Verdict) -> Mapping[str, Any] | None:
     """What was found of this very tree, in its race or since."""
     if len(tree.lanes) != 1 or tree.head != tree.base:
@@ -128,7 +132,7 @@ def _by_now(record: RunRecord, tree: ComposedTree, verdict: Verdict) -> Mapping[
         value = [row["held_back"] for row in results or () if row.get("held_back")]
     if not isinstance(results, list) or not isinstance(value, list) or not results:
         return None
-    if any(result.get("status") in ("interrupted", "not_run") for result in results):
+    if any(result.get("status") in _NOT_TO_ITS_END for result in results):
         return None
     commit, patch = runs.commit_of(record, lane), document.get("patch")
     if isinstance(patch, dict) and patch.get("commit") != commit:

@@ -7,6 +7,7 @@ that nobody touched is unchanged in both, whatever the agent later writes into a
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -121,24 +122,39 @@ def no_others(drivers: Settings) -> bytes:
 
 
 def asked_filters(repo: Repository, base: str = "") -> tuple[str, ...]:
-    """Every filter named in the tree's .gitattributes at `base`, info/attributes and the user's."""
-    output = _in_tree(repo.root, base or repo.head)
+    """Every filter named in the tree's .gitattributes at `base`, info/attributes and the user's;
+    where one of the first cannot be read, also every one that a driver is set up for."""
+    output, unread = _in_tree(repo.root, base or repo.head)
     output += b"\n" + content(repo.common_dir / "info" / "attributes")
     output += b"\n" + content(attributes_file(repo))
     contents = (attribute for line in output.split(b"\n") for attribute in _attributes(line))
-    return tuple(sorted({os.fsdecode(w[7:]) for w in contents if w.startswith(b"filter=")}))
+    names = {os.fsdecode(w[7:]) for w in contents if w.startswith(b"filter=")}
+    if unread:
+        names |= {match[1] for match in map(_DRIVER.fullmatch, repo.config) if match}
+    return tuple(sorted(names))
+
+
+_DRIVER = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)", re.DOTALL)
+
+
+def unread(repo: Repository, base: str) -> str:
+    """Why a .gitattributes at `base` cannot be read, in git's words; "" where all can."""
+    return _in_tree(repo.root, base or repo.head)[1]
 
 
 @lru_cache(maxsize=16)
-def _in_tree(root: Path, oid: str) -> bytes:
-    """Lines of a commit's .gitattributes that name a filter: a start asks three times."""
+def _in_tree(root: Path, oid: str) -> tuple[bytes, str]:
+    """Lines of a commit's .gitattributes that name a filter, and why one of the files cannot be
+    read: a start asks three times."""
     result = run(
-        *("grep", "-h", "-F", "-I", "--no-color", "--no-textconv", "-e", "filter="),
+        *("grep", "-h", "-F", "-a", "--no-color", "--no-textconv", "-e", "filter="),
         *(oid, "--", ":(top,glob)**/.gitattributes"),
         cwd=root,
         check=False,
     )
-    return result.stdout
+    # Of an object that is missing git says so, and ends as where nothing is found.
+    is_whole = result.code in (0, 1) and b"error:" not in result.stderr
+    return result.stdout, "" if is_whole else result.reason
 
 
 def attributes_file(repo: Repository) -> Path | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hydra.containment import EscapeError, locate
 from hydra.errors import Refused, UsageError
-from hydra.git.attributes import filters, lfs_missing, settings
+from hydra.git.attributes import filters, lfs_missing, settings, unread
 from hydra.git.index import copy_index
 from hydra.git.patches import commit_tree
 from hydra.git.repository import Repository, read
@@ -39,6 +39,7 @@ __all__ = [
     "settings",
     "tracked",
     "unpin",
+    "unread",
     "untracked",
 ]
 

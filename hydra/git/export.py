@@ -115,14 +115,11 @@ def hand_over(patches: Path, repo: Repository, objects: Iterable[str]) -> None:
         ) from failed
 
 
-def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[TreeChange]) -> int:
-    """Copies the LFS files that these changes point to; how many were new. Raises `OSError`."""
+def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[TreeChange]) -> None:
+    """Copies the LFS files that these changes point to, by two git commands. Raises `OSError`."""
     if not (patches / "lfs" / "objects").is_dir():
-        return 0
+        return
     new = [change.new for change in changed if change.new and change.new.mode.startswith("100")]
     folder = lfs.storage(repo)
-    return sum(
+    for digest in lfs.pointed(patches, [entry.oid for entry in new]):
         lfs.copy(patches, "lfs", digest, folder)
-        for digest in lfs.pointed(patches, [entry.oid for entry in new])
-        if not (folder / lfs.place_of(digest)).exists()
-    )

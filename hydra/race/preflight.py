@@ -203,8 +203,10 @@ def _refuse_filters(repository: Repository, base: str, allowed: tuple[str, ...])
     """Content filters are programs of the user's: LFS's is known, others only by name."""
     unknown = [name for name in base_commit.filters(repository, base) if name not in allowed]
     if unknown:
+        why = base_commit.unread(repository, base)
+        asks = f"may ask ({why})" if why else "asks"
         raise Refused(
-            f"this repository asks for the content filter {', '.join(unknown)}",
+            f"this repository {asks} for the content filter {', '.join(unknown)}",
             hint=" ".join(f"--allow-filter {name}" for name in unknown)
             + " lets it run as it is configured now",
         )

@@ -14,6 +14,7 @@ from hydra.analysis.tampering.test_files import exists, is_tests
 from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
+from hydra.config.path_pattern import compiled
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
@@ -295,13 +296,25 @@ _Ran = defaultdict[str, list[tuple[str, Sequence[str]]]]
 
 def _named(test: str, path: str, ran: _Ran, back: PutBack) -> Sequence[str]:
     """The tests of a run that fit best what the code calls so: in its file and its class, in its
-    class, by its own name; where none is called so, those whose names hold it (a case of it)."""
+    class, by its own name; where none is called so, those whose names hold it whole (a case of it,
+    or a title after its group's)."""
     own = _parts(test)
     alike = ran.get(own[-1], [])
     for place in ((*_parts(path), *own), own):
         if fitting := [name for name, parts in alike if _ends_alike(parts, place)]:
             return fitting
-    return [name for name, _ in alike] or [name for name in back.fails if own[-1] in name]
+    name = test.rpartition(" > ")[2] if " " in test else own[-1]
+    whole = _whole(name, is_file=own[-1] in _parts(path))
+    return [name for name, _ in alike] or [name for name in back.fails if whole.search(name)]
+
+
+@lru_cache(maxsize=4096)
+def _whole(name: str, *, is_file: bool) -> re.Pattern[str]:
+    """`name` in another, as a whole: `test_up()`, `test_up with data set #0`; `TestUp/case`, unless
+    it `is_file` that is called so."""
+    after = r"$|[^\w\s.:/]| [\[({#]| with data set "
+    below = "" if is_file else r"|[.:/]| > "
+    return re.compile(rf"(?:^|[.:#/\s]){re.escape(name)}(?:{after}{below})")
 
 
 def _ends_alike(names: Sequence[str], others: Sequence[str]) -> bool:
@@ -337,15 +350,5 @@ def _gate(text: str, *, file: str = "", path: str = "", line: int | None = None)
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether one of these names `path`: a file, a folder, or a pattern in which `*` stays inside
-    a folder and `**` does not. One without a slash is looked for in every folder, as git does."""
-    return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
-
-
-@lru_cache(maxsize=256)
-def _pattern(text: str) -> re.Pattern[str]:
-    anchored = "/" in text.rstrip("/")
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", text.strip("/"))
-    values = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    whole = "".join(values.get(part) or re.escape(part) for part in parts)
-    return re.compile(f"{'' if anchored else '(?:.*/)?'}{whole}(?:/.*)?", re.DOTALL)
+    """Whether one of these names `path`, or a folder that it lies in, as in a .gitignore."""
+    return any(compiled(pattern).fullmatch(path) for pattern in patterns)

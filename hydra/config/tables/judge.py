@@ -1,7 +1,8 @@
 """`[judge]` and `[judge.weights]`: what a verdict may try, and what its score is made of."""
 
-from hydra.config.key import LOWER, Key, Table, inside
+from hydra.config.key import LOWER, Key, Table
 from hydra.config.kinds import count, points, seconds, strings
+from hydra.config.path_pattern import path_pattern
 from hydra.records.request import TrialCap, Weights
 
 _JUDGE = Table("judge")
@@ -35,8 +36,9 @@ JUDGE: tuple[Key, ...] = (
     ),
     _JUDGE.key(
         "protected_paths",
-        strings(inside, separator=":"),
-        "What no patch may touch: files, folders, patterns. A repository's add to yours.",
+        strings(path_pattern, separator=":"),
+        "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. "
+        "A repository's add to yours.",
         default=(),
         example='["migrations/", "*.lock"]',
         environment="HYDRA_PROTECTED_PATHS",
