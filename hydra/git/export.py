@@ -124,5 +124,6 @@ def hand_over_lfs(patches: Path, repo: Repository, changed: Iterable[TreeChange]
     return sum(
         lfs.copy(patches, "lfs", digest, folder)
         for digest in lfs.pointed(patches, [entry.oid for entry in new])
-        if not (folder / lfs.place_of(digest)).exists()
+        if (patches / "lfs" / lfs.place_of(digest)).is_file()
+        and not (folder / lfs.place_of(digest)).exists()
     )
