@@ -54,6 +54,12 @@ MOCHA = spread(
     """,
     skipped="cart > pays\ncart > refunds",
 )
+HOOKS = {
+    "till": 'till "before all" hook for "counts"',
+    "door": 'door "after each" hook: locks it for "shuts"',
+}
+LIST = {HOOKS.get(name, name.replace(" > ", " ")): status for name, status in MOCHA.items()}
+"""With all its groups in one line."""
 AVA = spread(
     passed="cart > adds\ncart > takes > 2 (5ms)\ntill > adds",
     failed="cart > removes\ntill > opens\ntest/broken.js",
@@ -101,6 +107,7 @@ WHOLE = {
     "node-test-24.21.0/spec": SPEC,
     "mocha-12.0.3/spec": MOCHA,
     "mocha-12.0.3/colour": MOCHA,
+    "mocha-12.0.3/list": LIST,
     "ava-7.0.0/plain": AVA,
     "bun-1.4.5/plain": BUN,
     "bun-1.4.5/colour": BUN,

@@ -133,6 +133,12 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
             "mypy fails with and without it (exit 2)",
         ),
         (
+            replace(plain(False, MYPY), exit_code=-9),
+            plain(False, MYPY),
+            "untested",
+            "mypy fails with and without it (signal 9)",
+        ),
+        (
             stopped(CheckStatus.TIMED_OUT, "over 5:00"),
             PASSING,
             "broken",

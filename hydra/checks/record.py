@@ -89,6 +89,12 @@ class CheckResult:
         return ""
 
     @property
+    def exit_text(self) -> str:
+        """How it ended by itself: "exit 2", "signal 9"."""
+        code = self.exit_code or 0
+        return f"signal {-code}" if code < 0 else f"exit {code}"
+
+    @property
     def says(self) -> str:
         """Its result in two or three words, as a table's cell has it."""
         return _says(self)
@@ -111,7 +117,7 @@ def _says(result: CheckResult) -> str:
     if result.tests.failed:
         return f"{result.tests.passed} passed, {result.tests.failed} failed"
     if result.status is CheckStatus.FAILED:
-        return f"failed (exit {result.exit_code})"
+        return f"failed ({result.exit_text})"
     return f"{result.tests.passed} passed"
 
 

@@ -61,14 +61,32 @@ def checked(
             "nothing was landed: its checks were interrupted",
             hint="land again; or land it unchecked: --no-check",
         )
-    if why := "" if document.get("recorded") else "; ".join(_new_failures(record, tree, document)):
-        document = {**document, "ok": False, "why": document["why"] or why}
-    if not document["ok"] and not (ruled and document.get("recorded")):
+    known = bool(document.get("recorded"))
+    failing = "" if known else "; ".join(_new_failures(record, tree, document))
+    known = ruled and (known or _is_known(record, tree, document, verdict))
+    if failing or not (document["ok"] or known):
         raise LandingRefused(
-            f"nothing was landed: {document['why']}",
+            f"nothing was landed: {failing if known else document['why'] or failing}",
             hint=f"{_output(record, document)}--no-check lands it all the same",
         )
     return document
+
+
+def _is_known(
+    record: RunRecord, tree: ComposedTree, document: Mapping[str, Any], verdict: Verdict
+) -> bool:
+    """Whether all that checks hold against it now they have held against each of its lanes."""
+    against, anew, rows = _against(document), is_anew(record, verdict), runs.read(record).lanes
+    lanes = (lane_of(verdict, lane) if anew else rows.get(lane, {}) for lane in tree.lanes)
+    return bool(against) and all(against <= _against(lane) for lane in lanes)
+
+
+def _against(document: Mapping[str, Any]) -> set[tuple[str, str]]:
+    return {
+        (result["check"], result["held_back"])
+        for result in _results(document)
+        if result.get("held_back")
+    }
 
 
 def _new_failures(

@@ -145,7 +145,7 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
         return LaneState("untested", f"{name} could not run on it, nor on the base{says}")
     if before and now.tests is None:
         return LaneState("broken", f"{name} fails and names no test; on the base {before:,} passed")
-    code = f" (exit {now.exit_code})" if now.exit_code not in (None, 1) else ""
+    code = f" ({now.exit_text})" if now.exit_code not in (None, 1) else ""
     return LaneState("untested", f"{name} fails with and without it{code}")
 
 

@@ -801,7 +801,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("none passes", "no test passes with it; on the base {n} passed",
      lambda facts, lane, _: not facts.passed(lane)),
     ("red", "{check} fails with it, and passed on the base", _red),
-    ("red too", r"{check} fails with and without it(?: \(exit {n}\))?", _red_too),
+    ("red too", r"{check} fails with and without it(?: \((?:exit|signal) {n}\))?", _red_too),
     ("nameless", "{check} fails and names no test; on the base {n} passed", _is_known),
     ("no tests", "{check} finds no tests with it; on the base {says}", _stopped),
     ("no end", "{check} does not come to its end with it, and does on the base", _stopped_alone),

@@ -16,6 +16,8 @@ _PRINTED = re.compile(r"[}\])]|.*(?:[,{\[]|\": .*)$")
 """Of an object that a test prints, which looks like a group."""
 # All of them: a title may end like a time, and mocha leaves out its own when it was short.
 _TIME = re.compile(r"(?: \(\d{1,9}ms\)){1,4}$")
+_LIST_TIME = re.compile(r": \d{1,9}ms$")
+"""As its list reporter has it, behind all of a title's groups."""
 _TOTAL = re.compile(r"  (\d{1,9}) (passing|pending|failing)(?: \(.*\))?$")
 _LISTED = re.compile(r"  (\d{1,9})\) (\S.*)$")
 _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook\b')
@@ -27,6 +29,8 @@ class Mocha:
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
         self._has_blanks = False
+        self._is_list = False
+        """Whether its list reporter has been seen."""
         self.forget()
 
     def forget(self) -> None:
@@ -75,7 +79,9 @@ class Mocha:
             del self._path[depth - 1 :]
             self._opens = depth == 1
             status: Status = "passed" if row[2] else "failed" if row[3] else "skipped"
-            self._add((*self._path, row[5]), status)
+            title, timed = _LIST_TIME.subn("", row[5]) if depth == 1 else (row[5], 0)
+            self._is_list |= bool(timed)
+            self._add((*self._path, title), status)
         elif (heading := _HEADING.match(line)) and not _PRINTED.match(heading[2]):
             depth = len(heading[1]) // 2
             if depth <= len(self._path) + 1 and (opens or depth > 1 or not self._path):
@@ -120,6 +126,9 @@ class Mocha:
         )
         unnamed = self._run.rows["failed"] < totals.failed
         for titles in self._listed:
+            in_one_line = _TIME.sub("", " ".join(titles))
+            if self._is_list or in_one_line in self._run.names:
+                titles = (in_one_line,)
             if unnamed or len(titles) > 1:  # the oldest have all titles in one line
                 self._add(titles, "failed", rows=0)
         if len(self._listed) == totals.failed:
