@@ -26,6 +26,9 @@ from hydra.paths import NO_FILE
 LONGEST = 120.0
 """Seconds after which a race that does not end is killed, and said to have hung."""
 
+WAKES = 0.5
+"""Seconds after which whoever waits for races looks whether a signal has come."""
+
 _GIT = {
     "GIT_CONFIG_GLOBAL": NO_FILE,
     "GIT_CONFIG_SYSTEM": NO_FILE,

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from hydra.conformance.contract.subject import ContractSubject
     from hydra.conformance.live.observation_record import Observation
 
+SITUATIONS = "situations"
+"""The folder in the scratch folder in which they are run."""
+
 UNKNOWN = "unknown"
 """What a version is called whose text nobody understands, where two are compared."""
 
@@ -63,7 +66,8 @@ class Live:
 
 @contextmanager
 def scratch(environ: Mapping[str, str], *, keep: bool) -> Iterator[Path]:
-    """A fresh folder outside /tmp, where Hydra keeps no state; removed at the end unless kept.
+    """A fresh folder outside /tmp, where Hydra keeps no state; removed at the end unless kept, and
+    in any case where nothing was run in it.
 
     Raises `Refused` where there is no place or no room for it.
     """
@@ -82,13 +86,10 @@ def scratch(environ: Mapping[str, str], *, keep: bool) -> Iterator[Path]:
             f"no scratch folder can be made in {root}: {error.strerror}",
             hint="set HYDRA_CACHE_DIR to a folder that you can write",
         ) from error
-    ended = False
     try:
         yield folder
-        ended = True
     finally:
-        # What was broken off has nothing to show.
-        if not (keep and ended):
+        if not (keep and (folder / SITUATIONS).exists()):
             with suppress(OSError):
                 remove(folder)
 
@@ -161,7 +162,7 @@ def observed(ready: Live, run: Run) -> list[Observation]:
         ready.programs,
         only=ready.situations,
         jobs=run.request.jobs,
-        folder=run.folder / "situations",
+        folder=run.folder / SITUATIONS,
         progress=lambda met: run.report(case(met)),
     )
 

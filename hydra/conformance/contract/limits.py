@@ -92,7 +92,8 @@ class RacePool:
     def cases(self) -> Iterator[Case]:
         """One for each race and subject, in that order."""
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(race_run.WAKES)
         for race in self.races:
             skipped = (_case(s, race, reason=self.refused) for s in self.subjects)
             yield from self._cases.get(race.name) or skipped
