@@ -19,7 +19,9 @@ from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
 from hydra.conformance.command.drift import find_old
 from hydra.conformance.command.subjects import chosen
+from hydra.conformance.contract import limits
 from hydra.conformance.live.orphans import orphans
+from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
 from tests.support import fakes
 from tests.support.command import Hydra, ignoring
@@ -307,6 +309,25 @@ def test_ended_in_the_middle_it_leaves_nothing(
     assert (running.returncode, stdout) == (code, "")
     assert not [race for race in races if Path(f"/proc/{race}").exists()]
     assert not [place for place in races.values() if place.exists()]
+
+
+def test_where_the_usual_place_takes_nothing_its_races_lie_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where that takes nothing either, they are passed over with the reason."""
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, *m: str(path) != "/var/tmp" and real(path, *m))
+    monkeypatch.setenv("HYDRA_CACHE_DIR", str(tmp_path / "cache"))
+    pool = limits.begin([], [])
+    (folder,) = (tmp_path / "cache").iterdir()
+    pool.close()
+    assert (folder.name[:15], folder.exists(), pool.refused) == ("hydra-contract-", False, "")
+    (tmp_path / "cache").rmdir()
+    (tmp_path / "cache").touch()
+    subjects = chosen(["codex"], [], None, os.environ).subjects
+    (case,) = limits.begin(subjects, ["limits.none"]).cases()
+    reason = f"no scratch folder can be made in {tmp_path}/cache: File exists"
+    assert (case.verdict, case.reason) == (CaseVerdict.SKIPPED, reason)
 
 
 @pytest.mark.slow
