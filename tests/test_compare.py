@@ -311,7 +311,14 @@ def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
 
 @pytest.mark.full
 def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
-    done = Hydra(scratch, repo).run("demo", "--json", "--quiet", timeout=120)
+    """Also where the user's git has a filter for every file, by either of its two settings files:
+    their repositories it is for, and a race would have to ask about it."""
+    hydra = Hydra(scratch, repo)
+    hydra.extra["XDG_CONFIG_HOME"] = str(scratch / "xdg")
+    (scratch / "xdg" / "git").mkdir(parents=True)
+    (scratch / "xdg" / "git" / "attributes").write_text("* filter=mark\n")
+    (hydra.home / ".gitconfig").write_text('[filter "mark"]\n\tsmudge = false\n')
+    done = hydra.run("demo", "--json", "--quiet", timeout=120)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     page = Path(document["page"])

@@ -19,7 +19,11 @@ from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
 from hydra.conformance.command.drift import find_old
 from hydra.conformance.command.subjects import chosen
+from hydra.conformance.contract import limits
+from hydra.conformance.live.orphans import orphans
+from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
+from tests.support import fakes
 from tests.support.command import Hydra, ignoring
 from tests.support.processes import wait_until
 from tests.support.thirdparties import EXAMPLE, broken, install_toy
@@ -305,6 +309,70 @@ def test_ended_in_the_middle_it_leaves_nothing(
     assert (running.returncode, stdout) == (code, "")
     assert not [race for race in races if Path(f"/proc/{race}").exists()]
     assert not [place for place in races.values() if place.exists()]
+
+
+def test_where_the_usual_place_takes_nothing_its_races_lie_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where that takes nothing either, they are passed over with the reason."""
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, *m: str(path) != "/var/tmp" and real(path, *m))
+    monkeypatch.setenv("HYDRA_CACHE_DIR", str(tmp_path / "cache"))
+    pool = limits.begin([], [])
+    (folder,) = (tmp_path / "cache").iterdir()
+    pool.close()
+    assert (folder.name[:15], folder.exists(), pool.refused) == ("hydra-contract-", False, "")
+    (tmp_path / "cache").rmdir()
+    (tmp_path / "cache").touch()
+    subjects = chosen(["codex"], [], None, os.environ).subjects
+    (case,) = limits.begin(subjects, ["limits.none"]).cases()
+    reason = f"no scratch folder can be made in {tmp_path}/cache: File exists"
+    assert (case.verdict, case.reason) == (CaseVerdict.SKIPPED, reason)
+
+
+@pytest.mark.slow
+def test_what_is_kept_is_there_though_the_run_was_broken_off(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.hang()])
+    running = hydra.start("conformance", "--live", "--keep", "--situation", "create", "claude")
+    assert wait_until(lambda: len(races_of(running.pid)) == 1)
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=120)
+    (folder,) = (
+        Path(line.removeprefix("keeping "))
+        for line in stderr.splitlines()
+        if line.startswith("keeping ")
+    )
+    try:
+        assert running.returncode == 130
+        assert list(folder.glob("situations/*/*")) != []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    refused = hydra.run("conformance", "--live", "--keep", "codex")
+    assert (refused.returncode, "keeping" in refused.stderr) == (4, False)  # nothing was run
+
+
+def test_what_a_run_left_is_ended_and_somebodys_pager_is_only_told(scratch: Path) -> None:
+    place = scratch / "place"
+    (place / "home").mkdir(parents=True)
+    (place / "events.jsonl").touch()
+    environ = {"PATH": os.environ["PATH"], "HOME": str(place / "home")}
+    ours = subprocess.Popen(["sleep", "3600"], env=environ, start_new_session=True)
+    pager = ["cat", str(place / "events.jsonl"), "-"]
+    theirs = subprocess.Popen(
+        pager,
+        env={**os.environ, "PWD": str(place)},
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert sorted(orphans(place, patience=0.2)) == sorted(["sleep 3600", " ".join(pager)])
+        assert ours.wait(timeout=60) == -signal.SIGKILL
+        assert theirs.communicate(b"still here", timeout=60)[0] == b"still here"
+    finally:
+        for process in (ours, theirs):
+            process.kill()
+            process.wait()
 
 
 # --- completion ----------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+from hydra.conformance import recorded
 from hydra.conformance.command.installed import InstalledAgent
 from hydra.records.agent import ProbeOutput
 
@@ -19,6 +21,13 @@ def test_a_probe_that_had_to_be_ended_is_named_even_where_the_agent_can_be_raced
     assert replace(CLI, answers={"sign_in": late}).differences == (
         "`agent auth status` did not answer in 10 s",
     )
+
+
+def test_the_wheel_has_the_recordings_of_agents_alone() -> None:
+    """Those of test runners are read by tests, and by nothing that is installed."""
+    document = tomllib.loads((recorded.root().parents[1] / "pyproject.toml").read_text())
+    included = document["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included == {"fixtures/adapters": "hydra/fixtures/adapters"}
 
 
 def test_a_problem_is_all_that_is_said() -> None:

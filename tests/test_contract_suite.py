@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,25 @@ class Telling(Wrapped):
 def test_a_secret_on_the_line_is_found() -> None:
     values = failed(Telling(registry.get("codex")), "prompt.secrets")
     assert "the value of CODEX_API_KEY is on the line" in values["prompt.secrets"]
+
+
+def test_no_race_runs_while_a_secret_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    racing: list[str] = []
+    met: list[bool] = []
+
+    class Watching(Wrapped):
+        def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
+            met.append("made-up-secret" in os.environ.get("CODEX_API_KEY", "") and bool(racing))
+            return self.whole.build_command(request, result)
+
+    def begin(subjects: object, names: Sequence[str]) -> None:
+        racing.extend(names)
+
+    monkeypatch.setattr(limits, "begin", begin)
+    subject = ContractSubject(Watching(registry.get("codex")), recorded.root())
+    cases = list(suite.run_all([subject], only=("prompt.secrets", "limits.none")))
+    assert {(case.name, case.verdict) for case in cases} == {("prompt.secrets", CaseVerdict.PASSED)}
+    assert (racing, any(met), len(met) > 3) == (["limits.none"], False, True)
 
 
 class Wide(Wrapped):

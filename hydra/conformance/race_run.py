@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import EXIT_TERMINATED, HydraError
+from hydra import paths
+from hydra.errors import EXIT_TERMINATED, HydraError, Refused
 from hydra.paths import NO_FILE
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is killed, and said to have hung."""
+
+WAKES = 0.5
+"""Seconds after which whoever waits for races looks whether a signal has come."""
 
 _GIT = {
     "GIT_CONFIG_GLOBAL": NO_FILE,
@@ -137,6 +142,25 @@ class ScratchPlace:
         listed = self.git(*terms, cwd=folder / "patches.git")
         rows = (line.split("\t") for line in listed.splitlines())
         return {path: letter for letter, path in rows}
+
+
+def scratch_root(environ: Mapping[str, str]) -> Path:
+    """Where scratch folders are made: outside /tmp, where Hydra keeps no state."""
+    usual = Path("/var/tmp")  # noqa: S108  mkdtemp makes the folder, 0700 and under a new name
+    return usual if os.access(usual, os.W_OK) else paths.cache_dir(environ)
+
+
+def new_folder(prefix: str, environ: Mapping[str, str]) -> Path:
+    """A fresh scratch folder. Raises `Refused` where none can be made."""
+    root = scratch_root(environ)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+    except OSError as error:
+        raise Refused(
+            f"no scratch folder can be made in {root}: {error.strerror}",
+            hint="set HYDRA_CACHE_DIR to a folder that you can write",
+        ) from error
 
 
 def end_all() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,10 @@ def demo(watcher: RaceWatcher | None, announce: Callable[[Demo], None]) -> DemoR
         shutil.rmtree(folder, ignore_errors=True)
         raise
     announce(prepared)
+    environ = prepared.environment(os.environ)
+    # What is started from here on, git too, has none of the user's settings.
+    os.environ.clear()
+    os.environ.update(environ)
     watcher = None if watcher is None else _Calm(watcher)
     request = RaceRequest(
         prompt=prepared.task,
@@ -68,26 +72,25 @@ def demo(watcher: RaceWatcher | None, announce: Callable[[Demo], None]) -> DemoR
             "race.check": (prepared.check,),
             "race.allow_experimental_adapters": prepared.allow_experimental,
         },
-        environ=prepared.environment(os.environ),
+        environ=environ,
     )
     report = start(request, watcher)
     if report.result is None or report.result.verdict is None:
         return DemoReport(prepared, report, None, None)
-    return DemoReport(prepared, report, _page(prepared), _land(prepared))
+    return DemoReport(prepared, report, _page(prepared, environ), _land(prepared, environ))
 
 
-def _page(prepared: Demo) -> Path:
-    environ = prepared.environment(os.environ)
+def _page(prepared: Demo, environ: Mapping[str, str]) -> Path:
     done = compare(CompareRequest(environ=environ, directory=prepared.repository))
     return write_page(done, prepared.folder / "page.html")
 
 
-def _land(prepared: Demo) -> Landing | None:
+def _land(prepared: Demo, environ: Mapping[str, str]) -> Landing | None:
     """Lands the top of the ranking, on the demo's own branch."""
     try:
         return merge(
             MergeRequest(
-                environ=prepared.environment(os.environ),
+                environ=environ,
                 directory=prepared.repository,
                 check=check_commit,
             )

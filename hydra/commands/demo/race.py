@@ -73,7 +73,7 @@ class Demo:
 def _foreign(name: str) -> bool:
     # The user's own sign-ins and settings have no part in it: nothing here asks a service.
     return name.startswith(
-        ("HYDRA_", "ANTHROPIC_", "CLAUDE", "CODEX_", "OPENAI_", "CURSOR_", "GIT_")
+        ("HYDRA_", "ANTHROPIC_", "CLAUDE", "CODEX_", "OPENAI_", "CURSOR_", "GIT_", "XDG_")
     )
 
 

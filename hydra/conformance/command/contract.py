@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hydra.conformance import race_run
@@ -21,6 +22,9 @@ class ContractWatcher(Protocol):
 
     def began(self, suite: str, count: int) -> None:
         """A suite begins; `count` is how many cases it has, 0 where that is not known."""
+
+    def keeping(self, folder: Path) -> None:
+        """What is run will lie there, however it ends."""
 
     def ended(self, agent: str, suite: str, name: str, verdict: str, seconds: float) -> None:
         """One case has ended."""

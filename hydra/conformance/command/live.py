@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydra import paths
 from hydra.adapters.probe import settings
 from hydra.conformance.command.installed import InstalledAgent, installed
 from hydra.conformance.live.agent_settings import reaches
 from hydra.conformance.live.run import case, observe
 from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import names
+from hydra.conformance.race_run import new_folder, scratch_root
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.disk import below_minimum
 from hydra.errors import NoAgentReady, Refused, UsageError
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
     from hydra.conformance.command.request import ConformanceRequest
     from hydra.conformance.contract.subject import ContractSubject
     from hydra.conformance.live.observation_record import Observation
+
+SITUATIONS = "situations"
+"""The folder in the scratch folder in which they are run."""
 
 UNKNOWN = "unknown"
 """What a version is called whose text nobody understands, where two are compared."""
@@ -63,32 +64,22 @@ class Live:
 
 @contextmanager
 def scratch(environ: Mapping[str, str], *, keep: bool) -> Iterator[Path]:
-    """A fresh folder outside /tmp, where Hydra keeps no state; removed at the end unless kept.
+    """A fresh folder outside /tmp, where Hydra keeps no state; removed at the end unless kept, and
+    in any case where nothing was run in it.
 
     Raises `Refused` where there is no place or no room for it.
     """
-    usual = Path("/var/tmp")  # noqa: S108  mkdtemp makes the folder, 0700 and under a new name
-    root = usual if os.access(usual, os.W_OK) else paths.cache_dir(environ)
-    low = below_minimum((root,), settings.load(None, environ, {}).limits.disk_floor)
+    floor = settings.load(None, environ, {}).limits.disk_floor
+    low = below_minimum((scratch_root(environ),), floor)
     if low is not None:
         raise Refused(
             str(low), hint="make room; the floor is limits.disk_floor in your own hydra.toml"
         )
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="hydra-conformance-", dir=root))
-    except OSError as error:
-        raise Refused(
-            f"no scratch folder can be made in {root}: {error.strerror}",
-            hint="set HYDRA_CACHE_DIR to a folder that you can write",
-        ) from error
-    ended = False
+    folder = new_folder("hydra-conformance-", environ)
     try:
         yield folder
-        ended = True
     finally:
-        # What was broken off has nothing to show.
-        if not (keep and ended):
+        if not (keep and (folder / SITUATIONS).exists()):
             with suppress(OSError):
                 remove(folder)
 
@@ -161,7 +152,7 @@ def observed(ready: Live, run: Run) -> list[Observation]:
         ready.programs,
         only=ready.situations,
         jobs=run.request.jobs,
-        folder=run.folder / "situations",
+        folder=run.folder / SITUATIONS,
         progress=lambda met: run.report(case(met)),
     )
 

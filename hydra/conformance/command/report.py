@@ -150,6 +150,8 @@ def _with_clis(
         if not request.situations:
             _contract(request, subjects, watcher, findings)
         findings.versions |= ready.versions
+        if request.keep:
+            watcher.keeping(folder)
         if request.live:
             watcher.began("live", len(ready.situations) * len(ready.programs))
             findings.cases += ready.cases

@@ -4,9 +4,9 @@ each agent, writes the first half of a recorded run, and hangs; and one in which
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,10 +25,9 @@ from hydra.conformance.contract.outcomes import (
 )
 from hydra.conformance.contract.subject import ContractSubject, NotCheckable
 from hydra.conformance.results import Case, CaseVerdict
-from hydra.errors import HydraError
+from hydra.errors import HydraError, Refused
 
 _FAR = ("--timeout", "5m", "--idle-timeout", "5m")
-_SCRATCH = Path("/var/tmp")  # noqa: S108  # a folder of its own in it; never /tmp
 
 
 RACES = (
@@ -82,17 +81,24 @@ class RacePool:
         self._threads: list[threading.Thread] = []
         self._folder: Path | None = None
         if not self.refused:
-            place = _SCRATCH if _SCRATCH.is_dir() else None
-            self._folder = Path(tempfile.mkdtemp(prefix="hydra-contract-", dir=place))
-            for race in races:
-                thread = threading.Thread(target=self._run_race, args=(race, self._folder))
-                thread.start()
-                self._threads.append(thread)
+            self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self._folder = race_run.new_folder("hydra-contract-", os.environ)
+        except Refused as error:
+            self.refused = error.message
+            return
+        for race in self.races:
+            thread = threading.Thread(target=self._run_race, args=(race, self._folder))
+            thread.start()
+            self._threads.append(thread)
 
     def cases(self) -> Iterator[Case]:
         """One for each race and subject, in that order."""
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(race_run.WAKES)
         for race in self.races:
             skipped = (_case(s, race, reason=self.refused) for s in self.subjects)
             yield from self._cases.get(race.name) or skipped

@@ -15,14 +15,17 @@ PATIENCE = 5.0
 def orphans(folder: Path, *, patience: float = PATIENCE) -> list[str]:
     """Command lines of the processes that name the folder, once those that end have ended.
 
-    Empty where there is no /proc. What is found is ended, so that nothing stays.
+    Empty where there is no /proc. Those of the run, which have their HOME in it, are ended, so that
+    nothing stays; any other may be somebody's pager in a folder that is kept.
     """
     deadline = time.monotonic() + patience
     while (values := _look(os.fsencode(folder) + b"/")) and time.monotonic() < deadline:
         time.sleep(0.05)
+    home = b"\0HOME=" + os.fsencode(folder) + b"/"
     for pid in values:
         with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+            if home in b"\0" + Path(f"/proc/{pid}/environ").read_bytes():
+                os.kill(pid, signal.SIGKILL)
     return list(values.values())
 
 

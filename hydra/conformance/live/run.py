@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from hydra.adapters.probe.sandbox import try_confinement
 from hydra.conformance.live.observation_record import Observation
 from hydra.conformance.live.scenario_run import meet
 from hydra.conformance.live.situation import Situation, load, load_all
-from hydra.conformance.race_run import end_all
+from hydra.conformance.race_run import WAKES, end_all
 from hydra.conformance.results import Case, CaseVerdict
 
 Progress = Callable[[Observation], None]
@@ -65,8 +65,13 @@ def observe(
 def _all(function: Callable[[Pair], None], longest_first: Sequence[Pair], jobs: int) -> None:
     # What mostly waits (for a retry, for a limit) takes no core from the others.
     with ThreadPoolExecutor(jobs) as busy, ThreadPoolExecutor(jobs) as idle:
-        begun = [(idle if pair[1].waits else busy).submit(function, pair) for pair in longest_first]
         try:
+            begun = [
+                (idle if pair[1].waits else busy).submit(function, pair) for pair in longest_first
+            ]
+            # A wait without an end does not hear a Ctrl-C that another thread was given.
+            while wait(begun, timeout=WAKES).not_done:
+                pass
             for running in begun:
                 running.result()
         except KeyboardInterrupt:  # what runs is ended, what waits is not begun

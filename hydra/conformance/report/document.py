@@ -1,6 +1,6 @@
 """The document of one call of `hydra conformance`: what `--json` prints, and every report shows.
 
-Reporters read this document and not the record, so that a document kept by CI can be shown again.
+Reporters read this document and not the record: all of them show the same.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ MEANING = {
     "denials": "a tool that was refused is told as refused",
     "thinking": "its thinking is told apart from its answer",
     "usage": "says what it used",
-    "resume": "goes on with its own session",
+    "resume": "goes on with its own session; no command of Hydra's asks for it yet",
     "errors": "a service's error ends the lane with its kind and reason",
     "retries": "it tries again by itself, and Hydra waits",
     "limits": "its own limits, and Hydra's, end it with their reason",

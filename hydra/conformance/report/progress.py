@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from hydra.conformance.report.terminal import took
 from hydra.report.text import clean, cut, plural
@@ -26,6 +27,10 @@ class Progress:
         self._close_suite()
         self._suite, self._count, self._done, self._failed = suite, count, 0, 0
         self._paint("")
+
+    def keeping(self, folder: Path) -> None:
+        """What is run will lie there, however it ends."""
+        self._write(f"keeping {clean(str(folder))}\n")
 
     def ended(self, agent: str, suite: str, name: str, verdict: str, seconds: float) -> None:
         """One case has ended."""
