@@ -176,6 +176,9 @@ class Hasty:
         self.read += bool(line.strip())
         return self.whole.parse_line(line)
 
+    def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
+        return self.whole.parse_raw(chunk)
+
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         events = self.whole.end(exit, files)
         errors = [event.data.get("error") for event in events]

@@ -82,7 +82,8 @@ def cut_before_the_end(subject: ContractSubject, recording: Recording) -> Iterat
             if _is_done(seen):
                 yield f"{stream.name}: completed after {number} of {len(lines)} lines"
                 break
-            if _ending(seen)[0] not in ("StreamParseError", "AgentFailed", "completed"):
+            is_failed = endings(seen)[-1].kind == "failed"
+            if is_failed and _ending(seen)[0] not in ("StreamParseError", "AgentFailed"):
                 yield f"{stream.name}: cut after line {number} it ends as {_ending(seen)[0]}"
 
 
