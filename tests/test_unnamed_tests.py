@@ -318,3 +318,55 @@ def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -
         "untested",
         "it changes tests, and could not be run with the base's version of them",
     )
+
+
+# ---- A patch of comments alone.
+
+COMMENTED = [
+    ("a.py", "#", "x = {}\n"),
+    ("a.pyi", "#", "x: int = {}\n"),
+    ("a.rb", "#", "x = {}\n"),
+    ("a.sh", "#", "x={}\n"),
+    ("Makefile", "#", "X = {}\n"),
+    ("a.yaml", "#", "x: {}\n"),
+    ("a.toml", "#", "x = {}\n"),
+    ("a.js", "//", "const x = {};\n"),
+    ("a.tsx", "//", "const x = {};\n"),
+    ("a.ts", "//", "const x = {};\n"),
+    ("a.go", "//", "package a\n\nvar x = {}\n"),
+    ("a.rs", "//", "static X: u32 = {};\n"),
+    ("A.java", "//", "class A {{ int x = {}; }}\n"),
+    ("A.cs", "//", "class A {{ int x = {}; }}\n"),
+    ("a.c", "//", "int x = {};\n"),
+    # Of these no reader knows the comments: the two are tied.
+    ("a.kt", "//", "val x = {}\n"),
+    ("a.swift", "//", "let x = {}\n"),
+    ("a.scala", "//", "val x = {}\n"),
+    ("a.php", "//", "<?php\n$x = {};\n"),
+    ("a.lua", "--", "x = {}\n"),
+    ("a.ex", "#", "x = {}\n"),
+    ("a.dart", "//", "var x = {};\n"),
+]
+
+
+TIED = ("a.kt", "a.swift", "a.scala", "a.php", "a.lua", "a.ex", "a.dart")
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize(("path", "mark", "text"), COMMENTED)
+def test_a_patch_of_comments_alone_never_comes_before_one_of_code(
+    path: str, mark: str, text: str, checked: bool
+) -> None:
+    old = text.format(1)
+    base = result({"a::b": True})
+    patches = {
+        "comments": [file(path, old, f"{old}{mark} one\n")],
+        "code": [file(path, old, f"{text.format(2)}{mark} one\n{mark} two\n")],
+    }
+    lanes = [
+        lane(name, *([base] if checked else ()), base=[base], files=files)
+        for name, files in patches.items()
+    ]
+    verdict = rank(evidence(lanes, [base] if checked else []))
+    ranks = {each.lane: each.rank for each in verdict.lanes}
+    assert ranks == {"code": 1, "comments": 1 if path in TIED else 2}, verdict.says
