@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Collection
 from dataclasses import replace
@@ -22,7 +23,7 @@ from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, result
-from tests.support.verdict_races import Files, Judged, shop
+from tests.support.verdict_races import Files, Judged, edited, shop
 
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
@@ -179,6 +180,99 @@ def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
         "changes what up expects: 2 -> 1; the base's version still fails with it"
     ]
     assert judged.top() == "grows"
+
+
+PLACES: Files = {
+    "src/pager.py": "def pages(n, size):\n    return n // size\n",
+    "qa/__init__.py": "",
+    "qa/check_up.py": """\
+import unittest
+
+from src.pager import pages
+
+
+class Pages(unittest.TestCase):
+    def test_up(self):
+        self.assertEqual(pages(3, 2), 2)
+""",
+    "qa/check_docs.py": """\
+import doctest
+
+import src.book
+
+
+def load_tests(loader, tests, pattern):
+    tests.addTests(doctest.DocTestSuite(src.book))
+    return tests
+""",
+    "src/book.py": '''\
+def leaves(n):
+    """
+    >>> leaves(3)
+    2
+    """
+    return n // 2
+''',
+    "qa/selfcheck.py": "from src.pager import pages\n\nassert pages(3, 2) == 2\n",
+    "web/pager.mjs": "export const pages = (n, size) => Math.floor(n / size);\n",
+    "verify/up.mjs": """\
+import assert from 'node:assert';
+import test from 'node:test';
+import { pages } from '../web/pager.mjs';
+
+test('up', () => {
+  assert.strictEqual(pages(3, 2), 2);
+});
+""",
+    "lib/Pager.pm": "package Pager;\nsub pages { int($_[0] / $_[1]) }\n1;\n",
+    "t/up.t": """\
+use lib 'lib';
+use Test::More tests => 1;
+use Pager;
+is(Pager::pages(3, 2), 2);
+""",
+    "unit_tests/up.sh": "test $(perl -Ilib -MPager -e 'print Pager::pages(3, 2)') = 2\n",
+    "Makefile": "test:\n\tfor f in unit_tests/*; do sh $$f || exit 1; done\n",
+    "tests/__init__.py": None,
+    "tests/test_pages.py": None,
+}
+RUN_IN_PLACES = (
+    "python3 -B -m unittest discover -v -t . -s qa -p 'check_*.py'",
+    "python3 -B -m doctest src/book.py",
+    "python3 -B -m qa.selfcheck",
+    "node --test verify/up.mjs",
+    "prove t",
+    "make test",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not all(map(shutil.which, ("node", "prove", "make"))), reason="not all here")
+def test_places_that_no_name_gives_away(hydra: Hydra) -> None:
+    """Each lane rewrites one test alone, so that it passes; the last mends the code."""
+    shop(hydra.repo, PLACES)
+    edits = {
+        "a-pattern-of-unittest": ("qa/check_up.py", "2), 2", "2), 1"),
+        "a-docstring": ("src/book.py", "    2\n", "    1\n"),
+        "a-module-that-a-check-runs": ("qa/selfcheck.py", "== 2", "== 1"),
+        "a-file-that-a-check-names": ("verify/up.mjs", "2), 2", "2), 1"),
+        "perl": ("t/up.t", "2), 2", "2), 1"),
+        "a-folder": ("unit_tests/up.sh", "= 2", "= 1"),
+    }
+    lanes: dict[str, Files] = {
+        does: {path: edited(old, new, PLACES[path] or "")}
+        for does, (path, old, new) in edits.items()
+    }
+    lanes["mends"] = {
+        "src/pager.py": "def pages(n, size):\n    return -(-n // size)\n",
+        "src/book.py": (PLACES["src/book.py"] or "").replace("n // 2", "-(-n // 2)"),
+        "web/pager.mjs": "export const pages = (n, size) => Math.ceil(n / size);\n",
+        "lib/Pager.pm": "package Pager;\nsub pages { int(($_[0] + $_[1] - 1) / $_[1]) }\n1;\n",
+    }
+    judged = Judged(hydra, lanes).run(checks=RUN_IN_PLACES)
+    expected = dict.fromkeys(edits, "held_back") | {"mends": "proved"}
+    assert states(judged, lanes) == expected, str(judged)
+    assert judged.mergeable() == {"mends"}
 
 
 # ---- What a run names, and what lies in code.
