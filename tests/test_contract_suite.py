@@ -14,6 +14,7 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, Descriptor, Parser
+from hydra.adapters.event_builders import completed
 from hydra.adapters.json_stream import JsonStream, Object
 from hydra.conformance import recorded
 from hydra.conformance.contract import limits, suite
@@ -203,6 +204,47 @@ def test_a_session_by_another_name_is_found() -> None:
 
     values = failed(Careless(registry.get("claude")), "streams.*")
     assert "event session has id" in values["streams.known"]
+
+
+@dataclass
+class Hasty:
+    """Calls whatever was cut off, and exited with 0, done."""
+
+    whole: Parser
+    read: int = 0
+
+    def parse_line(self, line: bytes) -> list[AgentEvent]:
+        self.read += bool(line.strip())
+        return self.whole.parse_line(line)
+
+    def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
+        return self.whole.parse_raw(chunk)
+
+    def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        events = self.whole.end(exit, files)
+        errors = [event.data.get("error") for event in events]
+        if exit.code == 0 and self.read and "StreamParseError" in errors:
+            return [*events[:-1], completed("done", denials=[], failed_items=0)]
+        return events
+
+
+class Believing(Wrapped):
+    def parser(self) -> Parser:
+        return Hasty(self.whole.parser())
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("claude", "completed after 1 of "),  # a line closes it
+        ("opencode", "completed after 1 of "),  # none does
+        ("openclaw", "completed after 1 of "),  # one document
+        ("aider", "completed, and its side files are cut"),  # text
+    ],
+)
+def test_what_is_cut_is_never_done(key: str, says: str) -> None:
+    assert says in failed(Believing(registry.get(key)), "endings.cut")["endings.cut"]
+    assert failed(registry.get(key), "endings.cut") == {}
 
 
 def test_differences_name_the_event_and_the_field(scratch: Path) -> None:

@@ -511,6 +511,7 @@ def test_who_renames_a_test_and_brings_another_brings_a_test() -> None:
         protected("renames", {UP: True}, BASE),
         cross("renames", "", {**ends, NEW: False}, BASE),
         cross("renames", "keeps", ends, BASE),
+        protected("keeps", {UP: True}, BASE),
         cross("keeps", "", {UP: True, NEW: False}, BASE),
         cross("keeps", "renames", {UP: True, NEW: True}, BASE),
     )

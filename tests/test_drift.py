@@ -16,7 +16,7 @@ from hydra.adapters import event_builders, registry
 from hydra.adapters.claude import Claude
 from hydra.adapters.json_stream import JsonStream, Object, number
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.records import Proof, Record
+from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift import abilities, helptexts
 from hydra.conformance.drift.compare import compare
 from hydra.conformance.recorded import Recording
@@ -25,6 +25,7 @@ from hydra.errors import RecordError
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from tests.adapter_recordings import FIXTURES
+from tests.support.sample_records import keep, record
 
 NEWEST = {"claude": "2.1.330", "codex": "0.169.0"}
 Edit = Callable[[dict[str, Any]], object]
@@ -74,17 +75,7 @@ class Pair:
             path.write_text("\n".join(names))
 
     def record(self, folder: Path, **proofs: Proof) -> None:
-        records.write(
-            folder,
-            Record(
-                agent=self.agent,
-                version=folder.name,
-                hydra="0.1.0",
-                platform="linux",
-                date="2026-11-22",
-                situations=proofs,
-            ),
-        )
+        keep(folder.parent.parent, record(folder.name, proofs, agent=self.agent))
 
 
 GONE = object()
@@ -417,6 +408,14 @@ def test_a_situation_that_comes_out_otherwise(codex: Pair) -> None:
     assert minded.minds == "it does not go as Hydra expects"
     assert "only_here" in not_compared.text
     assert short.text == "events not compared, a side has kept no stream: edit, plan"
+
+
+def test_a_situation_that_is_another_by_now_is_not_held_against_the_old_one(codex: Pair) -> None:
+    codex.record(codex.old, edit=replace(PASSED, definition="another"))
+    codex.record(codex.new, edit=replace(PASSED, passed=False, status="failed"))
+    before, now = codex.compare()
+    assert before.text == "not compared, only 1.0.0 has: edit as it was"
+    assert now.text == "not compared, only 2.0.0 has: edit"
 
 
 def test_what_was_refused_on_both_sides_is_not_missed(codex: Pair) -> None:

@@ -7,26 +7,31 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.definitions import digest
 from hydra.adapters.proofs.records import Proof, Record
 from hydra.conformance import notes
 from hydra.errors import ConfigError, RecordError
-from tests.support.sample_records import keep, record
+from tests.support.sample_records import keep, of_today, proof, record
 
-WHOLE = record(
-    situations={
-        "edit": Proof(
-            passed=True,
-            status="completed",
-            exit={"code": 0},
-            events=("progress/session", "tool_call", "completed"),
-            usage={"input_tokens": True, "cost_usd": False},
-            patch={"src/a.py": "M"},
-            stream="stream.edit.jsonl",
-            proves=("edit", "stream"),
-        ),
-        "dropped": Proof(passed=False, status="failed", error="AgentFailed", error_reason="stream"),
-    },
-    contract={"lines.model": True, "streams.cut": False},
+WHOLE = of_today(
+    record(
+        situations={
+            "edit": Proof(
+                passed=True,
+                status="completed",
+                exit={"code": 0},
+                events=("progress/session", "tool_call", "completed"),
+                usage={"input_tokens": True, "cost_usd": False},
+                patch={"src/a.py": "M"},
+                stream="stream.edit.jsonl",
+                proves=("edit", "stream"),
+            ),
+            "dropped": Proof(
+                passed=False, status="failed", error="AgentFailed", error_reason="stream"
+            ),
+        },
+        contract={"lines.model": True, "streams.cut": False},
+    )
 )
 
 
@@ -36,6 +41,29 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert records.read_all(tmp_path, "claude") == [WHOLE]
     assert json.loads(path.read_text())["schema"] == 1
     assert [path.name for path in path.parent.iterdir()] == [path.name]
+
+
+def test_what_was_met_in_another_situation_was_not_tried(tmp_path: Path) -> None:
+    """The text of `outside` was another then; of `plan` it was not kept; `edit` is as it was."""
+    met = of_today(record(situations={name: proof("edit") for name in ("edit", "outside", "plan")}))
+    situations = {
+        "edit": met.situations["edit"],
+        "outside": replace(met.situations["outside"], definition="0123456789abcdef"),
+        "plan": replace(met.situations["plan"], definition=""),
+    }
+    path = records.write(tmp_path / "claude" / "2.1.330", replace(met, situations=situations))
+    (entry,) = records.read_all(tmp_path, "claude")
+    assert list(entry.situations) == ["edit"]
+    assert list(records.read(path).situations) == ["edit", "outside", "plan"]
+
+
+def test_a_situation_is_another_by_what_is_done_or_expected_in_it() -> None:
+    data = {"about": "a", "turn": [{"say": "A"}], "expect": {"exit": 0, "codex": {"exit": 1}}}
+    was = digest(data, {}, {"codex"})
+    assert digest({**data, "about": "b", "expect": {"exit": 0}}, {}, {"codex"}) == was
+    assert digest({**data, "turn": [{"say": "B"}]}, {}, {"codex"}) != was
+    assert digest({**data, "expect": {"exit": 2}}, {}, {"codex"}) != was
+    assert digest(data, {"turn": [{"say": "A"}]}, {"codex"}) != was
 
 
 def test_the_same_facts_are_the_same_bytes_in_whatever_order_they_came() -> None:

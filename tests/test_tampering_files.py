@@ -214,6 +214,7 @@ def test_files_of_tests_that_were_there_and_those_that_are_new() -> None:
         "tests/test_gone.py",
         "tests/helpers.py",
         "web/__snapshots__/a.test.js.snap",
+        "src/lib.rs",
     )
     assert added(files) == (
         "tests/test_b.py",

@@ -11,7 +11,8 @@ class FileChange:
 
     Modes are git's, "" where it was, or is, not there. `old` and `new` are the texts, None where
     there is none, where it is binary, or where it was too large to be read: `unread` tells the
-    last from the others. `insertions` and `deletions` are None for a binary file.
+    last from the others. `insertions` and `deletions` are None for a binary file. `collected`: a
+    run of tests names it as a file of theirs.
     """
 
     path: str
@@ -25,3 +26,4 @@ class FileChange:
     old: str | None = None
     new: str | None = None
     unread: bool = False
+    collected: bool = False

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra import __version__
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.definitions import definition
 from hydra.adapters.proofs.records import Proof, Record
 from hydra.conformance.live.observation_record import Observation
 from hydra.conformance.results import Case, CaseVerdict
@@ -55,6 +56,7 @@ def proof(observation: Observation, stream: str) -> Proof:
         patch=dict(sorted(observation.patch.items())),
         stream=stream,
         proves=observation.proves,
+        definition=definition(observation.situation),
     )
 
 

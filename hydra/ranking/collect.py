@@ -12,6 +12,7 @@ from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
+from hydra.checks.collected import collected, marked
 from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
@@ -58,6 +59,8 @@ def evidence(
     trees = dict(zip(with_patch, contents.trees(git_dir, heads), strict=True))
     history, hunks = _history(git_dir, base, heads, files.values())
     baseline = _in_order(newest(folder, BASE), lanes)
+    paths = contents.paths(git_dir, base)
+    on_base = collected(baseline.values(), paths)
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
     trials, not_tried = _trials(folder, {*values} - moved, baseline)
@@ -76,7 +79,7 @@ def evidence(
                 replace(
                     _lane(document),
                     tree=trees.get(lane, ""),
-                    files=files.get(lane, ()),
+                    files=marked(files.get(lane, ()), on_base, results.get(lane, ())),
                     moved=lane in moved,
                     checks=tuple(
                         _with_new(compare_to_baseline(result, baseline.get(result.check.name)), old)
@@ -89,9 +92,9 @@ def evidence(
         ),
         baseline=tuple(baseline.values()),
         tests=base_tests(
-            git_dir, base, [file.path for changes in files.values() for file in changes]
+            git_dir, base, [file.path for changes in files.values() for file in changes], on_base
         ),
-        paths=contents.paths(git_dir, base),
+        paths=paths,
         trials=trials,
         not_tried=not_tried,
         notes=tuple(notes),
@@ -130,11 +133,19 @@ TESTS, TEST_BYTES, ALL_TEST_BYTES = 300, 64 * 1024, 2 * 1024**2
 """The base's files of tests that are read, the bytes of one, and of all."""
 
 
-def base_tests(git_dir: Path, base: str, touched: Sequence[str]) -> dict[str, str]:
+def base_tests(
+    git_dir: Path, base: str, touched: Sequence[str], on_base: Set[str] = frozenset()
+) -> dict[str, str]:
     """Texts of the base's tests, those first whose names have to do with what is touched, and of
-    its scripts."""
+    its scripts. `on_base` are files that its run names."""
     stems = {PurePosixPath(path).stem.lower() for path in touched} - {"__init__", "index", "mod"}
-    values = {path.decode("utf-8", "backslashreplace"): oid for path, oid in _tests(git_dir, base)}
+    files = contents.files(git_dir, base).items()
+    named = ((path, path.decode("utf-8", "backslashreplace"), oid) for path, oid in files)
+    values = {
+        name: oid
+        for path, name, oid in named
+        if is_test(path) or is_script(name) or name in on_base
+    }
     near = {path: not any(stem in path.lower() for stem in stems) for path in values}
     names = sorted(values, key=lambda path: (near[path], path))[:TESTS]
     remaining, mapping = ALL_TEST_BYTES, {}
@@ -150,12 +161,6 @@ def base_tests(git_dir: Path, base: str, touched: Sequence[str]) -> dict[str, st
         for path, oid in mapping.items()
         if oid in texts and b"\0" not in texts[oid]
     }
-
-
-def _tests(git_dir: Path, base: str) -> Iterator[tuple[bytes, str]]:
-    for path, oid in contents.files(git_dir, base).items():
-        if is_test(path) or is_script(path.decode("utf-8", "backslashreplace")):
-            yield path, oid
 
 
 def _entries(change: TreeChange) -> FileChange:

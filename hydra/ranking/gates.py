@@ -10,7 +10,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.tampering.test_files import exists, is_tests
+from hydra.analysis.tampering.inline_tests import inline_changed
+from hydra.analysis.tampering.test_files import exists, holds_tests
 from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
@@ -173,7 +174,10 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
     if not (names or whole):
         return
     files = _files_of(mine, names)
-    named = first_names([PurePosixPath(file).name for file in files])
+    inline = {file.path for file in inline_changed(mine.lane.files)}
+    named = first_names(
+        [f"{'the tests in ' * (file in inline)}{PurePosixPath(file).name}" for file in files]
+    )
     only = f"only with its own version of {named}"
     path = files[0] if files else ""
     if whole:
@@ -183,7 +187,8 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
     failed = {*mine.failing, *mine.turned, *mine.gone} - {*mine.whole_checks}
     count = f"{len(names):,} of the {len(failed):,} failing tests"
     if {*mine.failing} - {*names}:
-        changes = leaves(names) if any(map(is_tests, files)) else named
+        tests = {file.path for file in mine.lane.files if holds_tests(file)}
+        changes = named if tests.isdisjoint(files) else leaves(names)
         text = f"changes {changes}; {len(mine.failing):,} of {len(failed):,} failing tests still "
         yield _gate(f"{text}{fail(mine.failing)} with your tests", path=path)
     elif len(names) < len(failed):
@@ -232,7 +237,7 @@ def _lost(
     """Tests of deleted files that passed on the base, where the patch's own are fewer: seen in the
     run, where reading the patch has shown none (a class that inherits them is deleted)."""
     is_gate = any(finding.kind == DELETED and finding.weight == "gate" for finding in findings)
-    deleted = [file.path for file in mine.lane.files if not exists(file) and is_tests(file.path)]
+    deleted = [file.path for file in mine.lane.files if not exists(file) and holds_tests(file)]
     if is_gate or not deleted:
         return
     modules = {PurePosixPath(path).stem for path in deleted}

@@ -11,7 +11,8 @@ from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.test_files import is_configuration, is_support
+from hydra.analysis.tampering.inline_tests import without_tests
+from hydra.analysis.tampering.test_files import is_configuration, supports_tests
 from hydra.ranking.cross_tests import spoiled
 from hydra.ranking.model import CrossTest, Reason, State
 from hydra.ranking.ranks import Measure
@@ -165,7 +166,7 @@ def has_code(results: LaneResults) -> bool:
 def _is_code(file: FileChange) -> bool:
     path = file.path.encode("utf-8", "backslashreplace")
     kind = kind_of(path)
-    if is_support(file.path) or is_configuration(file.path) or is_test(path):
+    if supports_tests(file) or is_configuration(file.path) or is_test(path):
         return False
     if not (file.insertions or file.deletions) or kind == "lock_file":
         return False
@@ -176,4 +177,7 @@ def _is_code(file: FileChange) -> bool:
 
 def _is_form(file: FileChange) -> bool:
     old, new = file.old, file.new
-    return old is not None and new is not None and old != new and same(file.path, old, new)
+    if old is None or new is None or old == new:
+        return False
+    path = file.path
+    return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))

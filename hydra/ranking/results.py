@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hydra.analysis.tampering.configuration import configuration
+from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.suite import tests_changed
 from hydra.analysis.tampering.test_files import is_configuration, is_support
 from hydra.checks import results
@@ -249,12 +250,14 @@ def _put_back(lane: LaneEvidence, evidence: Evidence) -> tuple[PutBack, PutBack 
 
 def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) -> bool:
     """Whether a check ran the patch's version of the tests, or of what configures them, and was
-    never run with the base's: `hydra check` of a lane, or a race that was stopped before."""
+    never run with the base's: `hydra check` of a lane, or a race that was stopped before; or these
+    lie in code that has no place for the base's."""
     tried = {trial.result.check.name for trial in trials}
     ran = (
         check.check for check in lane.checks if check.check.kind == "test" and check.status in RAN
     )
-    if all(check.name in tried for check in ran):
+    lost = any(put_back(file, lane.files) is None for file in inline_changed(lane.files))
+    if not lost and all(check.name in tried for check in ran):
         return False
     checks = [result.check for result in lane.checks]
     return bool(tests_changed(lane.files) or configuration(lane.files, checks, evidence.paths))

@@ -12,7 +12,7 @@ from hydra.analysis.equivalence.overlap import alone
 from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.test_files import is_tests
+from hydra.analysis.tampering.test_files import holds_tests
 
 __all__ = ["generated", "scope", "vendored"]
 
@@ -77,7 +77,7 @@ def _deleted(files: Sequence[FileChange]) -> list[str]:
     content. Of tests and of what nobody wrote others tell."""
     new = [file for file in files if not file.old_mode]
     moved = {PurePosixPath(file.path).name for file in new} | {file.new_oid for file in new} - {""}
-    gone = (file for file in files if not (file.new_mode or is_tests(file.path)))
+    gone = (file for file in files if not (file.new_mode or holds_tests(file)))
     gone = (file for file in gone if not (vendored(file.path) or generated(file.path, file.old)))
     return [
         file.path

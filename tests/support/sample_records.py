@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.definitions import definition
 from hydra.adapters.proofs.records import Proof, Record
 
 
@@ -37,7 +39,16 @@ def record(
 
 
 def keep(root: Path, *entries: Record) -> Path:
-    """Writes them below `root`, each into its version's folder."""
+    """Writes them below `root`, each into its version's folder, as met in situations of today."""
     for entry in entries:
-        records.write(root / entry.agent / entry.version, entry)
+        records.write(root / entry.agent / entry.version, of_today(entry))
     return root
+
+
+def of_today(entry: Record) -> Record:
+    """The record with its situations met as they are now, where it does not say how they were."""
+    situations = {
+        name: replace(proof, definition=proof.definition or definition(name))
+        for name, proof in entry.situations.items()
+    }
+    return replace(entry, situations=situations)

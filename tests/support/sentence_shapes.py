@@ -840,12 +840,12 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("base's fails", "the base's version still fails(?: with it)?", _is_known),
     ("base's fails", r"with the base's version: {check}:? (?:{says}|{stopped})"
      r"(?:; (?:pytest|slow|make-test):? [\w ,()]+)*", _is_known),
-    ("only by its own", r"{checks} pass(?:es)? only with its own version of {paths}",
-     _touches_a_file_so_called),
+    ("only by its own", r"{checks} pass(?:es)? only with its own version of (?:the tests in )?"
+     "{paths}", _touches_a_file_so_called),
     ("only by its own", r"{n} (?:of the {k} )?failing tests? pass(?:es)? only with its own version "
-     "of {paths}", _by_its_own_version),
-    ("only by its own", r"changes (?:{tests}|{paths}); {n} of {k} failing tests still "
-     "fails? with your tests", _fail_with_the_bases),
+     "of (?:the tests in )?{paths}", _by_its_own_version),
+    ("only by its own", r"changes (?:{tests}|(?:the tests in )?{paths}); {n} of {k} "
+     "failing tests still fails? with your tests", _fail_with_the_bases),
     ("skips", "skips {tests} in {check}; run as on the base, (?:it fails|they fail)",
      lambda facts, lane, groups: _put_back_fails(facts, lane, groups)),
     ("lost", r"{n} tests? that passed on the base no longer runs?: {tests}",

@@ -12,11 +12,12 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hydra.adapters import detection
+from hydra.adapters.proofs.definitions import definition
 from hydra.errors import RecordError
 
 SCHEMA = 1
@@ -56,7 +57,8 @@ class Proof:
     `status`, `error` and `error_reason` are the outcome's; `events` are `kind/sub` in their order,
     a run of the same folded into one; `usage` says of each field whether the CLI told it; `patch`
     has git's letter for each path; `stream` names the recorded stream beside the record, "" for
-    none. `proves` are the dimensions of the matrix that hold where it passed.
+    none. `proves` are the dimensions of the matrix that hold where it passed. `definition` is the
+    situation's digest of that day (`definitions`), "" where it was not kept.
     """
 
     passed: bool
@@ -69,6 +71,7 @@ class Proof:
     patch: Mapping[str, str] = field(default_factory=dict)
     stream: str = ""
     proves: tuple[str, ...] = ()
+    definition: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +132,25 @@ def text(record: Record) -> str:
 
 
 def read_all(root: Path, agent: str) -> list[Record]:
-    """Every record of the agent, the newest version last; [] where there is none.
+    """Every record of the agent, the newest version last; [] where there is none. Situations that
+    are others by now than they were then are not there: they were not tried.
 
     Versions are ordered as numbers, a beta before its release; those of one version by Hydra
     release, then by day. Raises `RecordError` for one that is damaged or from a newer Hydra.
     """
     paths = sorted((root / agent).glob("*/record.*.json"))
-    records = [read(path) for path in paths if path.is_file()]
+    records = [current(read(path)) for path in paths if path.is_file()]
     return sorted(records, key=lambda record: (*detection.order(record.version), *_age(record)))
+
+
+def current(record: Record) -> Record:
+    """A record with those of its situations alone that are as they were then."""
+    situations = {
+        name: proof
+        for name, proof in record.situations.items()
+        if proof.definition == definition(name)
+    }
+    return replace(record, situations=situations)
 
 
 def _age(record: Record) -> tuple[tuple[int, ...], str, str]:
@@ -191,7 +205,7 @@ def _record(document: Mapping[str, Any]) -> Record:
 
 
 def _proof(document: Mapping[str, Any]) -> Proof:
-    terms = ("status", "error", "error_reason", "stream")
+    terms = ("status", "error", "error_reason", "stream", "definition")
     return Proof(
         passed=_typed(document.get("passed"), bool, "passed"),
         **{name: _typed(document.get(name, ""), str, name) for name in terms},

@@ -77,15 +77,24 @@ _STARTS = {
 _BY_FOLDER = {name: kind for kind, names in _FOLDERS.items() for name in names.split()}
 _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
-_TEST_FOLDERS = frozenset(("test", "tests", "__tests__", "spec", "specs", "testing"))
+TEST_FOLDERS = frozenset(
+    (
+        *("tests", "__tests__", "spec", "specs", "testsuite", "test-suite", "test_suite"),
+        *("unit_tests", "unit-tests", "unittests", "integration_tests", "integration-tests"),
+    )
+)
+"""Folders that hold nothing but tests, by their names."""
 TEST_NAME = re.compile(
-    r"test_.*\.(py|c|cc|cpp|cxx)|.*_(unit)?tests?\.(py|go|rs|c|cc|cpp|cxx|exs)"
-    r"|tests?\.(c|cc|cpp|cxx)|tests\.(py|[cm]?[jt]sx?)|.*[.-](test|spec)\.[cm]?[jt]sx?"
-    r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?"
-    r"|.*_(spec|test)\.rb|.*tests?\.(java|kt|cs|scala|php|swift)",
+    r"test_.*\.(py|c|cc|cpp|cxx)|.*_(unit)?tests?\.(py|go|rs|c|cc|cpp|cxx|exs|dart|lua)"
+    r"|tests?\.(c|cc|cpp|cxx)|tests\.(py|rs|[cm]?[jt]sx?)|.*[.-](test|spec|cy)\.[cm]?[jt]sx?"
+    r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|.*\.(t|feature)|test-.*\.el|.*-tests?\.el"
+    r"|.*_(spec|test)\.rb|.*_spec\.lua|.*tests?\.(java|kt|cs|scala|php|swift)"
+    r"|(?-i:.*[a-z\d](IT|Spec)\.(java|kt|groovy|scala|hs))",
     re.I,
 )
-"""What a file of tests is called by the habits of its language, wherever it lies."""
+"""What a file of tests is called by the habits of its language, wherever it lies. Others are known
+by the runs that name them (`checks.collected`)."""
+_FOLDERS_OF_TESTS = TEST_FOLDERS | {"test", "testing"}
 _SUITE = re.compile(r"(?:(?:packages|libs|modules)/[^/]+/)?(?:src/|source/)?test\.[cm]?[jt]sx?")
 
 
@@ -115,7 +124,7 @@ def is_test(path: bytes) -> bool:
     if TEST_NAME.fullmatch(name) or is_suite(text):
         return True
     code = re.search(r"\.(py|[cm]?[jt]sx?|go|rs|rb|java|kt|cs|c|cc|cpp|php|exs|swift|sh)$", name)
-    return bool(code) and any(folder.lower() in _TEST_FOLDERS for folder in folders)
+    return bool(code) and not _FOLDERS_OF_TESTS.isdisjoint(map(str.lower, folders))
 
 
 def is_suite(path: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import monkeypatches, scripts
-from hydra.analysis.tampering.test_files import exists, is_configuration, is_support
+from hydra.analysis.tampering.test_files import exists, is_configuration, supports_tests
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are taken for capable."""
@@ -20,7 +20,7 @@ def capable(files: Sequence[FileChange]) -> tuple[str, ...]:
     languages: set[str] = set()
     spent = 0
     for file in files:
-        code = not is_support(file.path) and not is_configuration(file.path)
+        code = not supports_tests(file) and not is_configuration(file.path)
         if code and exists(file) and file.new:
             spent += len(file.new)
             languages |= {_language(file, read=spent <= MOST_CHARACTERS)} - {""}

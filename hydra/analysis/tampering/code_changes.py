@@ -13,7 +13,7 @@ from hydra.analysis.tampering.languages.braces import Family, source
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.shortcuts import shortcuts, tools_changed
 from hydra.analysis.tampering.swallowed_errors import swallowing
-from hydra.analysis.tampering.test_files import exists, is_configuration, is_support
+from hydra.analysis.tampering.test_files import exists, is_configuration, supports_tests
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -41,7 +41,7 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
         spent += len(file.new) + len(file.old or "")
         if spent > MOST_CHARACTERS or too_much(file.new) or too_much(file.old or ""):
             continue
-        if not is_support(file.path) and not is_configuration(file.path):
+        if not supports_tests(file) and not is_configuration(file.path):
             yield from tools_changed(file)
         if not _worth(file.old or "", file.new):
             continue
@@ -49,7 +49,7 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
         if family == "python":
             before, after = trimmed(before, after)
         new, old = source(after, family), source(before, family)
-        if not is_support(file.path):
+        if not supports_tests(file):
             yield from shortcuts(file, new.code, old.code, expected)
         yield from swallowing(file, new, old)
 

@@ -12,7 +12,9 @@ from hydra.records.request import Check
 _ARGUMENT = re.compile(r"[^\s;&|()<>\"'`$=]+")
 _PARTED = re.compile(r"&&|\|\||[;&|\n]")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "source", ".", "exec", "time", "env", "xvfb-run"))
-_RUNS_FILES = frozenset(("python", "python3", "node", "ruby", "perl", "deno", "bun", "tsx"))
+_RUNS_FILES = frozenset(("python", "python3", "node", "ruby", "perl", "deno", "bun", "tsx", "lua"))
+_TESTS_FILES = frozenset(("--test", "prove", "bats", "busted", "rspec", "phpunit"))
+"""Words after which every file is one of tests, whatever it is called."""
 _CHECKING = re.compile(r"test|check|spec|verif|lint|\bci\b|(^|/)run", re.I)
 _NPM = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-\S+|--prefix\s+\S+)\s+)*(?:run(?:-script)?\s+)?([\w:.-]+)"
@@ -120,17 +122,20 @@ def runs(checks: Sequence[Check]) -> RunCommands:
 def _scripts(terms: Sequence[str]) -> set[str]:
     """The files that one simple command runs, and settings that an option names."""
     names: set[str] = set()
-    first = True
+    first, is_next, all_tests = True, False, False
     for at, term in enumerate(terms):
         path = term.removeprefix("./")
         before = name_of(terms[at - 1]) if at else ""
+        is_next = before in _RUNS_FILES or (is_next and before.startswith("-") and before != "-m")
+        all_tests = all_tests or before in _TESTS_FILES
         if before in ("-c", "--config", "--config-file", "--rootdir", "-f", "--rcfile"):
             names.add(path)
         if (first and ("/" in term or term.endswith((".sh", ".bash")))) or (
-            before in _RUNS_FILES and _CHECKING.search(path) and not term.startswith("-")
+            not term.startswith("-") and (all_tests or (is_next and _CHECKING.search(path)))
         ):
             names.add(path)
-        if before == "-m" and _OF_SCRIPTS.fullmatch(module := term.replace(".", "/")):
+        module = term.replace(".", "/")
+        if before == "-m" and (_OF_SCRIPTS.fullmatch(module) or _CHECKING.search(module)):
             names |= {f"{module}.py", f"{module}/__main__.py"} if "/" in module else set()
         first = first and name_of(term) in _SHELLS
     return names

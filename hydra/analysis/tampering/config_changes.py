@@ -24,8 +24,8 @@ from hydra.analysis.tampering.test_files import (
     existed,
     exists,
     is_configuration,
-    is_support,
     name_of,
+    supports_tests,
 )
 from hydra.records.request import Check
 
@@ -72,7 +72,7 @@ def _shadow(shadow: Shadow) -> Finding:
 
 def _reached_by_test(file: FileChange) -> str:
     """What a file beside tests, that was there, has come to change outside of itself."""
-    if not is_support(file.path) or not file.path.endswith(".py"):
+    if not supports_tests(file) or not file.path.endswith(".py"):
         return ""
     return reaches(file.old, file.new) if file.old is not None and file.new is not None else ""
 

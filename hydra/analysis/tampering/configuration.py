@@ -23,10 +23,11 @@ from hydra.analysis.tampering.shadows import shadows
 from hydra.analysis.tampering.test_files import (
     existed,
     exists,
+    holds_tests,
     is_configuration,
     is_support,
-    is_tests,
     name_of,
+    supports_tests,
 )
 from hydra.records.request import Check
 
@@ -46,7 +47,7 @@ def configuration(
     another module's place or change others (`intruders`). `base` are the base's paths.
     """
     running = runs(checks)
-    steering = {file.path for file in files if not is_tests(file.path) and steers(file, running)}
+    steering = {file.path for file in files if not holds_tests(file) and steers(file, running)}
     steering |= {*intruders(files, base)}
     return tuple(file.path for file in files if file.path in steering)
 
@@ -56,14 +57,14 @@ def intruders(files: Sequence[FileChange], base: Collection[str] = ()) -> dict[s
     modules, and files of tests that change other modules while they are loaded."""
     reached = {file.path: change for file in files if (change := reaching(file))}
     if beside := _beside(files):
-        new = (file for file in files if is_tests(file.path) and not existed(file))
+        new = (file for file in files if holds_tests(file) and not existed(file))
         reached = {file.path: beside for file in new} | reached
     return reached | {shadow.path: "" for shadow in shadows(files, base)}
 
 
 def _beside(files: Sequence[FileChange]) -> str:
     """What code that is no test has come to change of other modules: its new tests may load it."""
-    code = (file for file in files if file.path.endswith(".py") and not is_support(file.path))
+    code = (file for file in files if file.path.endswith(".py") and not supports_tests(file))
     changes = (patchings(file.old or "", file.new or "") for file in code)
     return next((many[0].text for many in changes if many), "")
 
@@ -72,7 +73,7 @@ def reaching(file: FileChange) -> str:
     """What a new file beside tests changes outside of itself, "" where nothing is seen."""
     if existed(file) or not exists(file) or is_configuration(file.path):
         return ""
-    if not is_support(file.path) or file.new is None:
+    if not supports_tests(file) or file.new is None:
         return ""
     if file.path.endswith(".py"):
         return reaches("", file.new)
@@ -86,7 +87,7 @@ def steers(file: FileChange, running: RunCommands) -> bool:
         return renames or bool(changed_parts(file, running))
     if is_configuration(file.path) or running.has(file.path):
         return True
-    if not is_support(file.path) and drives_tests(file.path, file.old or ""):
+    if not supports_tests(file) and drives_tests(file.path, file.old or ""):
         return True
     return is_task_file(file.path) and _runs_tests(file)
 

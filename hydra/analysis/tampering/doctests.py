@@ -10,7 +10,7 @@ from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.test_files import is_support
+from hydra.analysis.tampering.test_files import supports_tests
 
 _ENDINGS = (".py", ".pyi", ".pyx", ".md", ".rst", ".txt")
 _EXAMPLE = re.compile(
@@ -23,10 +23,10 @@ _DIRECTIVE = re.compile(r"\s*#\s*doctest:\s*([^\n]*)")
 
 def examples(files: Sequence[FileChange]) -> Iterator[Finding]:
     """One sentence for each file whose examples ask for less, or for something else, than they
-    did. They lie in code that is the patch's own, so that they cannot be put back: a remark."""
+    did: a remark, since nobody may run them. Where somebody does, the base's own are put back."""
     for file in files:
         old, new = file.old or "", file.new or ""
-        if not file.path.endswith(_ENDINGS) or is_support(file.path) or ">>>" not in old or not new:
+        if not file.path.endswith(_ENDINGS) or supports_tests(file) or ">>>" not in old or not new:
             continue
         if not (too_much(old) or too_much(new)) and (text := _bent(_read(old), _read(new))):
             text = f"{text} ({file.path})"

@@ -20,7 +20,7 @@ from hydra.analysis.tampering.renames import with_new_names
 from hydra.analysis.tampering.rewrite_size import rewriting
 from hydra.analysis.tampering.suite import SuiteFiles, suite_of
 from hydra.analysis.tampering.test_changes import tests
-from hydra.analysis.tampering.test_files import is_tests
+from hydra.analysis.tampering.test_files import holds_tests
 from hydra.analysis.wording import number_of
 from hydra.records.request import Check
 
@@ -84,8 +84,8 @@ def _all(
 
 def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterator[TestRead]:
     """Every test there is, also those that the patch left as they were."""
-    texts = [{file.path: text for file in files if is_tests(file.path) and (text := file.old)}]
-    texts.append({file.path: text for file in files if is_tests(file.path) and (text := file.new)})
+    texts = [{file.path: text for file in files if holds_tests(file) and (text := file.old)}]
+    texts.append({file.path: text for file in files if holds_tests(file) and (text := file.new)})
     texts.append({path: text for path, text in untouched.items() if readers.is_code(path)})
     for side in texts:
         spent = 0

@@ -16,7 +16,12 @@ from hydra.analysis.tampering import scripts
 from hydra.analysis.tampering.commands import is_script, sources
 from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.manifests import manifest_of
-from hydra.analysis.tampering.test_files import is_configuration, is_support, is_tests, name_of
+from hydra.analysis.tampering.test_files import (
+    is_configuration,
+    is_tests,
+    name_of,
+    supports_tests,
+)
 
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{1,200})[\"'`]")
 
@@ -67,7 +72,7 @@ def _clause(file: FileChange, named: _Names, read: _Names, base: Collection[str]
 
 def _changed(file: FileChange) -> bool:
     """Whether it was there, steers nothing, and has lost a line: more lines change no answer."""
-    if file.old is None or file.new is None or is_support(file.path):
+    if file.old is None or file.new is None or supports_tests(file):
         return False
     steers = is_configuration(file.path) or manifest_of(file.path) is not None
     place = kind_of(file.path.encode("utf-8", "surrogateescape"))

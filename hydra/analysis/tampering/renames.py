@@ -11,7 +11,7 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import scripts
 from hydra.analysis.tampering.languages.braces import source
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.test_files import is_support
+from hydra.analysis.tampering.test_files import supports_tests
 
 _DEFINED = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?:async[ \t]+)?(?:def|class|function)[ \t]+(?P<name>\w+)"
@@ -35,7 +35,7 @@ def with_new_names(files: Sequence[FileChange]) -> Sequence[FileChange]:
         return files
     return [
         replace(file, old=_with(file.path, file.old, name, names))
-        if file.old is not None and is_support(file.path)
+        if file.old is not None and supports_tests(file)
         else file
         for file in files
     ]
@@ -43,7 +43,7 @@ def with_new_names(files: Sequence[FileChange]) -> Sequence[FileChange]:
 
 def _renamed(file: FileChange) -> Iterator[tuple[str, str]]:
     """Old and new names of one file of code, by what follows them."""
-    if is_support(file.path) or file.old is None or file.new is None:
+    if supports_tests(file) or file.old is None or file.new is None:
         return
     old, new = (dict(_DEFINED.findall(_bare(file.path, text))) for text in (file.old, file.new))
     rests = Counter(rest for side in (old, new) for rest in side.values())

@@ -14,7 +14,13 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.frameworks import PYTHON, STANDARD, is_javascript_tool
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.test_files import existed, exists, is_configuration, is_support
+from hydra.analysis.tampering.test_files import (
+    existed,
+    exists,
+    is_configuration,
+    is_support,
+    supports_tests,
+)
 
 _COMPILED = re.compile(r"(?P<stem>[^/]+?)(?:\.(?:cpython|abi3|pypy)[\w-]*)?\.(?:so|pyd|pyc)")
 _SOURCES = ("ts", "tsx", "mts", "cts")
@@ -168,7 +174,7 @@ def _script(path: str, base: frozenset[str]) -> Shadow | None:
 
 def _imported(files: Sequence[FileChange]) -> frozenset[str]:
     """Modules from which the patch's own code has come to take names: it does not run without."""
-    code = [item for item in files if item.path.endswith(".py") and not is_support(item.path)]
+    code = [item for item in files if item.path.endswith(".py") and not supports_tests(item)]
     return frozenset(name for item in code for name in {*_from(item.new)} - {*_from(item.old)})
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.diff_trim import trimmed_tests
+from hydra.analysis.tampering.inline_tests import inline_changed
 from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.model import FileReading, TestRead
-from hydra.analysis.tampering.test_files import existed, exists, is_support, is_tests, name_of
+from hydra.analysis.tampering.test_files import (
+    existed,
+    exists,
+    holds_tests,
+    name_of,
+    supports_tests,
+)
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -57,12 +64,18 @@ def suite_of(files: Sequence[FileChange]) -> SuiteFiles:
             old[file.path] = file.old
         if file.new is not None:
             new[file.path] = file.new
-    return _suite(old, new, unread)
+    return _suite(old, new, unread, {file.path for file in files if file.collected})
 
 
-def _suite(old: dict[str, str], new: dict[str, str], unread: dict[str, str]) -> SuiteFiles:
+def _suite(
+    old: dict[str, str], new: dict[str, str], unread: dict[str, str], collected: Set[str]
+) -> SuiteFiles:
     _trim(old, new)
     before, after = readers.read(old), readers.read(new)
+    for side in (before, after):
+        for path in side.keys() & collected:
+            if not side[path].tests:  # by its name it has none
+                side[path] = replace(side[path], tests=side[path].others, others=())
     for path in before.keys() | after.keys():
         sides = [side[path] for side in (before, after) if path in side]
         problem = next((side.problem for side in reversed(sides) if side.problem), "")
@@ -98,26 +111,32 @@ def _helps(path: str) -> bool:
 def _in_turn(files: Iterable[FileChange]) -> Iterator[FileChange]:
     """The files that are worth reading for tests, those of tests themselves first."""
     changes = [file for file in files if readers.is_code(file.path) and _is_relevant(file)]
-    yield from sorted(changes, key=lambda file: not is_tests(file.path))
+    yield from sorted(changes, key=lambda file: not holds_tests(file))
 
 
 def _is_relevant(file: FileChange) -> bool:
     if file.path.endswith(".rs"):
         return "#[" in (file.old or "") or "#[" in (file.new or "")
-    return is_support(file.path) or name_of(file.path) == "conftest.py"
+    return supports_tests(file) or name_of(file.path) == "conftest.py"
 
 
 def tests_changed(files: Sequence[FileChange]) -> tuple[str, ...]:
-    """Files of tests, and what lies beside them (helpers, fixtures, snapshots), that were there
-    before and that the patch changes or deletes. What configures the tests is not among them."""
-    return tuple(file.path for file in files if existed(file) and is_support(file.path))
+    """Files of tests, what lies beside them (helpers, fixtures, snapshots), and code with tests in
+    it, that were there before and whose tests the patch changes or deletes. What configures the
+    tests is not among them."""
+    inline = {file.path for file in inline_changed(files)}
+    return tuple(
+        file.path
+        for file in files
+        if file.path in inline or (existed(file) and supports_tests(file))
+    )
 
 
 def tests_added(files: Sequence[FileChange]) -> tuple[str, ...]:
     """What brings the patch's own tests elsewhere: new files of tests, files to which tests were
     added, and, where there are any, the helpers, fixtures and data beside them that the patch
     adds or changes."""
-    suite = suite_of([file for file in files if is_tests(file.path)])
+    suite = suite_of([file for file in files if holds_tests(file)])
     bringing = {file.path for file in files if exists(file) and _brings(file, suite)}
     if not bringing:
         return ()
@@ -127,14 +146,14 @@ def tests_added(files: Sequence[FileChange]) -> tuple[str, ...]:
 def tests_brought(files: Sequence[FileChange]) -> tuple[str, ...]:
     """The same with the files of tests that the patch changes, so that what it asks of an old test
     now can be tried elsewhere too."""
-    names = {file.path for file in files if exists(file)}
+    names = {file.path for file in files if exists(file) and supports_tests(file)}
     changed = [path for path in tests_changed(files) if path in names]
     return tuple(dict.fromkeys((*tests_added(files), *changed)))
 
 
 def _brings(file: FileChange, suite: SuiteFiles) -> bool:
     """Whether a file of tests has some that it had not."""
-    if not is_tests(file.path) or file.binary:
+    if not holds_tests(file) or file.binary:
         return False
     if file.path in suite.unread or file.path not in suite.new:
         return not existed(file) or bool(file.insertions)
@@ -152,7 +171,7 @@ def _beside(file: FileChange, suite: SuiteFiles) -> bool:
         return False
     if name_of(file.path) == "conftest.py":
         return True
-    if not is_support(file.path):
+    if not supports_tests(file):
         return False
     reading = suite.new.get(file.path)
     return not existed(file) or reading is None or not (reading.tests or reading.lines)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from hydra.analysis.notices.places import TEST_NAME, is_suite, is_test
+from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_suite, is_test
 from hydra.analysis.patch import FileChange
 
-_ALWAYS = frozenset(("tests", "__tests__", "spec", "specs", "__snapshots__", "testdata", "e2e"))
+_ALWAYS = TEST_FOLDERS | {"__snapshots__", "testdata", "e2e"}
 _DATA = frozenset(
     ("fixtures", "golden", "goldens", "expected", "snapshots", "cassettes", "test_data")
 )
@@ -71,6 +71,16 @@ def _beside(path: str) -> bool:
     code = path.endswith(".py")
     at = [place for place, folder in enumerate(folders) if folder == "test"]
     return any(not code or place == 0 or folders[place - 1] == "src" for place in at)
+
+
+def holds_tests(file: FileChange) -> bool:
+    """Whether a file of a patch is code of tests, by its path or since a run names it so."""
+    return file.collected or is_tests(file.path)
+
+
+def supports_tests(file: FileChange) -> bool:
+    """Whether it is a test, or lies beside tests for them to use."""
+    return file.collected or is_support(file.path)
 
 
 def existed(file: FileChange) -> bool:

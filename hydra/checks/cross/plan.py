@@ -11,6 +11,7 @@ from typing import Literal
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.capabilities import capable
 from hydra.analysis.tampering.configuration import configuration
+from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.shadows import shadows as shadowing
 from hydra.analysis.tampering.suite import tests_added, tests_brought, tests_changed
 from hydra.checks.cross.record import TrialSubject
@@ -122,7 +123,8 @@ def plan(
 def _protected(
     subject: TrialSubject, checks: Sequence[Check], base: Collection[str], cut: list[NotTried]
 ) -> Iterator[TrialJob]:
-    tests = _files(subject, tests_changed(subject.files))
+    lost = {file.path for file in inline_changed(subject.files) if not _has_place(file, subject)}
+    tests = _files(subject, {*tests_changed(subject.files)} - lost)
     settings = _steering(subject, checks, base)
     if not tests and not settings:
         return
@@ -138,6 +140,11 @@ def _protected(
         else:
             why = f"{result.check.name} did not run to its end on the patch itself"
             cut.append(NotTried(kind="protected", on=subject.lane, why=why))
+
+
+def _has_place(file: FileChange, subject: TrialSubject) -> bool:
+    """Whether the base's tests can be put back into a file of code."""
+    return put_back(file, subject.files) is not None
 
 
 def _steering(

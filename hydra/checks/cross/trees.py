@@ -10,6 +10,8 @@ from pathlib import Path
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.configuration import restored
+from hydra.analysis.tampering.inline_tests import put_back
+from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.context import CheckContext
 from hydra.checks.cross.canary import candidates, with_canaries
 from hydra.checks.cross.plan import TrialJob
@@ -96,8 +98,14 @@ class Trees:
         return (mapping[key] for file in files if (key := _key(file)) in mapping)
 
     def _put_back(self, job: TrialJob) -> Iterator[tuple[bytes, TreeEntry | None]]:
+        inline = {_key(file): file for file in job.tests if not supports_tests(file)}
         for change in self._changes(job.on, (*job.tests, *job.without)):
-            yield change.path, change.old
+            file = inline.get(_key_of(change))
+            text = put_back(file, self._subjects[job.on].files) if file else None
+            if text is None or change.new is None:
+                yield change.path, change.old
+            else:
+                yield change.path, self._written(change.new.mode, text)
         for change in self._settings(job):
             yield change.path, self._restored(change)
 
@@ -115,8 +123,10 @@ class Trees:
             return None
         if text == old:
             return change.old
-        oid = write_blob(self._patches, text.encode("utf-8", "surrogatepass"))
-        return TreeEntry(change.new.mode, oid)
+        return self._written(change.new.mode, text)
+
+    def _written(self, mode: str, text: str) -> TreeEntry:
+        return TreeEntry(mode, write_blob(self._patches, text.encode("utf-8", "surrogatepass")))
 
     def _text(self, entry: TreeEntry | None) -> str | None:
         if entry is None or not entry.mode.startswith("100"):
@@ -132,8 +142,7 @@ class Trees:
         """A file of the base's tests with tests that must fail; one for each language."""
         if language not in self._canaries:
             path, text = self._with_canaries(language)
-            oid = write_blob(self._patches, text.encode("utf-8", "surrogatepass"))
-            self._canaries[language] = path, TreeEntry("100644", oid)
+            self._canaries[language] = path, self._written("100644", text)
         path, entry = self._canaries[language]
         return {path: entry}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hydra.conformance.contract.sound import endings, files_of, read, sound
-from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
+from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
 from hydra.conformance.recorded import Recording, Stream
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -68,19 +68,59 @@ def noise_on_stderr(subject: ContractSubject, recording: Recording) -> Iterator[
 
 
 def cut_before_the_end(subject: ContractSubject, recording: Recording) -> Iterator[str]:
-    """With exit 0 and without the line that closes it, no run is done."""
-    for stream in _done(subject, recording):
+    """With exit 0 and without what closes it, no run is done. That is the line of which the parser
+    says so; where it says so of none, the last that says or does something. Of text nothing says
+    where it ends: the side files do, of which half is left."""
+    streams = _done(subject, recording)
+    if subject.form is Form.TEXT:
+        yield from _half_written(subject, streams)
+        return
+    for stream in streams:
         lines = [line for line in stream.lines if line.strip()]
-        for number in range(len(lines)):
+        for number in range(_closing(subject, lines)):
             seen = read(subject, lines[:number], ExitStatus(code=0), {})
-            if endings(seen)[-1].kind == "completed":
+            if _is_done(seen):
+                yield f"{stream.name}: completed after {number} of {len(lines)} lines"
                 break
-            if _ending(seen)[0] not in ("StreamParseError", "AgentFailed"):
+            is_failed = endings(seen)[-1].kind == "failed"
+            if is_failed and _ending(seen)[0] not in ("StreamParseError", "AgentFailed"):
                 yield f"{stream.name}: cut after line {number} it ends as {_ending(seen)[0]}"
-        else:
-            continue
-        if number == 0:
-            yield f"{stream.name}: completed before its first line"
+
+
+def _closing(subject: ContractSubject, lines: Sequence[bytes]) -> int:
+    """The number of the line that closes the stream."""
+    if subject.form is Form.DOCUMENT:
+        return len(lines)
+    parser = subject.adapter.parser()
+    events = [parser.parse_line(line) for line in lines]
+    closing = [
+        number
+        for number, many in enumerate(events, 1)
+        if any(event.kind == "completed" or event.sub == "closing" for event in many)
+    ]
+    telling = [
+        number
+        for number, many in enumerate(events, 1)
+        if any(event.kind not in ("progress", "usage") for event in many)
+    ]
+    return next(iter(closing or reversed(telling)), len(lines))
+
+
+def _half_written(subject: ContractSubject, streams: Sequence[Stream]) -> Iterator[str]:
+    with_files = [stream for stream in streams if stream.files]
+    if not with_files:
+        raise NotCheckable("no recorded side file, and text does not say where it ends")
+    for stream in with_files:
+        files = files_of(subject, stream)
+        files = {name: data[: len(data) // 2] for name, data in files.items()}
+        if _is_done(read(subject, stream.lines, ExitStatus(code=0), files)):
+            yield f"{stream.name}: completed, and its side files are cut"
+
+
+def _is_done(events: list[AgentEvent]) -> bool:
+    """Whether it ended well; one that was refused something may end there (OpenCode's)."""
+    ending = endings(events)[-1]
+    return ending.kind == "completed" and not ending.data.get("denials")
 
 
 def _done(subject: ContractSubject, recording: Recording) -> list[Stream]:

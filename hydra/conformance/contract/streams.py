@@ -94,8 +94,8 @@ def unknown(subject: ContractSubject, recording: Recording) -> Iterator[str]:
 
 
 def cut(subject: ContractSubject, recording: Recording) -> Iterator[str]:
-    """A stream that stops, between lines and inside one: one ending, no exception, and nothing is
-    said to be done before the line that says so."""
+    """A stream that stops, between lines and inside one: one ending, no exception, and of nothing
+    nothing is said to be done."""
     places = [(stream, lines) for stream in _streams(recording) for lines in _cuts(stream.lines)]
     for stream, lines in places[:: 1 + len(places) // _CUTS]:
         seen = _read(subject, stream, lines)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.definitions import definition
 from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift.schemas import lines_of
 from hydra.conformance.recorded import Recording, Stream
@@ -62,10 +63,15 @@ def read(adapter: Adapter, folder: Path) -> Side:
 
 
 def _proofs(folder: Path) -> dict[str, Proof]:
-    """Every situation of the folder, a newer record over an older one."""
+    """Every situation of the folder, a newer record over an older one. One that is another by now
+    has a name of its own: it is compared with what it was on the other side."""
     entries = [records.read(path) for path in sorted(folder.glob("record.*.json"))]
     entries.sort(key=lambda record: (record.date, record.hydra, record.platform))
-    return {name: proof for record in entries for name, proof in record.situations.items()}
+    proofs = {name: proof for record in entries for name, proof in record.situations.items()}
+    return {
+        name if proof.definition == definition(name) else f"{name} as it was": proof
+        for name, proof in proofs.items()
+    }
 
 
 def shared(old: Side, new: Side) -> list[str]:

@@ -1,0 +1,274 @@
+"""Tests that lie in code: Rust's modules of tests, blocks of tests, examples in comments and
+docstrings; and the base's put back into a patch's code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.languages.braces import BraceSource, Family, source, squeeze
+from hydra.analysis.tampering.model import too_much
+from hydra.analysis.tampering.test_files import (
+    existed,
+    exists,
+    is_configuration,
+    supports_tests,
+)
+
+
+class InlineTest(NamedTuple):
+    """A piece of a text. `key` is what it is known by in another version of the text; `loose` says
+    whether it may as well stand at the text's end."""
+
+    key: str
+    start: int
+    end: int
+    loose: bool = False
+
+
+def inline_changed(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
+    """The files of code in which a patch changes or drops tests that were there."""
+    moved = _moved(files)
+    return tuple(file for file in files if _is_code(file) and _lost(file, moved))
+
+
+def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
+    """The patch's text of a file with the base's tests in place of its own; None where one has no
+    place in it, as that of a function that is gone. `files` are all of the patch: what has moved
+    to another is not lost."""
+    old, new = file.old, file.new
+    if old is None or new is None or too_much(old) or too_much(new):
+        return None
+    left = list(_pieces(file.path, old))
+    parts: list[str] = []
+    at = 0
+    for piece in _pieces(file.path, new):
+        text = new[piece.start : piece.end]
+        fitting = next((other for other in left if other.key == piece.key), None) or next(
+            (other for other in left if old[other.start : other.end] == text), None
+        )
+        parts.append(new[at : piece.start])
+        at = piece.end
+        if fitting is not None:
+            left.remove(fitting)
+            parts.append(old[fitting.start : fitting.end])
+    moved = _moved(files)
+    left = [piece for piece in left if old[piece.start : piece.end] not in moved]
+    if not all(piece.loose for piece in left):
+        return None
+    ends = [f"\n{old[piece.start : piece.end]}\n" for piece in left]
+    return "".join((*parts, new[at:], *ends))
+
+
+def without_tests(path: str, text: str) -> str:
+    """A text without the tests in it."""
+    parts: list[str] = []
+    at = 0
+    for piece in _pieces(path, text):
+        parts.append(text[at : piece.start])
+        at = piece.end
+    return "".join((*parts, text[at:]))
+
+
+def lies_in_code(file: FileChange) -> bool:
+    """Whether the tests that a file has are known by their marks, and the rest of it is code."""
+    text = (file.old if existed(file) else file.new) or ""
+    if file.path.endswith(".py") and _OF_PYTHON.search(text):
+        return False
+    return bool(_pieces(file.path, text))
+
+
+def _is_code(file: FileChange) -> bool:
+    return existed(file) and not supports_tests(file) and not is_configuration(file.path)
+
+
+def _lost(file: FileChange, moved: frozenset[str]) -> bool:
+    old, new = _texts(file.path, file.old or ""), _texts(file.path, file.new or "")
+    return old != new and any(text not in moved and text not in new for text in old)
+
+
+def _moved(files: Sequence[FileChange]) -> frozenset[str]:
+    """All tests in the code that a patch adds."""
+    new = (file for file in files if exists(file) and not existed(file))
+    return frozenset(text for file in new for text in _texts(file.path, file.new or ""))
+
+
+def _texts(path: str, text: str) -> list[str]:
+    return [text[piece.start : piece.end] for piece in _pieces(path, text)]
+
+
+_OF_PYTHON = re.compile(r"^\s*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
+
+_BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
+    "zig": ("jvm", re.compile(r"^[ \t]*test\b[^{;]*\{", re.M)),
+    "d": ("go", re.compile(r"^[ \t]*(?:@?\w+[ \t]+)*unittest\s*\{", re.M)),
+    **dict.fromkeys(
+        ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"),
+        ("javascript", re.compile(r"^[ \t]*if\s*\(\s*import\.meta\.vitest\s*\)\s*\{", re.M)),
+    ),
+    **dict.fromkeys(
+        ("c", "cc", "cpp", "cxx", "h", "hh", "hpp"),
+        ("jvm", re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]*\)\s*\{", re.M)),
+    ),
+}
+"""By ending: how a text is read, and what a block of tests begins with."""
+
+_TELLING = re.compile(r">>>|\biex|#!?\[|```|unittest|^[ \t]*test\b|TEST_CASE|meta\.vitest", re.M)
+
+
+@lru_cache(maxsize=256)
+def _pieces(path: str, text: str) -> tuple[InlineTest, ...]:
+    """In their order, none in another; those of one key are numbered."""
+    if not _TELLING.search(text) or too_much(text):
+        return ()
+    ending = path.rpartition(".")[2].lower()
+    pieces: Iterable[InlineTest] = ()
+    if ending in ("py", "pyi", "pyx"):
+        pieces = _joined(text, _examples(text), _QUOTES)
+    elif ending in ("ex", "exs"):
+        pieces = _joined(text, _before(text, _ELIXIR, _DEF), _QUOTES)
+    elif ending == "rs":
+        items = [*_items(text)]
+        examples = _joined(text, _before(text, _FENCED, _ITEM), _NO_COMMENT)
+        pieces = [*items, *(each for each in examples if not _within(each, items))]
+    elif ending in _BLOCKS:
+        pieces = _blocks(text, *_BLOCKS[ending])
+    seen: Counter[str] = Counter()
+    numbered = []
+    for piece in sorted(pieces, key=lambda piece: piece.start):
+        seen[piece.key] += 1
+        numbered.append(piece._replace(key=f"{piece.key} {seen[piece.key]}"))
+    return tuple(numbered)
+
+
+def _within(piece: InlineTest, others: Sequence[InlineTest]) -> bool:
+    return any(other.start <= piece.start < other.end for other in others)
+
+
+# ---- Examples: prompts in docstrings of Python and Elixir, fences in comments of Rust.
+
+_EXAMPLE = re.compile(
+    r"^[ \t]*>>> [^\n]*\n(?:(?![ \t]*(?:\"\"\"|'''|```|$))[^\n]+(?:\n|\Z))*", re.M
+)
+_OWNER = re.compile(r"^([ \t]*)(?:async[ \t]+)?(?:c?p?def|class)[ \t]+(\w+)[ \t]*[(:]", re.M)
+_ELIXIR = re.compile(r"^[ \t]*iex(?:\(\d+\))?> [^\n]*\n(?:(?![ \t]*(?:\"\"\"|$))[^\n]+\n)*", re.M)
+_DEF = re.compile(r"^[ \t]*def(?:p|macro|module)?[ \t]+([\w.?!]+)", re.M)
+_FENCED = re.compile(
+    r"^[ \t]*//[/!][ \t]*```[^\n]*\n(?:[ \t]*//[/!][^\n]*\n)*?[ \t]*//[/!][ \t]*```", re.M
+)
+_ITEM = re.compile(
+    r"^[ \t]*(?:pub\b(?:\([^)\n]*\))?[ \t]+)?(?:(?:const|async|unsafe|extern)[ \t]+)*"
+    r"(?:fn|struct|enum|trait|type|mod|static|macro_rules!|impl)\b[ \t]*([^\n{;(<]*)",
+    re.M,
+)
+_QUOTES = re.compile(r"\"\"\"|'''")
+_NO_COMMENT = re.compile(r"^(?![ \t]*//)[^\n]*\S", re.M)
+
+
+def _examples(text: str) -> Iterator[InlineTest]:
+    """Python's, each by the function or class that it is of."""
+    owners = iter([*_OWNER.finditer(text), None])
+    owner = next(owners)
+    above: list[tuple[int, str]] = []
+    for match in _EXAMPLE.finditer(text):
+        while owner is not None and owner.start() < match.start():
+            indent = len(owner[1])
+            above = [item for item in above if item[0] < indent] + [(indent, owner[2])]
+            owner = next(owners)
+        depth = len(match[0]) - len(match[0].lstrip())
+        key = ".".join(name for indent, name in above if indent < depth)
+        yield InlineTest(key, match.start(), match.end())
+
+
+def _before(text: str, example: re.Pattern[str], item: re.Pattern[str]) -> Iterator[InlineTest]:
+    """What stands before the function or module that it is of."""
+    for match in example.finditer(text):
+        after = item.search(text, match.end())
+        yield InlineTest(after[1].strip() if after else "", match.start(), match.end())
+
+
+def _joined(text: str, pieces: Iterable[InlineTest], end: re.Pattern[str]) -> Iterator[InlineTest]:
+    """Those of one docstring, or one comment, as one piece: what stands between is no code."""
+    last: InlineTest | None = None
+    for piece in pieces:
+        same = last is not None and last.key == piece.key
+        if last is not None and same and not end.search(text, last.end, piece.start):
+            last = last._replace(end=piece.end)
+            continue
+        if last is not None:
+            yield last
+        last = piece
+    if last is not None:
+        yield last
+
+
+# ---- Items and blocks.
+
+
+def _blocks(text: str, family: Family, pattern: re.Pattern[str]) -> Iterator[InlineTest]:
+    whole = source(text, family)
+    end = 0
+    for match in pattern.finditer(whole.bare):
+        if match.start() >= end:
+            end = whole.inside(match.end() - 1)[1] + 1
+            yield _piece(whole, match.start(), match.start(), end)
+
+
+_ATTRIBUTE = re.compile(r"#!?\[")
+_OF_TESTS = re.compile(
+    r"\s*(?:cfg\((?!.*\bnot\(\s*test\b).*\btest\b"
+    r"|(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b)"
+)
+_STATEMENT = re.compile(
+    r"(?:pub\b(?:\([^)\n]*\))?\s+)?(?:use|static|const(?!\s+fn)|type|extern crate)\b"
+)
+_ENDS = re.compile(r"[;({\[]")
+_BLANK = re.compile(r"\s*")
+
+
+def _items(text: str) -> Iterator[InlineTest]:
+    """Rust's: whatever has an attribute that says so, with all its attributes."""
+    whole = source(text, "rust")
+    end = 0
+    while match := _ATTRIBUTE.search(whole.bare, end):
+        at = match.start()
+        is_test = is_inner = False
+        while group := _ATTRIBUTE.match(whole.bare, at):
+            first, last = whole.inside(group.end() - 1)
+            is_test |= _OF_TESTS.match(whole.bare[first:last]) is not None
+            is_inner |= group[0] == "#!["
+            at = _after(whole, last + 1)
+        if is_test and is_inner:
+            yield InlineTest("", match.start(), len(text))
+            return
+        end = max(at, match.end())
+        if is_test:
+            end = _end(whole, at)
+            yield _piece(whole, match.start(), at, end)
+
+
+def _after(whole: BraceSource, at: int) -> int:
+    blank = _BLANK.match(whole.bare, at)
+    return blank.end() if blank else at
+
+
+def _piece(whole: BraceSource, start: int, head: int, end: int) -> InlineTest:
+    key = squeeze(whole.code[head:end].partition("{")[0])
+    loose = not whole.text[start].isspace() and whole.text[start - 1 : start] in ("", "\n")
+    return InlineTest(key, start, min(end, len(whole.text)), loose)
+
+
+def _end(whole: BraceSource, at: int) -> int:
+    """Where an item ends: at its semicolon, or with its block."""
+    is_plain = _STATEMENT.match(whole.bare, at) is not None
+    while match := _ENDS.search(whole.bare, at):
+        if match[0] == ";":
+            return match.end()
+        at = whole.inside(match.start())[1] + 1
+        if match[0] == "{" and not is_plain:
+            return at
+    return len(whole.text)

@@ -1,0 +1,105 @@
+"""The files that runs of tests name: tests are in them, whatever these are called."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.inline_tests import lies_in_code
+from hydra.checks.record import CheckResult
+
+_PLACE = re.compile(r":\d+(?::\d+)?$")
+_DOTTED = re.compile(r"[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)*")
+_OF_CLASSES = (".java", ".kt", ".groovy", ".scala", ".cs")
+"""Endings of files that are called like the class in them."""
+
+_Index = Mapping[str, Sequence[str]]
+
+
+def collected(results: Iterable[CheckResult], paths: Collection[str]) -> frozenset[str]:
+    """Those of `paths` that the names of these results' tests begin with, or lead to: as a path
+    (`qa/check_up.py::test_up`), as a module or as a class (`com.shop.UpIT::up`). A file is not
+    among them that is named for the examples in its docstrings alone."""
+    ids = {
+        id
+        for result in results
+        if result.check.kind == "test" and result.tests is not None
+        for id in result.tests.by_id
+    }
+    heads: set[tuple[str, bool]] = set()
+    for id in ids:
+        head, _, rest = id.partition("::")
+        head = _PLACE.sub("", head.removeprefix("./"))
+        heads.add((head, _is_example(head, rest)))
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    by_stem: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        name = path.rpartition("/")[2]
+        by_name[name].append(path)
+        by_stem[name.partition(".")[0]].append(path)
+    return frozenset(
+        path
+        for head, is_example in heads
+        for path in _of_head(_document(head) if is_example else head, by_name)
+        or _of_dotted(head, by_stem)
+    )
+
+
+def marked(
+    files: Sequence[FileChange], on_base: Collection[str], own: Sequence[CheckResult]
+) -> tuple[FileChange, ...]:
+    """A patch's files, each with whether it is `collected`: on the base, or, where it is new, by
+    the patch's `own` results."""
+    new = collected(own, [file.path for file in files if not file.old_mode])
+    return tuple(
+        replace(file, collected=True)
+        if file.path in (on_base if file.old_mode else new) and not lies_in_code(file)
+        else file
+        for file in files
+    )
+
+
+def _is_example(head: str, rest: str) -> bool:
+    """Whether it is one of pytest's of a module (`src/up.py::src.up.pages`) or of a text."""
+    stem = head.rpartition("/")[2].removesuffix(".py")
+    return head.endswith(".py") and stem in rest.partition("::")[0].split(".")
+
+
+def _document(head: str) -> str:
+    """The text of which pytest's own class `docs.up.md` was taken for a module."""
+    return ".".join(head.removesuffix(".py").rsplit("/", 1))
+
+
+def _of_head(head: str, by_name: _Index) -> list[str]:
+    """Files of just that path, else those that end so: the check may have run in a folder."""
+    paths = by_name.get(head.rpartition("/")[2], ())
+    return [path for path in paths if path == head] or [
+        path for path in paths if path.endswith(f"/{head}")
+    ]
+
+
+def _of_dotted(head: str, by_stem: _Index) -> Iterator[str]:
+    """Python's modules, as unittest names them, and files of classes."""
+    if not _DOTTED.fullmatch(head):
+        return
+    parts = head.partition("$")[0].split(".")
+    for count in range(len(parts), 0, -1):
+        place = "/".join(parts[:count])
+        paths = [path for path in by_stem.get(parts[count - 1], ()) if path.endswith(".py")]
+        modules = [path for path in paths if f"/{path}".endswith(f"/{place}.py")]
+        if modules and count <= len(parts) - 2:  # a class and a function follow
+            yield from modules
+            return
+    classes = [path for path in by_stem.get(parts[-1], ()) if path.endswith(_OF_CLASSES)]
+    closest = max((_shared(path, parts) for path in classes), default=0)
+    yield from (path for path in classes if _shared(path, parts) == closest)
+
+
+def _shared(path: str, parts: Sequence[str]) -> int:
+    """How many of the last parts of its place are the same."""
+    folders = path.rpartition(".")[0].split("/")
+    same = [folders[-count:] == [*parts[-count:]] for count in range(1, len(folders) + 1)]
+    return same.index(False) if False in same else len(same)
