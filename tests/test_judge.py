@@ -16,9 +16,10 @@ from hydra.analysis.wording import quoted
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, TestCase, Tests
+from hydra.ranking import gates
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
-from hydra.ranking.gates import matches, tests_of
+from hydra.ranking.gates import matches
 from hydra.ranking.leaves import leaf
 from hydra.ranking.model import Cell, CrossTest, LaneVerdict, Verdict
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
@@ -646,7 +647,7 @@ def test_what_befell_another_test_is_not_said_of_one(
         path="tests/test_up.py",
         tests=(test,),
     )
-    assert tests_of(suspect, back) == [ran[at] for at in about]
+    assert gates.tests_of(suspect, back) == [ran[at] for at in about]
 
 
 # ---- properties (the fourth point)

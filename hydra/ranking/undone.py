@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from operator import attrgetter
 from pathlib import PurePosixPath
 
 from hydra.analysis.finding import Finding
@@ -30,22 +33,27 @@ _EMPTY = frozenset(b"begin done do else endif end esac fi pass then".split())
 
 def undone(files: Sequence[FileChange], evidence: Evidence) -> Iterator[Finding]:
     """A remark for each commit that a patch takes back, whole or in some files."""
-    for commit, backs in _Comparison(files, evidence).backs:
-        paths = [back.path for back in backs]
-        is_whole = len(paths) == len(commit.files) and all(back.is_whole for back in backs)
-        part = "" if is_whole else f" in {first_names(paths)}"
-        text = f"undoes {commit.oid[:7]}{part}: {commit.subject[:_SUBJECT].strip()}"
-        yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
+    return _findings(_Comparison(files, evidence))
 
 
 def undoing(files: Sequence[FileChange], evidence: Evidence) -> Reason | None:
     """That is the user's to decide where the patch has other code as well; where it has none,
     taking back is all that it does, and may be the very mend."""
-    hits = [*undone(files, evidence)]
-    if not hits or not _Comparison(files, evidence).has_more():
+    comparison = _Comparison(files, evidence)
+    hits = [*_findings(comparison)]
+    if not hits or not comparison.has_more():
         return None
     more = f" (and {len(hits) - 1} more)" if len(hits) > 1 else ""
     return Reason(kind="decision", text=f"{hits[0].text}{more}", path=hits[0].path)
+
+
+def _findings(comparison: _Comparison) -> Iterator[Finding]:
+    for commit, backs in comparison.backs:
+        paths = [back.path for back in backs]
+        is_whole = len(paths) == len(commit.files) and all(back.is_whole for back in backs)
+        part = "" if is_whole else f" in {first_names(paths)}"
+        text = f"undoes {commit.oid[:7]}{part}: {commit.subject[:_SUBJECT].strip()}"
+        yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class _Comparison:
         again as it was before one takes no older one back."""
         own = {file.path: file for file in self.files}
         names: dict[str, str] = {}  # of the base, by those that its files had before
-        later = defaultdict[str, list[Sequence[ChangedLines]]](list)
+        later = defaultdict[str, list[_Shift]](list)
         rows = []
         for commit in self.evidence.history:
             moves = self._moves(commit)
@@ -95,7 +103,8 @@ class _Comparison:
                     del own[back.path]
             for name, file in files.items():
                 source = moves.get(file.path, file)
-                later[name].append(self._hunks(source.old_oid, file.new_oid))
+                if name in own:
+                    later[name].append(_Shift(self._hunks(source.old_oid, file.new_oid)))
                 if source is not file:
                     moved[source.path] = name
             names |= moved
@@ -158,21 +167,17 @@ class _Comparison:
         return re.search(pattern, self.evidence.task) is not None
 
     def _reversed(
-        self,
-        mine: FileChange,
-        hunks: Sequence[ChangedLines],
-        later: Sequence[Sequence[ChangedLines]],
+        self, mine: FileChange, hunks: Sequence[ChangedLines], later: Sequence[_Shift]
     ) -> list[ChangedLines]:
         """The hunks of a file that are the way back of a commit's, in their places."""
         own = defaultdict[_Lines, list[ChangedLines]](list)
         for hunk in self._hunks(mine.old_oid, mine.new_oid) if hunks and exists(mine) else ():
             own[_telling(hunk.removed), _telling(hunk.added)].append(hunk)
         same, count = [], 0
-        for hunk in hunks if own else ():
+        for hunk in hunks:
             removed, added = lines = _telling(hunk.added), _telling(hunk.removed)
-            at = _place(hunk, later)
-            near = (back for back in own.get(lines, ()) if _is_near(back, at))
-            if (back := next(near, None)) and (added or not removed or not self._stay(removed)):
+            back = _near(own[lines], hunk, later) if lines in own else None
+            if back and (added or not removed or not self._stay(removed)):
                 same.append(back)
                 count += len(removed) + len(added)
         return same if count >= _LEAST else []
@@ -204,19 +209,34 @@ def _telling(lines: Iterable[bytes]) -> tuple[bytes, ...]:
     return tuple(line.strip() for line in lines if {*_TERM.findall(line, 0, 999)} - _EMPTY)
 
 
-def _place(hunk: ChangedLines, later: Sequence[Sequence[ChangedLines]]) -> int | None:
-    """Where the lines that a commit left are on the base; None where a later commit, the newest
-    first, has changed them."""
-    at = hunk.new_at
-    for hunks in reversed(later):
-        before = [other for other in hunks if other.old_at + len(other.removed) <= at]
-        end = at + len(hunk.added)
-        if any(other.old_at < end for other in hunks[len(before) :]):
+class _Shift:
+    """How far a commit has moved the lines of a file."""
+
+    def __init__(self, hunks: Sequence[ChangedLines]) -> None:
+        self._starts = [hunk.old_at for hunk in hunks]
+        self._ends = [hunk.old_at + len(hunk.removed) for hunk in hunks]
+        moved = (len(hunk.added) - len(hunk.removed) for hunk in hunks)
+        self._sums = [*accumulate(moved, initial=0)]
+
+    def of(self, start: int, end: int) -> int | None:
+        """By how many lines those from `start` to before `end`; None where it changed some."""
+        before = bisect_right(self._ends, start)
+        return None if bisect_left(self._starts, end) > before else self._sums[before]
+
+
+def _near(
+    backs: Sequence[ChangedLines], hunk: ChangedLines, later: Sequence[_Shift]
+) -> ChangedLines | None:
+    """The one that stands where a commit has left its lines, and none of the `later` ones, the
+    newest first, has changed them. git may begin a hunk at any of several lines that are alike."""
+    at, count = hunk.new_at, len(hunk.added)
+    for shift in reversed(later):
+        lines = shift.of(at, at + count)
+        if lines is None:
             return None
-        at += sum(len(other.added) - len(other.removed) for other in before)
-    return at
-
-
-def _is_near(hunk: ChangedLines, at: int | None) -> bool:
-    """git may begin a hunk at any of several lines that are the same."""
-    return at is not None and abs(hunk.old_at - at) <= len(hunk.removed) + len(hunk.added)
+        at += lines
+    reach = count + len(hunk.removed)
+    first = bisect_left(backs, at, key=attrgetter("old_at"))
+    near = backs[max(first - 1, 0) : first + 1]
+    back = min(near, key=lambda back: abs(back.old_at - at))
+    return back if abs(back.old_at - at) <= reach else None
