@@ -17,7 +17,7 @@ import pytest
 
 from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
-from hydra.conformance.contract.descriptor import CONVERSED
+from hydra.conformance.contract.delivery import CONVERSED
 from hydra.records.agent import Tier
 from hydra.report.text import width
 from tests.support import fakes
