@@ -200,3 +200,10 @@ def test_remarks_are_of_the_kinds_that_both_pages_name() -> None:
     assert documented <= first_column("reference/landing.md", "A word on every patch")
     code = "".join(path.read_text() for path in (ROOT / "hydra/analysis/notices").glob("*.py"))
     assert {kind for kind in documented if f'"{kind}"' not in code} == set()
+
+
+def test_the_demos_script_lies_where_its_page_says(tmp_path: Path) -> None:
+    fakes.place(tmp_path, "codex", [fakes.finish("done")])
+    (script,) = tmp_path.glob("*/codex.json")
+    page = (ROOT / "docs/how-to/demo.md").read_text()
+    assert f"`FOLDER/{script.parent.name}/AGENT.json`" in page

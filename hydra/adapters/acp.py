@@ -597,7 +597,7 @@ class AcpAgent(CliAdapter):
             rows.append(("resume", as_session(request.resume, adapter=self.key())))
         if request.fork:
             rows.append(("fork", "yes"))
-        if request.masked:
+        if request.masked and request.permission is EDIT:  # in no other a path is looked at
             rows.append(("masked", "yes"))
         if meta := self.row.meta(request):
             rows.append(("meta", json.dumps(meta)))

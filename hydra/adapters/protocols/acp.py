@@ -147,7 +147,7 @@ class AcpConversation(JsonStream):
             return self._opened(answer)
         if method == "session/prompt":
             return self._over(*self._turn.answered(answer))
-        return self._set(answer, what, tag) if what else unknown(line)
+        return self._set(answer, what, tag) if what in (MODE, MODEL, EFFORT) else unknown(line)
 
     def _initialized(self, answer: Object, tag: str) -> list[AgentEvent]:
         self._agent = answer
