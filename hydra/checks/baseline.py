@@ -30,9 +30,9 @@ def base_of(
     if round is not None:
         rounds = [path for path in rounds if int(path.name) <= int(round.name)]
     results = newest(run_folder, BASE, rounds)
-    known = {check.name: _of_base(results.get(check.name), check, ground) for check in checks}
-    usable = {name: result for name, result in known.items() if result is not None}
-    return usable if len(usable) == len(known) else None
+    usable = [_of_base(results.get(check.name), check, ground) for check in checks]
+    check_results = {result.check.name: result for result in usable if result is not None}
+    return check_results if len(check_results) == len(usable) else None
 
 
 def newest(
