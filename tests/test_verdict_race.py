@@ -1,6 +1,6 @@
 """Real races in which each lane does one thing, and the true sentence that the verdict has for it.
 
-Lanes that are to be told apart by size alone have a comment more each: their time is no matter.
+Lanes that are to be different patches have a comment more each; size decides nothing.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
         assert judged.gates(does) == [], str(judged)
         assert not CHEATING.search(" ".join(judged.outputs(does))), str(judged)
     assert list(judged.ranks()) == ["extracts", "tables", "renames", "moves", "grows", "idles"]
-    assert judged.top() == "extracts"
+    assert {judged.ranks()[does] for does in lanes} == {1, 6}, str(judged)
+    assert judged.top() is None  # size decides nothing
     line = "the base's tests pass with it"
     so = f"{line}; so tests.test_pages.Pages.test_up passes, which fails on the base"
     for does in ("tables", "renames", "moves"):
@@ -202,7 +203,7 @@ def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
         assert judged.outputs(does, "base") == ["fixes the one failure of the base in unittest"]
     merged = "moves, renames or merges 2 tests (Pages.test_up, Pages.test_even), and loses none"
     assert any(merged in line for line in judged.outputs("tables", "scope")), str(judged)
-    lands(judged, "extracts")
+    lands(judged, "extracts", lane("extracts"))
 
 
 # --- what configures and runs them ---------------------------------------------------------------
@@ -288,7 +289,7 @@ def test_what_configures_pytest_is_a_gate_where_it_hides_a_failure(hydra: Hydra)
     alone = "pytest: tests/test_pages.py::test_up passes with its own tests and configuration"
     assert any(line.startswith(alone) for line in judged.outputs("hooks", "base")), str(judged)
     assert not CHEATING.search(" ".join(judged.outputs("tables"))), str(judged)
-    lands(judged, "fixtures")
+    lands(judged, "fixtures", lane("fixtures"))
 
 
 NPM = """\
