@@ -43,24 +43,22 @@ def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
     old, new = file.old, file.new
     if old is None or new is None or too_much(old) or too_much(new):
         return None
-    left = list(_pieces(file.path, old))
+    left = {piece.key: piece for piece in _pieces(file.path, old)}
+    keys = {old[piece.start : piece.end]: key for key, piece in left.items()}
     parts: list[str] = []
     at = 0
     for piece in _pieces(file.path, new):
         text = new[piece.start : piece.end]
-        fitting = next((other for other in left if other.key == piece.key), None) or next(
-            (other for other in left if old[other.start : other.end] == text), None
-        )
+        fitting = left.pop(piece.key, None) or left.pop(keys.get(text, ""), None)
         parts.append(new[at : piece.start])
         at = piece.end
         if fitting is not None:
-            left.remove(fitting)
             parts.append(old[fitting.start : fitting.end])
     moved = _moved(files)
-    left = [piece for piece in left if old[piece.start : piece.end] not in moved]
-    if not all(piece.loose for piece in left):
+    lost = [piece for piece in left.values() if old[piece.start : piece.end] not in moved]
+    if not all(piece.loose for piece in lost):
         return None
-    ends = [f"\n{old[piece.start : piece.end]}\n" for piece in left]
+    ends = [f"\n{old[piece.start : piece.end]}\n" for piece in lost]
     return "".join((*parts, new[at:], *ends))
 
 
@@ -88,7 +86,7 @@ def _is_code(file: FileChange) -> bool:
 
 def _lost(file: FileChange, moved: frozenset[str]) -> bool:
     old, new = _texts(file.path, file.old or ""), _texts(file.path, file.new or "")
-    return old != new and any(text not in moved and text not in new for text in old)
+    return old != new and not {*old} <= {*moved, *new}
 
 
 def _moved(files: Sequence[FileChange]) -> frozenset[str]:
@@ -101,10 +99,10 @@ def _texts(path: str, text: str) -> list[str]:
     return [text[piece.start : piece.end] for piece in _pieces(path, text)]
 
 
-_OF_PYTHON = re.compile(r"^\s*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
+_OF_PYTHON = re.compile(r"^[ \t]*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
 
 _BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
-    "zig": ("jvm", re.compile(r"^[ \t]*test\b[^{;]*\{", re.M)),
+    "zig": ("jvm", re.compile(r"^[ \t]*test\b[^{;]{0,500}\{", re.M)),
     "d": ("go", re.compile(r"^[ \t]*(?:@?\w+[ \t]+)*unittest\s*\{", re.M)),
     **dict.fromkeys(
         ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"),
@@ -112,7 +110,10 @@ _BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
     ),
     **dict.fromkeys(
         ("c", "cc", "cpp", "cxx", "h", "hh", "hpp"),
-        ("jvm", re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]*\)\s*\{", re.M)),
+        (
+            "jvm",
+            re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]{0,500}\)\s*\{", re.M),
+        ),
     ),
 }
 """By ending: how a text is read, and what a block of tests begins with."""
@@ -132,21 +133,17 @@ def _pieces(path: str, text: str) -> tuple[InlineTest, ...]:
     elif ending in ("ex", "exs"):
         pieces = _joined(text, _before(text, _ELIXIR, _DEF), _QUOTES)
     elif ending == "rs":
-        items = [*_items(text)]
-        examples = _joined(text, _before(text, _FENCED, _ITEM), _NO_COMMENT)
-        pieces = [*items, *(each for each in examples if not _within(each, items))]
+        pieces = (*_items(text), *_joined(text, _before(text, _FENCED, _ITEM), _NO_COMMENT))
     elif ending in _BLOCKS:
         pieces = _blocks(text, *_BLOCKS[ending])
     seen: Counter[str] = Counter()
-    numbered = []
+    numbered: list[InlineTest] = []
     for piece in sorted(pieces, key=lambda piece: piece.start):
+        if numbered and piece.start < numbered[-1].end:
+            continue  # an example in a module of tests
         seen[piece.key] += 1
         numbered.append(piece._replace(key=f"{piece.key} {seen[piece.key]}"))
     return tuple(numbered)
-
-
-def _within(piece: InlineTest, others: Sequence[InlineTest]) -> bool:
-    return any(other.start <= piece.start < other.end for other in others)
 
 
 # ---- Examples: prompts in docstrings of Python and Elixir, fences in comments of Rust.
@@ -186,8 +183,11 @@ def _examples(text: str) -> Iterator[InlineTest]:
 
 def _before(text: str, example: re.Pattern[str], item: re.Pattern[str]) -> Iterator[InlineTest]:
     """What stands before the function or module that it is of."""
+    items = iter([*item.finditer(text), None])
+    after = next(items)
     for match in example.finditer(text):
-        after = item.search(text, match.end())
+        while after is not None and after.start() < match.end():
+            after = next(items)
         yield InlineTest(after[1].strip() if after else "", match.start(), match.end())
 
 
