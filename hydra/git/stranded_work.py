@@ -206,7 +206,7 @@ class WorkKeeper:
 
     def _head(self, source: LaneRepository, head: str, settled: Iterable[str]) -> None:
         """What it stands on, where the worktree has nothing of a file that was committed there."""
-        if head in ("", self.base, *settled):
+        if head in ("", self.base, *settled) or any(head == oid for _, oid in source.handed):
             return
         against = (*source.settled, EMPTY_TREE[len(head)])[0] if source.folder else self.base
         objects = {entry.oid for entry in self._taken(self.tree).values() if entry}
