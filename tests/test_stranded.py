@@ -343,7 +343,7 @@ def test_a_submodule_at_another_commit_of_the_users_is_a_link_to_it(
 
 
 def with_submodule(repo: Path, scratch: Path) -> Path:
-    """`repo` with a submodule `sub` that is initialised."""
+    """`repo` with a submodule `sub` that is initialised, and whose name is not its path."""
     library = scratch / "library"
     library.mkdir()
     git(library, "init", "-q", "-b", "main")
@@ -351,7 +351,7 @@ def with_submodule(repo: Path, scratch: Path) -> Path:
     git(library, "add", "-A")
     git(library, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "lib")
     allow = ("-c", "protocol.file.allow=always")
-    git(repo, *allow, "submodule", "--quiet", "add", str(library), "sub")
+    git(repo, *allow, "submodule", "--quiet", "add", "--name", "the/lib", str(library), "sub")
     git(repo, "commit", "-qm", "sub")
     return repo
 

@@ -64,6 +64,7 @@ class LaneWorkspace:
         confined: bool,
         copies: Sequence[str],
         of_a_lane: bool = False,
+        commits: bool = False,
         litter: Sequence[str] = (),
         place: Path | None = None,
         dependencies: DependencySource | None = None,
@@ -91,6 +92,7 @@ class LaneWorkspace:
         self._copies = tuple(copies)
         self._not_taken = (*self._copies, *litter)
         self._of_a_lane = of_a_lane
+        self._commits = commits
         self._dependencies = dependencies
         self._placement = Placement(path=place)
         self._python_path = tuple(python_path)
@@ -310,7 +312,7 @@ class LaneWorkspace:
         lane_git.connect(self._git_dir, self._repository, inside)
         self._lent = tuple(borrowed.folders)
         self._stand(borrowed)
-        self._settings.make(self._placement.path)
+        self._settings.make(self._placement.path, inside if self._commits else None)
         self.notes += self._settings.notes
         if submodules.empty:
             names = ", ".join(submodules.empty)
