@@ -69,13 +69,6 @@ def make(
     refs.result().write(git_dir)
 
 
-class CheckedOut(NamedTuple):
-    """The index of a tree, and how many of its files are pointers that LFS never fetched."""
-
-    index_file: Path
-    pointers: int
-
-
 def checkout(
     git_dir: Path,
     worktree: Path,
@@ -84,28 +77,30 @@ def checkout(
     branch: str | None = None,
     files: LfsFiles = _NO_FILES,
     isolated: bool = False,
-) -> CheckedOut:
-    """Checks `base` out, on a `branch` of that name. Raises `Refused` with the reason.
+) -> int:
+    """Checks `base` out, on a `branch` of that name; how many of its files are pointers that LFS
+    never fetched. Raises `Refused` with the reason.
 
     `files` are those that LFS keeps; `isolated`: by the repository's own configuration alone, as
     `make` wrote it with `drivers`.
     """
+    head = base
     if branch is not None:
         ref = git_dir / "refs" / "heads" / branch
         ref.parent.mkdir(parents=True, exist_ok=True)
         ref.write_text(f"{base}\n")
-    (git_dir / "HEAD").write_bytes(
-        os.fsencode(f"ref: refs/heads/{branch}\n" if branch is not None else f"{base}\n")
-    )
+        head = f"ref: refs/heads/{branch}"
+    (git_dir / "HEAD").write_bytes(os.fsencode(f"{head}\n"))
     try:
         run(
             *("read-tree", "-u", "--reset", base),
-            cwd=worktree,
+            git_dir=git_dir,
+            work_tree=worktree,
             timeout=_CHECKOUT_LIMIT,
             isolated=isolated,
             config=files.config,
         )
-        pointers = files.fill(worktree, isolated=isolated, timeout=_CHECKOUT_LIMIT)
+        return files.fill(worktree, isolated=isolated, timeout=_CHECKOUT_LIMIT)
     except GitFailed as failed:
         if missing := _MISSING.search(failed.stderr):
             raise _not_here(missing[1], missing[2], base) from failed
@@ -113,7 +108,6 @@ def checkout(
             f"the worktree could not be made: {failed.message}",
             hint="see that the disk has room, and that git-lfs is there if the repository uses it",
         ) from failed
-    return CheckedOut(git_dir / "index", pointers)
 
 
 def connect(git_dir: Path, repo: Repository, inside: Path) -> None:
@@ -193,7 +187,7 @@ def fill_submodules(
         return FilledSubmodules()
     from hydra.git.nested_repos import links_in  # no start without submodules waits for it
 
-    links = links_in(run("ls-files", "--stage", "-z", cwd=worktree).stdout)
+    links = links_in(run("ls-files", "--stage", "-z", git_dir=git_dir).stdout)
     folders = module_folders(git_dir, base, links)
     empty: list[str] = []
     pointers = 0
@@ -204,11 +198,11 @@ def fill_submodules(
             empty.append(name)
             continue
         module, near, folder = git_dir / folders[path], inside / folders[path], worktree / name
-        filled = _fill(module, folder, users, oid, alias)
+        pointers += _fill(module, folder, users, oid, alias)
         inner = fill_submodules(module, folder, oid, users, near, alias)
         connect(module, users, near)
         empty += (f"{name}/{path}" for path in inner.empty)
-        pointers += filled.pointers + inner.pointers
+        pointers += inner.pointers
     return FilledSubmodules(tuple(empty), pointers)
 
 
@@ -217,17 +211,12 @@ def _config(repo: Repository) -> frozen.Settings:
     return (*_OWN, *frozen.identity(repo), *drivers)
 
 
-def _fill(
-    module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias
-) -> CheckedOut:
+def _fill(module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias) -> int:
     # Both ways are relative: the tree has another path where its commands have it.
     folder.mkdir(exist_ok=True)
-    way = os.path.relpath(folder, module)
-    config = (*_config(users), ("core.worktree", way))
+    config = (*_config(users), ("core.worktree", os.path.relpath(folder, module)))
     bare_repo.make(module, users, alias=alias, config=config)
-    (folder / ".git").write_bytes(
-        b"gitdir: " + os.fsencode(os.path.relpath(module, folder)) + b"\n"
-    )
+    (folder / ".git").write_bytes(os.fsencode(f"gitdir: {os.path.relpath(module, folder)}\n"))
     has_lfs = frozen.LFS in frozen.asked_filters(users, oid)
     files = LfsFiles.of(module, oid, users) if has_lfs else _NO_FILES
     return checkout(module, folder, oid, files=files)

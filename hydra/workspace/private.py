@@ -295,7 +295,7 @@ class LaneWorkspace:
         files = LfsFiles()
         if patch_git.keeps_lfs(self._patches):
             files = LfsFiles.of(self._git_dir, self._base, self._repository, self._patches)
-        index, pointers = lane_git.checkout(
+        pointers = lane_git.checkout(
             self._git_dir,
             self.worktree,
             self._base,
@@ -303,7 +303,7 @@ class LaneWorkspace:
             files=files,
             isolated=self._of_a_lane,
         )
-        copy_index(index, self._index)
+        copy_index(self._git_dir / "index", self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
         inside = (self._placement.path or self.worktree) / ".git"
         submodules = lane_git.fill_submodules(

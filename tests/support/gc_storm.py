@@ -263,7 +263,8 @@ class Storm:
                         yield f"{done.token} {lane}: lost {entry}"
 
     def _is_in_lane(self, done: Round, lane: str, entry: str) -> bool:
-        repository = ground_dir(self.hydra.state, Path(done.run).name, lane) / "repo.git"
+        ground = ground_dir(self.hydra.state, Path(done.run).name, lane)
+        repository = ground / self.hydra.repo.name / ".git"
         name = entry.rpartition(":")[2]
         return repository.is_dir() and _git(repository, "cat-file", "-t", name).strip() == "blob"
 
