@@ -14,9 +14,6 @@ from hydra.git.runner import run, split
 from hydra.redaction import Redactor
 
 _KINDS = ("refs/heads", "refs/remotes", "refs/tags")
-_OWN = b"refs/heads/hydra/"
-"""Branches that a landing makes."""
-
 _KEYS = (
     r"^(remote\..*\.(url|fetch|promisor|partialclonefilter)|extensions\.partialclone"
     r"|branch\..*\.(remote|merge)|submodule\..*\.(url|active))$"
@@ -43,7 +40,7 @@ class UserRefs:
         for oid, ref, target in (line.split(b" ") for line in lines):
             if target:
                 links[ref] = target
-            elif not ref.startswith(_OWN):
+            else:
                 packed.append(b"%s %s\n" % (oid, ref))
         return cls(b"".join(packed), links)
 

@@ -287,6 +287,7 @@ class LaneWorkspace:
         self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
+        self.worktree.mkdir(exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
         borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
