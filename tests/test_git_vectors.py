@@ -88,7 +88,7 @@ VECTORS = {
         'git config --worktree core.fsmonitor "$E"'
     ),
     "git-file": Vector(
-        'second; echo "gitdir: $TMPDIR/second.git/worktrees/$(basename "$D")" > .git'
+        'second; mv .git "$TMPDIR/first.git"; echo "gitdir: $TMPDIR/second.git" > .git'
     ),
     "commondir": Vector('second; echo "$TMPDIR/second.git" > "$D/commondir"'),
     "diff-external": Vector('git config diff.external "$E"', "git diff"),

@@ -56,7 +56,8 @@ def blob(patches: Path, name: str) -> bytes:
         "echo work > x.log; git add -N -f x.log",
         "mkdir -p a/b; echo work > a/b/x.log; git add -f a; git checkout -qb o; git commit -qm w",
         "echo work > x.log; git add -f x.log; git update-index --skip-worktree x.log",
-        "rm .git; git init -q; echo work > x.log; git add -f x.log",
+        "rm -r .git; git init -q; echo work > x.log; git add -f x.log",
+        "mv .git ../tmp/own; echo gitdir: ../tmp/own > .git; echo work > x.log; git add -f x.log",
         "echo work > x.log; git update-index --add x.log; mkdir n; git init -q n; echo n > n/n",
         "git init -q n; echo '*.txt' > n/.gitignore; echo work > n/x.txt; git -C n add -f x.txt",
         "git init -q n; echo work > n/x.log; git -C n add -f x.log; git -C n -c user.name=a "
@@ -83,7 +84,7 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
         (f"echo work > x; {COMMIT}; git update-ref refs/remotes/o/x HEAD; {BACK}", "remotes/o/x"),
         (f"echo work > x; {COMMIT}; git branch 'fix#1@é'; {BACK}", "fix%231%40%C3%A9"),
         ("git notes add -m work", "notes/commits"),
-        (f"echo work > x; {COMMIT}; {BACK}", "commit-1"),
+        (f"echo work > x; {COMMIT}; {BACK}", "main"),
         (f"echo work > x; {COMMIT}; git reset -q --hard $base", "commit-1"),
         (f"git checkout -qb s; echo work > x; {COMMIT}; {BACK}; git branch -qD s", "commit-1"),
         (f"git checkout -q --orphan o; echo work > x; {COMMIT}; {BACK}; git branch -qD o", "com"),
@@ -137,7 +138,8 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
             'rm -rf "$(git rev-parse --git-dir)/logs"',
             "bisect/bad",
         ),
-        (f"rm .git; git init -q; {WHO}; {COMMIT}; echo work > x; git stash -qu", "replaced/stash"),
+        (f"rm -r .git; git init -q; {WHO}; {COMMIT}; echo work > x; git stash -qu", "stash"),
+        ("mv .git ../tmp/o; echo gitdir: ../tmp/o > .git; echo work > x; git stash -qu", "stash"),
     ],
 )
 def test_what_is_in_no_file_is_kept_and_named(race: Race, script: str, short: str) -> None:
@@ -266,7 +268,7 @@ def test_a_file_of_lfs_that_is_not_what_its_name_says_is_named(repo: Path, scrat
     (scratch / "work").write_text("work\n")
     agent(
         ground.worktree,
-        "echo work > a.bin; git stash -qu; cd ../repo.git/lfs/objects;"
+        "echo work > a.bin; git stash -qu; cd .git/lfs/objects;"
         f" f=$(find . -type f); rm -f $f; ln -s {scratch}/work $f",
     )
     patch = take(ground)
@@ -356,7 +358,7 @@ def test_a_submodule_at_another_commit_of_the_users_is_a_link_to_it(
 
 
 def with_submodule(repo: Path, scratch: Path, path: str = "sub") -> Path:
-    """`repo` with a submodule that is initialised."""
+    """`repo` with a submodule that is initialised, and whose name is not its path."""
     library = scratch / "library"
     library.mkdir()
     git(library, "init", "-q", "-b", "main")
@@ -364,7 +366,7 @@ def with_submodule(repo: Path, scratch: Path, path: str = "sub") -> Path:
     git(library, "add", "-A")
     git(library, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "lib")
     allow = ("-c", "protocol.file.allow=always")
-    git(repo, *allow, "submodule", "--quiet", "add", str(library), path)
+    git(repo, *allow, "submodule", "--quiet", "add", "--name", "the/lib", str(library), path)
     git(repo, "commit", "-qm", "sub")
     return repo
 
@@ -474,7 +476,7 @@ def test_a_sparse_checkout_of_the_agents_deletes_nothing(race: Race) -> None:
 def test_a_fifo_in_the_agents_own_repository_hangs_nothing(race: Race, place: str) -> None:
     ground = race.opened()
     (ground.worktree / "new").write_text("new\n")
-    admin = ground.worktree.parent / "repo.git" / "worktrees" / ground.worktree.name
+    admin = ground.worktree / ".git"
     (admin / "logs").mkdir(exist_ok=True)
     (admin / place).unlink(missing_ok=True)
     os.mkfifo(admin / place)
@@ -487,6 +489,7 @@ def test_another_repository_is_none_of_the_lanes(race: Race, scratch: Path) -> N
     (scratch / "private" / "secret").write_text("secret\n")
     git(scratch / "private", "stash", "-qu")
     ground = race.opened()
+    shutil.rmtree(ground.worktree / ".git")
     (ground.worktree / ".git").write_text(f"gitdir: {scratch}/private/.git\n")
     (ground.worktree / "n").mkdir()
     (ground.worktree / "n" / ".git").write_text(f"gitdir: {scratch}/private/.git\n")
@@ -500,8 +503,8 @@ def test_a_link_to_another_repository_is_not_followed(race: Race, scratch: Path)
     git(private, "stash", "-qu")
     ground = race.opened()
     (ground.worktree / "new").write_text("new\n")
-    shutil.rmtree(ground.worktree.parent / "repo.git")
-    (ground.worktree.parent / "repo.git").symlink_to(private / ".git")
+    shutil.rmtree(ground.worktree / ".git")
+    (ground.worktree / ".git").symlink_to(private / ".git")
     patch = take(ground)
     assert changes(race, patch) == {b"new": b"new\n"}
     assert not patch.stranded

@@ -127,6 +127,7 @@ DESCRIPTOR = Descriptor(
             ),
         ),
         trust=(PathTrust("config.toml", "projects"),),
+        writable=PathTrust("config.toml", "sandbox_workspace_write.writable_roots"),
         copied=(
             "config.toml",
             "AGENTS.md",
@@ -212,6 +213,13 @@ SETTINGS = (
     # /tmp is shared with everybody; a lane has a TMPDIR of its own.
     "sandbox_workspace_write.exclude_slash_tmp=true",
 )
+
+READ_ONLY_GIT = (
+    "--no-network rests on Codex's own sandbox, which then holds its .git read-only: it can change"
+    " files, and not commit, stash or check out"
+)
+"""Codex runs gits of its own outside of that sandbox, and a filter that one session has put into
+.git would run with them (0.169.0)."""
 
 PROMPT_CHARACTERS = 1_048_576
 """What it takes at most: more is refused with `input_too_large` (0.169.0)."""
@@ -331,6 +339,8 @@ class Codex(CliAdapter):
             return []
         allowed = str(request.network).lower()
         settings = [f"sandbox_workspace_write.network_access={allowed}"]
+        if not request.network and request.permission is not Permission.PLAN:
+            line.warnings.append(READ_ONLY_GIT)
         return settings if request.network else [*settings, "web_search=disabled"]
 
     def _network(self, why: str) -> UnsupportedFlag:

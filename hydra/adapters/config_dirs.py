@@ -36,6 +36,7 @@ def _further(place: str, folders: Collection[ConfigFolder]) -> ConfigFolder:
         copied=(".",),
         home_files=tuple(dict.fromkeys(name for folder in same for name in folder.home_files)),
         trust=tuple(dict.fromkeys(item for folder in same for item in folder.trust)),
+        writable=next((folder.writable for folder in same if folder.writable), None),
     )
 
 

@@ -114,6 +114,9 @@ class ConfigFolder:
     copied: tuple[str, ...] = ()
     home_files: tuple[str, ...] = ()
     trust: tuple[PathTrust, ...] = ()
+    writable: PathTrust | None = None
+    """Where it lists what its own sandbox lets it write besides: that one would hold a lane's .git
+    read-only."""
     parent: bool = False
     """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
 

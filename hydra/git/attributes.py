@@ -195,9 +195,15 @@ def freeze(
 
 
 def write_config(git_dir: Path, rows: Iterable[tuple[str, str]]) -> None:
-    """Appends settings to `git_dir`/config: one write instead of one git for each."""
-    with (git_dir / "config").open("ab") as file:
-        file.write(os.fsencode("".join(_entry(key, value) for key, value in rows)))
+    """Adds settings to `git_dir`/config: one write instead of one git for each.
+
+    Those of `core` take the place of earlier ones: git itself would change none that stands twice.
+    """
+    file, pairs = git_dir / "config", tuple(rows)
+    names = (re.escape(key.removeprefix("core.")) for key, _ in pairs if key.startswith("core."))
+    earlier = os.fsencode(rf"(?mi)^\t(?:{'|'.join(names)}) = .*\n")
+    text = re.sub(earlier, b"", file.read_bytes())
+    file.write_bytes(text + os.fsencode("".join(_entry(key, value) for key, value in pairs)))
 
 
 def content(path: Path | None) -> bytes:

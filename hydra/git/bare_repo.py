@@ -1,4 +1,5 @@
-"""A bare repository of Hydra's own that borrows the user's objects: a lane's, or the run's."""
+"""A repository of Hydra's own that borrows the user's objects: the run's, which is bare, or a
+lane's, whose settings say that it is not."""
 
 from __future__ import annotations
 

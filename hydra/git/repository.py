@@ -173,8 +173,9 @@ def _head(start: Path) -> str:
 
 
 def _branch(start: Path) -> str | None:
-    name = run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=start, check=False)
-    return name.line if name.code == 0 else None
+    # Not --short: beside a tag of that name it is `heads/NAME`.
+    ref = run("symbolic-ref", "--quiet", "HEAD", cwd=start, check=False).line
+    return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
 
 
 def _config(start: Path) -> dict[str, str]:

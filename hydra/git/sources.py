@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
 
 from hydra.git.diff import TreeChange, read_change
 from hydra.git.lane_folder import LaneFolder, MountedTree
@@ -64,22 +63,25 @@ class SubmoduleWork:
 
 
 def lane_sources(
-    lane: LaneFolder, git_dir: Path, handed: frozenset[tuple[str, str]] = frozenset()
+    lane: LaneFolder, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[LaneRepository, ...]:
-    """The lane's own repository, and the one that an agent has put in its place."""
-    scan = lane.open(git_dir)
+    """The repository of the lane's tree, if it is one of this lane alone."""
+    dot = lane.mounted.tree / ".git"
+    scan = lane.open(dot)
+    git_dir = inner_git_dir(lane.mounted.tree, lane.mounted)
+    if git_dir != dot:  # its agent has moved it
+        scan = lane.open(git_dir)
+    if not lane.holds(git_dir):
+        return ()
     own = LaneRepository(
         git_dir,
-        _own_admin(git_dir, lane.mounted),
+        git_dir,
         lane.objects(git_dir / "objects"),
         handed=handed,
         opened=tuple(scan.opened),
         closed=tuple(scan.closed),
     )
-    other = inner_git_dir(lane.mounted.tree, lane.mounted)
-    replaced = None if _same(other, own.admin) else _nested(lane, other, prefix="replaced/")
-    sources = (own if lane.owns(git_dir) else None, replaced)
-    return tuple(source for source in sources if source)
+    return (own,)
 
 
 def inner_source(
@@ -91,18 +93,18 @@ def inner_source(
 
 
 def module_sources(
-    lane: LaneFolder, own: LaneRepository, base_links: Mapping[bytes, str]
+    lane: LaneFolder, own: LaneRepository, base_links: Mapping[Path, tuple[bytes, str]]
 ) -> Iterator[LaneRepository]:
-    """The submodules' repositories that lie beside the lane's own, whatever became of their
-    folders; `base_links` are the commits that the base names."""
+    """The submodules' repositories that lie in the lane's own, whatever became of their folders;
+    `base_links` are the paths and commits that the base names, by where git keeps each."""
     for top in (own.git_dir, *admins(own.git_dir)):
         walk = os.walk(top / "modules")
         for place, folders, _ in islice(walk, _FOLDERS):
             if "objects" in folders:
                 folders[:] = [name for name in folders if name == "modules"]
-                name = unquote_to_bytes(os.path.relpath(place, top / "modules"))
-                commits = (base_links[name],) if name in base_links else ()
-                if source := _nested(lane, Path(place), name, commits):
+                below = Path(os.path.relpath(place, top))
+                path, *commits = base_links.get(below, (os.fsencode(below.relative_to("modules")),))
+                if source := _nested(lane, Path(place), path, tuple(commits)):
                     yield source
 
 
@@ -111,7 +113,6 @@ def _nested(
     git_dir: Path,
     folder: bytes = b"",
     settled: tuple[str, ...] = (),
-    prefix: str = "",
 ) -> LaneRepository | None:
     scan = lane.open(git_dir)
     if not lane.holds(git_dir):  # nor is the gitdir of a linked worktree: it has no objects
@@ -121,7 +122,7 @@ def _nested(
         git_dir,
         git_dir,
         lane.objects(git_dir / "objects"),
-        prefix or f"nested/{os.fsdecode(top)}",
+        f"nested/{os.fsdecode(top)}",
         top,
         settled,
         nested=True,
@@ -204,16 +205,3 @@ def _copy(index: Path, scratch: Path) -> Path | None:
     copy = scratch / "agents-index"
     copy.write_bytes(data)
     return copy
-
-
-def _own_admin(git_dir: Path, mounted: MountedTree) -> Path:
-    """Where the lane's worktree has its HEAD: as that says, else as git names the first one."""
-    named = [os.fsencode(top / ".git") for top in (mounted.place, mounted.tree)]
-    for admin in admins(git_dir):
-        if small(admin / "gitdir", _GITFILE_LIMIT).strip() in named:
-            return admin
-    return git_dir / "worktrees" / mounted.tree.name
-
-
-def _same(path: Path, other: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, tree_with
 from hydra.git.lane_folder import LaneFolder
+from hydra.git.module_folders import module_folders
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run, split
 from hydra.git.snapshot import collect
@@ -73,8 +74,7 @@ def keep(lane: LaneSources) -> StrandedReport:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
         for admin in admins(source.git_dir):
-            if admin != source.admin:
-                _keep_worktree(keeper, lane, source, admin)
+            _keep_worktree(keeper, lane, source, admin)
     inside = _inside(lane)
     for inner in inside[:_REPOSITORIES]:
         keeper.look(inner)
@@ -98,11 +98,13 @@ def _inside(lane: LaneSources) -> list[LaneRepository]:
     return [*sources.values()]
 
 
-def _base_links(lane: LaneSources) -> dict[bytes, str]:
+def _base_links(lane: LaneSources) -> dict[Path, tuple[bytes, str]]:
     arguments = ("ls-tree", "-r", "-z", lane.base)
     tree = split(run(*arguments, git_dir=lane.patches, isolated=True).stdout)
-    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
-    return {path: facts.split(b" ")[2].decode() for facts, _, path in links}
+    entries = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
+    links = {path: facts.split(b" ")[2].decode() for facts, _, path in entries}
+    folders = module_folders(lane.patches, lane.base, links)
+    return {folders[path]: (path, oid) for path, oid in links.items()}
 
 
 def _keep_staged(

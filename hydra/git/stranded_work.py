@@ -82,7 +82,8 @@ class WorkKeeper:
         named = _named(source, tips, settled)
         nobodys = (*settled, *(self._handed(source) if named else ()))
         for short, oid in [*named.items()][:_MOST]:
-            self.bring(source, oid, short, nobodys)
+            if not self._is_in_patch(source, oid, tips.head):
+                self.bring(source, oid, short, nobodys)
         if (more := len(named) - _MOST) > 0:
             self.leave(f"{more} more refs were not looked at", more)
         try:
@@ -206,7 +207,7 @@ class WorkKeeper:
 
     def _head(self, source: LaneRepository, head: str, settled: Iterable[str]) -> None:
         """What it stands on, where the worktree has nothing of a file that was committed there."""
-        if head in ("", self.base, *settled):
+        if head in ("", self.base, *settled) or any(head == oid for _, oid in source.handed):
             return
         against = (*source.settled, EMPTY_TREE[len(head)])[0] if source.folder else self.base
         objects = {entry.oid for entry in self._taken(self.tree).values() if entry}
@@ -218,6 +219,20 @@ class WorkKeeper:
             for change in committed(self.patches, source, against, head)
         ):
             self.bring(source, head, f"{source.prefix}HEAD", settled if source.nested else ())
+
+    def _is_in_patch(self, source: LaneRepository, oid: str, head: str) -> bool:
+        """Whether a branch is one that its agent has gone on from, and the patch has all of it."""
+        try:
+            is_below = (
+                not source.nested
+                and oid in self._present(source, {oid})
+                and not self._size(source, oid, filter(None, (head,)))
+            )
+            return is_below and not self.is_new(source, oid)
+        except GitFailed as failed:
+            if failed.passing:
+                raise
+            return False
 
     def is_new(self, source: LaneRepository, commit: str) -> bool:
         """Whether a commit changes anything that the patch does not change in the same way."""

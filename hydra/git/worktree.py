@@ -1,4 +1,8 @@
-"""A lane's own repository and worktree: everything an agent does to git stays in here."""
+"""A lane's worktree, the main one of a repository of its own: all an agent does to git stays there.
+
+Its `.git` is a folder, as in the user's checkout, and names no path outside of the lane but that of
+the objects which it borrows.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,10 @@ from hydra.git import bare_repo
 from hydra.git.background import Later
 from hydra.git.index import may_hold_gitlinks
 from hydra.git.lfs_checkout import LfsFiles
+from hydra.git.module_folders import module_folders
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, is_unanswered, run
+from hydra.git.user_refs import UserRefs, remotes
 
 _CHECKOUT_LIMIT = 900.0
 """Seconds for one checkout: a large tree on a slow disk, or LFS's files."""
@@ -23,6 +29,7 @@ _CHECKOUT_LIMIT = 900.0
 _OWN = (
     ("commit.gpgsign", "false"),
     ("tag.gpgsign", "false"),
+    ("core.bare", "false"),
     ("core.logallrefupdates", "true"),
     ("core.fsmonitor", "false"),
     ("index.sparse", "false"),
@@ -47,27 +54,19 @@ def make(
     drivers: frozen.Settings | None = None,
     alias: bare_repo.Alias = bare_repo.as_they_are,
 ) -> None:
-    """Makes a lane's bare repository: the user's objects, tags, name and words on files.
+    """Makes a lane's repository: the user's objects, branches, tags, name and words on files.
 
     With `drivers` these are the only content filters that a checkout in it can run: what is
     checked out may name any, being an agent's.
     """
-    tags = Later(partial(_tags, repo))
-    if drivers is None:
-        bare_repo.make(git_dir, repo, alias=alias, config=_config(git_dir, repo))
-    else:
+    refs = Later(partial(UserRefs.read, repo))
+    config, attributes = _config(repo), b""
+    if drivers is not None:
         config = (*_OWN, *frozen.identity(repo), *drivers)
         attributes = frozen.no_others(drivers)
-        bare_repo.make(git_dir, repo, alias=alias, config=config, attributes=attributes)
+    bare_repo.make(git_dir, repo, alias=alias, config=config, attributes=attributes)
     (git_dir / "hooks").mkdir(exist_ok=True)
-    (git_dir / "packed-refs").write_bytes(tags.result())
-
-
-class CheckedOut(NamedTuple):
-    """The index of a tree, and how many of its files are pointers that LFS never fetched."""
-
-    index_file: Path
-    pointers: int
+    refs.result().write(git_dir)
 
 
 def checkout(
@@ -75,23 +74,33 @@ def checkout(
     worktree: Path,
     base: str,
     *,
+    branch: str | None = None,
     files: LfsFiles = _NO_FILES,
     isolated: bool = False,
-) -> CheckedOut:
-    """Adds the worktree at `base`, detached. Raises `Refused` with the reason.
+) -> int:
+    """Checks `base` out, on a `branch` of that name; how many of its files are pointers that LFS
+    never fetched. Raises `Refused` with the reason.
 
     `files` are those that LFS keeps; `isolated`: by the repository's own configuration alone, as
     `make` wrote it with `drivers`.
     """
+    head = base
+    if branch is not None:
+        ref = git_dir / "refs" / "heads" / branch
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(f"{base}\n")
+        head = f"ref: refs/heads/{branch}"
+    (git_dir / "HEAD").write_bytes(os.fsencode(f"{head}\n"))
     try:
         run(
-            *("worktree", "add", "--quiet", "--detach", worktree, base),
+            *("read-tree", "-u", "--reset", base),
             git_dir=git_dir,
+            work_tree=worktree,
             timeout=_CHECKOUT_LIMIT,
             isolated=isolated,
             config=files.config,
         )
-        pointers = files.fill(worktree, isolated=isolated, timeout=_CHECKOUT_LIMIT)
+        return files.fill(worktree, isolated=isolated, timeout=_CHECKOUT_LIMIT)
     except GitFailed as failed:
         if missing := _MISSING.search(failed.stderr):
             raise _not_here(missing[1], missing[2], base) from failed
@@ -99,7 +108,16 @@ def checkout(
             f"the worktree could not be made: {failed.message}",
             hint="see that the disk has room, and that git-lfs is there if the repository uses it",
         ) from failed
-    return CheckedOut(_git_dir_of(worktree) / "index", pointers)
+
+
+def connect(git_dir: Path, repo: Repository, inside: Path) -> None:
+    """Tells a repository what it is to know when everything is checked out: the user's remotes,
+    which git-lfs would ask, and what its own paths are where its commands have it, at `inside`."""
+    paths = [("core.attributesfile", str(inside / "info" / "user-attributes"))]
+    if "core.hookspath" in repo.config:
+        # Only where it is needed: pre-commit refuses to install hooks when the setting is there.
+        paths.append(("core.hookspath", str(inside / "hooks")))
+    frozen.write_config(git_dir, (*paths, *remotes(repo)))
 
 
 def _not_here(path: str, oid: str, base: str) -> Refused:
@@ -110,15 +128,15 @@ def _not_here(path: str, oid: str, base: str) -> Refused:
     )
 
 
-def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
+def bring(git_dir: Path, patches: Path, base: str, head: str) -> str:
     """Copies a base of Hydra's own (--include-dirty) out of patches.git, which no agent sees.
 
     All of it that the nearest commit of the user's has not, also what else of theirs has it now:
-    they may forget that while an agent works.
+    they may forget that while an agent works. Gives that nearest commit, "" where it is far.
     """
     if base == head or _has(git_dir, base):
-        return
-    above = [head]
+        return base
+    above, nearest = [head], ""
     for number in range(1, _OWN_COMMITS):
         parent = run(
             *("rev-parse", "--verify", "--quiet", f"{base}~{number}"),
@@ -127,6 +145,7 @@ def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
             check=False,
         ).line
         if parent and _has(git_dir, parent):
+            nearest = parent
             above.append(parent)
             break
     run(
@@ -136,6 +155,7 @@ def bring(git_dir: Path, patches: Path, base: str, head: str) -> None:
         stdin="".join((f"{base}\n", *(f"^{oid}\n" for oid in above))).encode(),
         timeout=300,
     )
+    return nearest
 
 
 def _has(git_dir: Path, commit: str) -> bool:
@@ -153,62 +173,53 @@ class FilledSubmodules(NamedTuple):
 def fill_submodules(
     git_dir: Path,
     worktree: Path,
-    index: Path,
+    base: str,
     repo: Repository,
+    inside: Path,
     alias: bare_repo.Alias = bare_repo.as_they_are,
 ) -> FilledSubmodules:
     """Checks out the submodules that the user has, from the user's own objects; names the others.
 
-    Each gets a private repository too: a `git submodule update` would need the network.
+    Each gets a private repository too, where git itself has it: a `git submodule update` would need
+    the network. `inside` is where the lane's commands have `git_dir`.
     """
-    if not may_hold_gitlinks(index):
+    if not may_hold_gitlinks(git_dir / "index"):
         return FilledSubmodules()
     from hydra.git.nested_repos import links_in  # no start without submodules waits for it
 
-    listed = run("ls-files", "--stage", "-z", git_dir=git_dir, work_tree=worktree, index=index)
+    links = links_in(run("ls-files", "--stage", "-z", git_dir=git_dir).stdout)
+    folders = module_folders(git_dir, base, links)
     empty: list[str] = []
     pointers = 0
-    for path, oid in links_in(listed.stdout).items():
+    for path, oid in links.items():
         name = os.fsdecode(path)
         users = _submodule(repo.root / name, oid)
         if users is None:
             empty.append(name)
             continue
-        module = git_dir / "modules" / name.replace("%", "%25").replace("/", "%2f")
-        folder = worktree / name
-        filled = _fill(module, folder, users, oid, alias)
-        inner = fill_submodules(module, folder, filled.index_file, users, alias)
+        module, near, folder = git_dir / folders[path], inside / folders[path], worktree / name
+        pointers += _fill(module, folder, users, oid, alias)
+        inner = fill_submodules(module, folder, oid, users, near, alias)
+        connect(module, users, near)
         empty += (f"{name}/{path}" for path in inner.empty)
-        pointers += filled.pointers + inner.pointers
+        pointers += inner.pointers
     return FilledSubmodules(tuple(empty), pointers)
 
 
-def _config(git_dir: Path, repo: Repository) -> frozen.Settings:
-    # Only where it is needed: pre-commit refuses to install hooks when the setting is there.
-    hooks = (("core.hookspath", str(git_dir / "hooks")),) if _has_hooks(repo) else ()
+def _config(repo: Repository) -> frozen.Settings:
     drivers = (pair for pair in repo.config.items() if pair[0].startswith("filter."))
-    return (*_OWN, *frozen.identity(repo), *drivers, *hooks)
+    return (*_OWN, *frozen.identity(repo), *drivers)
 
 
-def _has_hooks(repo: Repository) -> bool:
-    return "core.hookspath" in repo.config
-
-
-def _fill(
-    module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias
-) -> CheckedOut:
-    # No core.worktree: the folder has another path inside, and its .git file says where it is.
-    bare_repo.make(
-        module, users, alias=alias, config=(*_config(module, users), ("core.bare", "false"))
-    )
-    (module / "HEAD").write_text(f"{oid}\n")
+def _fill(module: Path, folder: Path, users: Repository, oid: str, alias: bare_repo.Alias) -> int:
+    # Both ways are relative: the tree has another path where its commands have it.
     folder.mkdir(exist_ok=True)
-    (folder / ".git").write_bytes(b"gitdir: " + os.fsencode(module) + b"\n")
+    config = (*_config(users), ("core.worktree", os.path.relpath(folder, module)))
+    bare_repo.make(module, users, alias=alias, config=config)
+    (folder / ".git").write_bytes(os.fsencode(f"gitdir: {os.path.relpath(module, folder)}\n"))
     has_lfs = frozen.LFS in frozen.asked_filters(users, oid)
-    files = LfsFiles.of(module, oid, users) if has_lfs else LfsFiles()
-    terms = ("read-tree", "-u", "--reset", oid)
-    run(*terms, cwd=folder, timeout=_CHECKOUT_LIMIT, config=files.config)
-    return CheckedOut(module / "index", files.fill(folder, timeout=_CHECKOUT_LIMIT))
+    files = LfsFiles.of(module, oid, users) if has_lfs else _NO_FILES
+    return checkout(module, folder, oid, files=files)
 
 
 def _submodule(folder: Path, oid: str) -> Repository | None:
@@ -223,18 +234,3 @@ def _submodule(folder: Path, oid: str) -> Repository | None:
             raise
         return None
     return users if answer.code == 0 else None
-
-
-def point_back(worktree: Path, place: Path) -> None:
-    """The repository takes its worktree for what stands at `place`, where commands see it."""
-    (_git_dir_of(worktree) / "gitdir").write_bytes(os.fsencode(place / ".git") + b"\n")
-
-
-def _git_dir_of(worktree: Path) -> Path:
-    output = (worktree / ".git").read_bytes().removeprefix(b"gitdir:").strip()
-    return Path(os.fsdecode(output))
-
-
-def _tags(repo: Repository) -> bytes:
-    terms = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
-    return b"# pack-refs with: sorted\n" + run(*terms, cwd=repo.root).stdout

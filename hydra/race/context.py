@@ -309,6 +309,8 @@ class ContextFactory:
             folders=folder_overrides,
             confined=self.plan.confinement.holds and lane.remote is None,
             copies=self.plan.copies,
+            # Else that sandbox is all that keeps it off the network, or in its lane.
+            commits=self._confines(lane) and self.plan.network is not False,
             litter=descriptor.generated_files,
             dependencies=self.dependencies if self._confines(lane) else None,
             python_path=() if lane.remote else self.plan.python_path,

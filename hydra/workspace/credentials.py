@@ -27,7 +27,7 @@ from hydra.workspace import reports
 from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copies import copy_bounded
 from hydra.workspace.renewal import Renewal, is_signed_out, renew
-from hydra.workspace.trust import withdraw_trust
+from hydra.workspace.trust import add_writable, withdraw_trust
 
 _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
@@ -51,6 +51,7 @@ class ConfigCopy:
         place = root / below
         self.variable = folder.variable
         self.trust = folder.trust
+        self.writable = folder.writable
         self.copy = place / Path(folder.default).name
         self.value = self.copy.parent if folder.parent else self.copy
         self.source = named_place(folder, named, home)
@@ -375,12 +376,15 @@ class ConfigCopies:
         """What was left out, in sentences."""
         return tuple(dict.fromkeys(note for copy in self.copies for note in copy.notes))
 
-    def make(self, place: Path | None) -> None:
-        """Copies what is wanted of each, but for the trust in `place`, at which its lane stands."""
+    def make(self, place: Path | None, git_dir: Path | None = None) -> None:
+        """Copies what is wanted of each, but for the trust in `place`, at which its lane stands;
+        `git_dir` is what its agent's own sandbox is to let it write besides."""
         for copy in self.copies:
             copy.make()
             if place is not None:
                 withdraw_trust((copy.copy, copy.copy.parent), copy.trust, place)
+            if git_dir is not None and copy.writable is not None:
+                add_writable(copy.copy, copy.writable, git_dir)
 
     def changed(self) -> bool:
         """Whether a credentials file is another than at the last look."""

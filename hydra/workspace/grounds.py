@@ -28,6 +28,7 @@ def private_ground(
     copies: Sequence[str],
     limits: Limits,
     of_a_lane: bool = False,
+    commits: bool = False,
     litter: Sequence[str] = (),
     folders: Sequence[Named] = (),
     dependencies: DependencySource | None = None,
@@ -38,7 +39,8 @@ def private_ground(
 
     `copies` are paths from the repository's root (`check_copies` has passed them); what the
     user's .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that
-    only those content filters run which patches.git holds. `litter` are names at the worktree's
+    only those content filters run which patches.git holds. `commits`: its agent's own sandbox is to
+    let it write its repository. `litter` are names at the worktree's
     top that the agent makes for itself. With `dependencies`, its commands see the worktree at the
     checkout's path, and these there. `python_path` are its folders that PYTHONPATH names.
     """
@@ -56,6 +58,7 @@ def private_ground(
         copies=tuple(dict.fromkeys((*copies, *included(repository)))),
         litter=litter,
         of_a_lane=of_a_lane,
+        commits=commits,
         place=repository.root if dependencies is not None else None,
         dependencies=dependencies,
         python_path=python_path,

@@ -11,13 +11,14 @@ USER_HOME = "user"
 """What its processes have for HOME where something confines them."""
 
 
-_TAKEN = frozenset(("repo.git", LANE_HOME, USER_HOME, "tmp"))
+_TAKEN = frozenset((LANE_HOME, USER_HOME, "tmp", "borrowed", "layer"))
 
 
 def worktree_name(root: Path) -> str:
     """The worktree's folder: named like the repository, as tools show it and name builds by it.
 
-    git keeps a worktree's place in a file of one line, so no control character comes along.
+    Names of places are shown in lines and kept in files of lines, so no control character comes
+    along.
     """
     name = re.sub(r"[\x00-\x1f\x7f]", "_", root.name) or "repository"
     return f"{name}-work" if name in _TAKEN else name

@@ -47,7 +47,7 @@ RECORD = "ground.json"
 
 
 class LaneWorkspace:
-    """One lane's folder under the state folder: worktree, repo.git, home, tmp."""
+    """One lane's folder under the state folder: worktree, home, tmp."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class LaneWorkspace:
         confined: bool,
         copies: Sequence[str],
         of_a_lane: bool = False,
+        commits: bool = False,
         litter: Sequence[str] = (),
         place: Path | None = None,
         dependencies: DependencySource | None = None,
@@ -78,7 +79,7 @@ class LaneWorkspace:
         self._base = base
         self._lane = lane
         self._folder = path
-        self._git_dir = path / "repo.git"
+        self._git_dir = worktree / ".git"
         self._home = path / LANE_HOME
         self._temporary = path / "tmp"
         self._patches = patches
@@ -91,6 +92,7 @@ class LaneWorkspace:
         self._copies = tuple(copies)
         self._not_taken = (*self._copies, *litter)
         self._of_a_lane = of_a_lane
+        self._commits = commits
         self._dependencies = dependencies
         self._placement = Placement(path=place)
         self._python_path = tuple(python_path)
@@ -102,7 +104,7 @@ class LaneWorkspace:
     @property
     def writable(self) -> tuple[Path, ...]:
         """One by one and not the ground itself: a mounted folder cannot be swapped for a link."""
-        return (self.worktree, self._git_dir, self._home, self._temporary)
+        return (self.worktree, self._home, self._temporary)
 
     @property
     def home_folder(self) -> Path:
@@ -285,24 +287,33 @@ class LaneWorkspace:
         self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
+        self.worktree.mkdir(exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
         borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
-        lane_git.bring(self._git_dir, self._patches, self._base, self._repository.head)
+        head = self._repository.head
+        nearest = lane_git.bring(self._git_dir, self._patches, self._base, head)
         files = LfsFiles()
         if patch_git.keeps_lfs(self._patches):
             files = LfsFiles.of(self._git_dir, self._base, self._repository, self._patches)
-        index, pointers = lane_git.checkout(
-            self._git_dir, self.worktree, self._base, files=files, isolated=self._of_a_lane
+        pointers = lane_git.checkout(
+            self._git_dir,
+            self.worktree,
+            self._base,
+            branch=self._repository.branch if nearest == head else None,
+            files=files,
+            isolated=self._of_a_lane,
         )
-        copy_index(index, self._index)
+        copy_index(self._git_dir / "index", self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
+        inside = (self._placement.path or self.worktree) / ".git"
         submodules = lane_git.fill_submodules(
-            self._git_dir, self.worktree, index, self._repository, borrowed.alias
+            self._git_dir, self.worktree, self._base, self._repository, inside, borrowed.alias
         )
+        lane_git.connect(self._git_dir, self._repository, inside)
         self._lent = tuple(borrowed.folders)
         self._stand(borrowed)
-        self._settings.make(self._placement.path)
+        self._settings.make(self._placement.path, inside if self._commits else None)
         self.notes += self._settings.notes
         if submodules.empty:
             names = ", ".join(submodules.empty)
@@ -318,7 +329,6 @@ class LaneWorkspace:
         place = self._placement.path
         if place is None:
             return
-        lane_git.point_back(self.worktree, place)
         layer = None
         if self._dependencies is not None:
             dependencies = self._dependencies()
@@ -442,9 +452,7 @@ class LaneWorkspace:
             )
 
     def _sources(self, lane: LaneFolder) -> tuple[LaneRepository, ...]:
-        """The agent's own repositories, with the refs that its lane was made with."""
+        """The agent's own repository, with the refs that its lane was made with."""
         from hydra.git import sources, stranded_work
 
-        packed = self._refs if self._refs.exists() else self._git_dir / "packed-refs"
-        refs = stranded_work.handed(content(packed))
-        return sources.lane_sources(lane, self._git_dir, refs)
+        return sources.lane_sources(lane, stranded_work.handed(content(self._refs)))

@@ -1,4 +1,6 @@
-"""Trust that follows a path: what the user has granted to their checkout is not the lane's.
+"""What a lane's copy of its agent's settings says of the folder that it stands at.
+
+Trust follows a path: what the user has granted to their checkout is not the lane's.
 
 A lane stands at the checkout's own path, and holds whatever the task's repository and agent put
 there. So in the lane's copy of the agent's settings the checkout is a folder that nobody has
@@ -28,6 +30,19 @@ def withdraw_trust(folders: Iterable[Path], trust: Iterable[PathTrust], place: P
         for file in (folder / entry.file for folder in folders):
             if file.is_file():
                 _withdraw(file, entry.key, place)
+
+
+def add_writable(folder: Path, entry: PathTrust, place: Path) -> None:
+    """Puts `place` behind the user's own in a list of the lane's copy, which is made where it is
+    not there. Raises `OSError`."""
+    file = folder / entry.file
+    with suppress(ValueError, RecursionError, TypeError, AttributeError):  # not as its agent has it
+        document: dict[str, Any] = tomllib.loads(file.read_text()) if file.is_file() else {}
+        table, (*outer, key) = document, entry.key.split(".")
+        for name in outer:
+            table = table.setdefault(name, {})
+        table[key] = [*table.get(key, ()), str(place)]
+        file.write_text(tomli_w.dumps(document))
 
 
 def _withdraw(file: Path, key: str, place: Path) -> None:

@@ -10,7 +10,7 @@ Then:
     fetched: each file of a patch by its path, and each stash, branch, tag, commit without a branch,
     staged blob and file of another worktree by its content;
   - `hydra diff` of one of them shows each of its files, and one of `runs show`, `export`,
-    `compare` and `merge --dry-run` ends with 0;
+    `compare` and `merge --dry-run` ends as it should;
   - so it is with an earlier run, chosen by chance.
 A race that is refused because its base was amended and pruned as it began has lost nothing, nor
 one whose lanes could not be opened for that. What could not be brought to patches.git, for want of
@@ -232,7 +232,7 @@ class Storm:
         commands.append(("merge", "codex", "--dry-run", "--override", "the storm's"))
         command = self.chance.choice(commands)
         shown = self.hydra.run(*command)
-        if shown.returncode != 0:
+        if shown.returncode != (command == ("compare",)):  # no lane is proved
             yield f"hydra {' '.join(command)}: exit {shown.returncode}: {shown.stderr}"
         user.tidy()
         yield from self._diff(done, self.chance.choice(LANES))
@@ -263,7 +263,8 @@ class Storm:
                         yield f"{done.token} {lane}: lost {entry}"
 
     def _is_in_lane(self, done: Round, lane: str, entry: str) -> bool:
-        repository = ground_dir(self.hydra.state, Path(done.run).name, lane) / "repo.git"
+        ground = ground_dir(self.hydra.state, Path(done.run).name, lane)
+        repository = ground / self.hydra.repo.name / ".git"
         name = entry.rpartition(":")[2]
         return repository.is_dir() and _git(repository, "cat-file", "-t", name).strip() == "blob"
 

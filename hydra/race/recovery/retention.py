@@ -198,12 +198,14 @@ def _is_unchanged(run: RunRecord, lane: str, worktree: str, base: str) -> bool:
 def _holds_only(worktree: str, names: frozenset[bytes]) -> bool:
     top = os.fsencode(worktree)
     for folder, folders, files in os.walk(top, onerror=_raise):
+        if folder == top and b".git" in folders:
+            folders.remove(b".git")
         content = os.path.relpath(folder, top)
         contents = (os.path.normpath(os.path.join(content, name)) for name in (*folders, *files))  # noqa: PTH118
         if any(name not in names and name != b".git" for name in contents):
             return False
         if b".git" in folders:
-            return False  # a repository of its own: a lane's .git is a file
+            return False  # a repository of its agent's: the lane's own lies at the top
     return True
 
 
