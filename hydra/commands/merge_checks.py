@@ -61,12 +61,12 @@ def checked(
             "nothing was landed: its checks were interrupted",
             hint="land again; or land it unchecked: --no-check",
         )
-    known = bool(document.get("recorded"))
-    failing = "" if known else "; ".join(_new_failures(record, tree, document))
-    known = ruled and (known or _is_known(record, tree, document, verdict))
-    if failing or not (document["ok"] or known):
+    is_known = bool(document.get("recorded"))
+    failing = "" if is_known else "; ".join(_new_failures(record, tree, document))
+    is_known = ruled and (is_known or _is_known(record, tree, document, verdict))
+    if failing or not (document["ok"] or is_known):
         raise LandingRefused(
-            f"nothing was landed: {failing if known else document['why'] or failing}",
+            f"nothing was landed: {failing if is_known else document['why'] or failing}",
             hint=f"{_output(record, document)}--no-check lands it all the same",
         )
     return document

@@ -31,8 +31,8 @@ def definition(name: str) -> str:
 def digest(data: Mapping[str, Any], script: Mapping[str, Any], agents: set[str]) -> str:
     """Of a situation's data and its script's, less the expectations of these agents."""
     expect = {key: value for key, value in data.get("expect", {}).items() if key not in agents}
-    told = {key: value for key, value in data.items() if key not in _REMARKS}
-    document = [told | {"expect": expect}, {**script, "about": ""}]
+    facts = {key: value for key, value in data.items() if key not in _REMARKS}
+    document = [facts | {"expect": expect}, {**script, "about": ""}]
     text = json.dumps(document, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

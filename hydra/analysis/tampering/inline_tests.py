@@ -43,19 +43,19 @@ def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
     old, new = file.old, file.new
     if old is None or new is None or too_much(old) or too_much(new):
         return None
-    left = {piece.key: piece for piece in _pieces(file.path, old)}
-    keys = {old[piece.start : piece.end]: key for key, piece in left.items()}
+    pieces = {piece.key: piece for piece in _pieces(file.path, old)}
+    keys = {old[piece.start : piece.end]: key for key, piece in pieces.items()}
     parts: list[str] = []
     at = 0
     for piece in _pieces(file.path, new):
         text = new[piece.start : piece.end]
-        fitting = left.pop(piece.key, None) or left.pop(keys.get(text, ""), None)
+        fitting = pieces.pop(piece.key, None) or pieces.pop(keys.get(text, ""), None)
         parts.append(new[at : piece.start])
         at = piece.end
         if fitting is not None:
             parts.append(old[fitting.start : fitting.end])
     moved = _moved(files)
-    lost = [piece for piece in left.values() if old[piece.start : piece.end] not in moved]
+    lost = [piece for piece in pieces.values() if old[piece.start : piece.end] not in moved]
     if not all(piece.loose for piece in lost):
         return None
     ends = [f"\n{old[piece.start : piece.end]}\n" for piece in lost]
