@@ -47,7 +47,7 @@ _LATER = (
     "sessions",
     "extensions",
 )
-_LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust")
+_LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust", "writable")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
 
 
@@ -69,7 +69,7 @@ def descriptor(agent: Descriptor) -> Mapping[str, Any]:
     }
     parts = (document.get("config"), *document.get("folders", ()), *document["probes"])
     for part in filter(None, parts):
-        for name in [name for name in _LATER_PARTS if part.get(name) in (False, [])]:
+        for name in [name for name in _LATER_PARTS if part.get(name, True) in (False, [], None)]:
             del part[name]
     record: Mapping[str, Any] = plain(document)
     return record
