@@ -253,6 +253,31 @@ def test_a_branch_that_moved_on_is_merged_with_and_a_conflict_touches_nothing(
     assert Whole.of(repo) == before
 
 
+def test_a_patch_that_was_made_ahead_of_the_branch_lands_with_what_it_was_made_on(
+    shelf: Shelf, scratch: Path
+) -> None:
+    """As a race with `--base FETCH_HEAD`: from a lane's patch that has not landed."""
+    first = shelf.lane("claude", lambda tree: _line(tree, 3, "three by claude"))
+    repo = shelf.repo
+    git(repo, "fetch", "-q", str(shelf.race.patches), "claude")
+    start = git(repo, "rev-parse", "HEAD")
+    git(repo, "checkout", "-q", "--detach", "FETCH_HEAD")
+    ahead = Shelf.of(repo, scratch / "ahead")
+    git(repo, "checkout", "-q", "main")
+    ahead.lane("codex", lambda tree: _line(tree, 20, "twenty by codex"))
+    before = Whole.of(repo)
+    with pytest.raises(LandingRefused, match="which is ahead of main") as caught:
+        ahead.merge("codex")
+    assert Whole.of(repo) == before
+    assert git(repo, "rev-parse", "HEAD") == start
+    line = caught.value.hint.removeprefix("take that first: ").partition(";")[0]
+    git(repo, *line.split()[1:])
+    assert git(repo, "rev-parse", "HEAD") == first
+    assert not ahead.merge("codex").moved
+    text = (repo / "lines.txt").read_text().splitlines()
+    assert (text[2], text[19]) == ("three by claude", "twenty by codex")
+
+
 def _line(tree: Path, number: int, text: str) -> None:
     lines = (tree / "lines.txt").read_text().splitlines()
     lines[number - 1] = text

@@ -49,9 +49,19 @@ def composed(
         )
     tree = compose(record.patches, base, parts)
     head = base if dirty else repository.head
+    if head != base and _is_behind(repository.root, head, base):
+        raise LandingRefused(
+            f"nothing was landed: the race began from {base[:10]}, which is ahead of "
+            f"{repository.branch or 'HEAD'}: the patch would land without what it was made on",
+            hint=f"take that first: git merge --ff-only {base[:10]}; then land again",
+        )
     result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
     lanes = tuple(part.lane for part in parts)
     return ComposedTree(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
+
+
+def _is_behind(root: Path, head: str, base: str) -> bool:
+    return run("merge-base", "--is-ancestor", head, base, cwd=root, check=False).code == 0
 
 
 def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[LanePart, ...]:
