@@ -117,6 +117,42 @@ def test_unittest(version: str) -> None:
     assert by_id(broken) == expected.UNITTEST | {"tests.test_broken": "failed"}
 
 
+WARNS = "/shop/serve.py:24: ResourceWarning: unclosed <socket fd=4>\n  server.accept()[0].send()\n"
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_unittest_on_whose_lines_another_thread_writes(failing: bool) -> None:
+    """A warning comes between a name and its end, behind that, and among the closing lines."""
+    lines = [
+        f"test_a (t.T.test_a) ... ok{WARNS}",
+        f"test_b (t.T.test_b) ... {WARNS}ok",
+        f"test_c (t.T.test_c) ... {WARNS}ok{WARNS}",
+        f"test_d (t.T.test_d){WARNS} ... ok",
+        f"test_e (t.T.test_e){WARNS} ... ok{WARNS}",
+        "test_f (t.T.test_f) ... skipped 'no'",
+    ]
+    end = f"OK (skipped=1){WARNS}"
+    if failing:
+        lines += [f"test_g (t.T.test_g) ... FAIL{WARNS}", "FAIL: test_g (t.T.test_g)"]
+        end = f"FAILED (failures=1, skipped=1){WARNS}"
+    ran = f"Ran {len(lines) - failing} tests in 0.006s{WARNS}"
+    tests = read_text("\n".join([*lines, ran, "", end, ""]).encode())
+    assert tests is not None
+    ends = dict.fromkeys([f"t.T.test_{name}" for name in "abcde"], "passed")
+    ends |= {"t.T.test_f": "skipped"} | ({"t.T.test_g": "failed"} if failing else {})
+    assert by_id(tests) == ends
+    assert not tests.unnamed
+
+
+def test_unittest_says_nothing_of_a_name_that_counts_leave_open() -> None:
+    """One of two was skipped, and which does not stand there."""
+    lines = [f"test_{name} (t.T.test_{name}) ... {WARNS}" for name in "ab"]
+    tests = read_text("\n".join([*lines, "Ran 2 tests in 0.1s", "", "OK (skipped=1)", ""]).encode())
+    assert tests is not None
+    assert by_id(tests) == {}
+    assert tests.unnamed == {"passed", "skipped"}
+
+
 @pytest.mark.parametrize("version", UNITTESTS)
 def test_unittest_without_v_names_failures(version: str) -> None:
     tests = read(version, "short")

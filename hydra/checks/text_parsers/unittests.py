@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from hydra.checks.results import ResultCounts, Status
 from hydra.checks.text_parsers.tally import Tally, counted
 
-_NAMED = re.compile(r"\s*(\S+) \(([^\s()]+)\)(?: [\[(].*?)??( \.\.\. (.*)| \.\.\.)?$")
+_NAMED = re.compile(
+    r"\s*(\S+) \(([^\s()]+)\)(?: [\[(].*?)??( \.\.\. (.*)| \.\.\.|\S*:\d+: \w*Warning: .*)?$"
+)
 _DESCRIBED = re.compile(r".* \.\.\. (.*)$")
 _RESULT = re.compile(
     r"(?:.*[^\w ])?(ok|FAIL|ERROR|skipped ['\"].*|expected failure|unexpected success)$"
 )
 _HEADING = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+) \(([^\s()]+)\)")
-_RAN = re.compile(r"Ran (\d{1,9}) tests? in \d+(?:\.\d+)?s$")
-_VERDICT = re.compile(r"(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$")
+_RAN = re.compile(r"Ran (\d{1,9}) tests? in \d+(?:\.\d+)?s(?![\w ])")
+_VERDICT = re.compile(r"(OK|FAILED|NO TESTS RAN)(?: \(([^()]*)\))?(?![\w ])")
 _GROUPS = ("setUpClass", "tearDownClass", "setUpModule", "tearDownModule")
 _STATUS: dict[str, Status] = {
     "ok": "passed",
@@ -34,26 +36,26 @@ class Unittest:
     def __init__(self) -> None:
         self.tally = Tally()
         self._names: dict[str, Status] = {}
+        self._listed: dict[str, None] = {}
         self._groups: set[str] = set()
         self._begun = ""
         self._ran = -1
 
     def feed(self, line: str) -> None:
         """One line."""
-        if self._ran >= 0 and line:
-            if verdict := _VERDICT.match(line):
-                self._close(verdict[2] or "")
+        if self._ran >= 0 and (verdict := _VERDICT.match(line)):
+            self._close(verdict[2] or "")
             self._ran = -1
         elif line.startswith("Ran ") and (ran := _RAN.match(line)):
             self._ran = int(ran[1])
         elif ": " in line and (heading := _HEADING.match(line)):
             self._add(self._identity(heading[1], heading[2]), "failed")
-        elif "(" in line and self._listed(line):
+        elif "(" in line and self._takes(line):
             pass
         elif self._begun:
             self._late(line)
 
-    def _listed(self, line: str) -> bool:
+    def _takes(self, line: str) -> bool:
         """A test by its name, with or without its result.
 
         3.9 leaves a test with subtests without a result and puts the next one on its line, so
@@ -71,6 +73,7 @@ class Unittest:
         if match is None or "." not in match[2]:
             return False
         self._begun = self._identity(match[1], match[2])
+        self._listed[self._begun] = None
         rest = match[4] or ""
         if rest and (result := _RESULT.match(rest)):
             self._add(self._begun, _status(result[1]))
@@ -103,6 +106,13 @@ class Unittest:
         failing = sum(
             numbers.get(term, 0) for term in ("failures", "errors", "unexpected successes")
         )
+        silent = self._listed.keys() - self._names.keys() - self._groups
+        if len(tests) + len(silent) == self._ran and failing + skipped == sum(
+            status != "passed" for status in self._names.values()
+        ):
+            # Another thread has written on their lines, between their name and its end.
+            tests |= dict.fromkeys(silent, "passed")
+            self._names |= dict.fromkeys(silent, "passed")
         if len(tests) < self._ran:
             outside = len(self._names) - len(tests)
             passed = max(0, self._ran - max(0, failing - outside) - skipped)
@@ -111,7 +121,7 @@ class Unittest:
         for name, status in self._names.items():
             self.tally.gathered.add(name, status)
         self.tally.seen = True
-        self._names, self._groups, self._begun = {}, set(), ""
+        self._names, self._listed, self._groups, self._begun = {}, {}, set(), ""
 
     def done(self) -> Tally:
         """What was found; tests without a closing line are not unittest's."""
