@@ -45,6 +45,12 @@ class MountedTree:
         """Where that lies which its commands call `path`."""
         return _moved(path, self.place, self.tree)
 
+    def named(self, folder: Path, name: bytes) -> Path:
+        """Where that lies which a file in `folder` names: a relative name, too, leads from where
+        its commands had the folder."""
+        text = os.fsdecode(name.strip().replace(b"\0", b""))
+        return self.outside(Path(os.path.normpath(self.inside(folder) / text)))
+
 
 def _moved(path: Path, old: Path, new: Path) -> Path:
     return new / path.relative_to(old) if path.is_relative_to(old) else path
@@ -101,9 +107,7 @@ class LaneFolder:
         if not self.owns(folder):
             return
         for line in small(folder / "info" / "alternates").splitlines():
-            named = self.mounted.inside(folder) / os.fsdecode(line.replace(b"\0", b""))
-            path = self.mounted.outside(Path(os.path.normpath(named)))
-            if self.owns(path):
+            if self.owns(path := self.mounted.named(folder, line)):
                 yield path
 
 

@@ -68,14 +68,18 @@ def lane_sources(
     """The repository of the lane's tree, if it is one of this lane alone."""
     dot = lane.mounted.tree / ".git"
     scan = lane.open(dot)
-    git_dir = inner_git_dir(lane.mounted.tree, lane.mounted)
-    if git_dir != dot:  # its agent has moved it
+    admin = inner_git_dir(lane.mounted.tree, lane.mounted)
+    if admin != dot:  # its agent has moved it
+        scan = lane.open(admin)
+    git_dir = admin
+    if common := small(admin / "commondir"):  # a linked worktree, as an earlier Hydra made them
+        git_dir = lane.mounted.named(admin, common)
         scan = lane.open(git_dir)
-    if not lane.holds(git_dir):
+    if not (lane.owns(admin) and lane.holds(git_dir)):
         return ()
     own = LaneRepository(
         git_dir,
-        git_dir,
+        admin,
         lane.objects(git_dir / "objects"),
         handed=handed,
         opened=tuple(scan.opened),
@@ -137,11 +141,8 @@ def inner_git_dir(folder: Path, mounted: MountedTree | None) -> Path:
     line = small(dot, _GITFILE_LIMIT)
     if not line:
         return dot
-    named = os.fsdecode(line.removeprefix(b"gitdir:").strip().replace(b"\0", b""))
-    if mounted is None:
-        return folder / named
-    # A relative name, too, leads from where its commands had the folder.
-    return mounted.outside(Path(os.path.normpath(mounted.inside(folder) / named)))
+    mounted = mounted or MountedTree(folder, folder)
+    return mounted.named(folder, line.removeprefix(b"gitdir:"))
 
 
 def staged(

@@ -74,7 +74,8 @@ def keep(lane: LaneSources) -> StrandedReport:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
         for admin in admins(source.git_dir):
-            _keep_worktree(keeper, lane, source, admin)
+            if admin != source.admin:
+                _keep_worktree(keeper, lane, source, admin)
     inside = _inside(lane)
     for inner in inside[:_REPOSITORIES]:
         keeper.look(inner)
