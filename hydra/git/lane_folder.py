@@ -83,11 +83,11 @@ class LaneFolder:
     def open(self, git_dir: Path) -> Survey:
         """Lets its owner read a repository whose agent has closed it, or a part of it; what was
         opened, and what stays closed, by its path in the lane. Nothing outside is touched."""
-        scan = Survey()
-        if self.owns(git_dir):
-            top = os.path.realpath(self.path)
-            folder = os.path.relpath(os.path.realpath(git_dir), top)
-            open_below(os.fsencode(top), os.fsencode(folder), scan)
+        scan, top, passed = Survey(), os.path.realpath(self.path), ""
+        # Behind what was closed may be a link that leads elsewhere.
+        while (real := os.path.realpath(git_dir)) != passed and self.owns(git_dir):
+            passed = real
+            open_below(os.fsencode(top), os.fsencode(os.path.relpath(real, top)), scan)
         return scan
 
     def objects(self, folder: Path, depth: int = _DEPTH) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from hydra.git.diff import TreeChange, read_change
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
-from hydra.git.tips import admins, small
+from hydra.git.tips import admins, is_folder, small
 
 LIMIT = 20.0
 """Seconds for one git command that reads what an agent could have written."""
@@ -102,7 +102,7 @@ def module_sources(
     """The submodules' repositories that lie in the lane's own, whatever became of their folders;
     `base_links` are the paths and commits that the base names, by where git keeps each."""
     for top in (own.git_dir, *admins(own.git_dir)):
-        walk = os.walk(top / "modules")
+        walk = os.walk(top / "modules") if is_folder(top / "modules") else ()
         for place, folders, _ in islice(walk, _FOLDERS):
             if "objects" in folders:
                 folders[:] = [name for name in folders if name == "modules"]
