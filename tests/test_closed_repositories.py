@@ -65,6 +65,10 @@ OUT = {
 """What leads to the user's own: their worktrees, their stashes, a closed folder of theirs."""
 
 
+ALIKE = ("tags/v9", "v9", "stash/x", "Fix", "fix", "commit-1/x")
+"""Branches (and a tag) whose short names are one, or a folder of another's."""
+
+
 @by_ordinary
 def test_what_an_agent_has_closed_is_opened_and_its_work_kept(place: Place) -> None:
     race, patches = raced(place, {lane: script for lane, (script, _) in CLOSED.items()})
@@ -86,6 +90,25 @@ def test_work_in_a_worktree_that_an_agent_has_hidden_is_kept(place: Place) -> No
         (ref,) = patch["stranded"]
         assert f"refs/left/{lane}/1/{where}".startswith(ref)
         assert place.git("show", f"refs/left/{lane}/1/{where}", cwd=patches) == "work"
+
+
+@by_account
+def test_two_pieces_of_work_with_one_name_are_both_kept(place: Place) -> None:
+    branch = "git checkout -q -b {0} $base; echo {0} > x; git add x; git commit -qm x"
+    script = "; ".join(
+        (
+            *(WHO, "base=$(git rev-parse HEAD)", *(branch.format(name) for name in ALIKE)),
+            *("git checkout -q --detach $base", "git tag v9 v9", "git branch -qD v9"),
+            *("echo lost > x", "git add x", "git commit -qm x", "git checkout -q $base"),
+            *("echo stash > x", "git stash -qu"),
+        )
+    )
+    race, patches = raced(place, {"claude": script})
+    patch = race.lane("claude")["patch"]
+    assert not patch["left_behind"], patch["notes"]
+    refs = [ref + "^3" * ref.endswith("stash") for ref in patch["stranded"]]
+    shown = sorted(place.git("show", f"{ref}:x", cwd=patches) for ref in refs)
+    assert shown == sorted((*ALIKE, "lost", "stash")), patch["stranded"]
 
 
 @by_account
