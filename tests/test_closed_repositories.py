@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Race
-from tests.support.trust import Place, by_account, by_ordinary, place
+from tests.support.trust import Place, by_account, by_ordinary, by_user, place
 
 __all__ = ["place"]
 
@@ -31,6 +31,14 @@ CLOSED = {
 }
 """What an agent does in a lane of its own, and where its work is then to be found."""
 
+
+ANEW = f"git init -q; {WHO}; git add -A; git commit -qm anew"
+MOVED = {
+    "claude": f'{STASH}; mv .git "$TMPDIR/old"; {ANEW}',
+    "claude-2": f'{STASH}; mkdir "$HOME/o"; mv .git "$HOME/o/.git"; {ANEW}',
+    "claude-3": f'{STASH}; mv .git "$TMPDIR/old"',
+}
+"""Where an agent puts the repository that its lane was made with."""
 
 FORGED = 'f() { mkdir -p ".git/worktrees/$1"; cat .git/HEAD > ".git/worktrees/$1/HEAD"; }; f'
 LINKED_TO = 'git worktree add -q --detach "$1"; echo work > "$1/x"'
@@ -109,6 +117,25 @@ def test_two_pieces_of_work_with_one_name_are_both_kept(place: Place) -> None:
     refs = [ref + "^3" * ref.endswith("stash") for ref in patch["stranded"]]
     shown = sorted(place.git("show", f"{ref}:x", cwd=patches) for ref in refs)
     assert shown == sorted((*ALIKE, "lost", "stash")), patch["stranded"]
+
+
+@by_account
+def test_a_repository_that_an_agent_has_moved_away_is_looked_at(place: Place) -> None:
+    race, patches = raced(place, MOVED)
+    for lane in MOVED:
+        patch = race.lane(lane)["patch"]
+        assert place.git("show", f"{lane}:src/pager.py", cwd=patches) == "fixed"
+        assert patch["stranded"] == [f"refs/left/{lane}/1/moved/stash"], patch["notes"]
+        assert place.git("show", f"{patch['stranded'][0]}^3:x", cwd=patches) == "work"
+        assert "took its git repository away" not in str(patch["notes"])
+
+
+@by_user
+def test_a_repository_that_an_agent_took_out_of_its_lane_is_missed(place: Place) -> None:
+    race, _ = raced(place, {"claude": f"{STASH}; rm -rf .git; {ANEW}"})
+    patch = race.lane("claude")["patch"]
+    assert (patch["stranded"], patch["left_behind"]) == ([], 0)
+    assert "took its git repository away" in str(patch["notes"])
 
 
 @by_account

@@ -16,6 +16,7 @@ from hydra.git.diff import TreeChange, read_change
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.tips import admins, is_folder, small
+from hydra.git.tree_scan import Survey
 
 LIMIT = 20.0
 """Seconds for one git command that reads what an agent could have written."""
@@ -65,7 +66,17 @@ class SubmoduleWork:
 def lane_sources(
     lane: LaneFolder, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[LaneRepository, ...]:
-    """The repository of the lane's tree, if it is one of this lane alone."""
+    """The repository of the lane's tree, if it is one of this lane alone; where its agent has put
+    another in the place of the one that it was made with, that too, wherever it lies."""
+    own = _own(lane, handed)
+    if own and lane.was_lent(own.git_dir):
+        return (own,)
+    others = [place for place in lane.repositories() if lane.was_lent(place)]
+    moved = (_with(lane, place, place, handed, lane.open(place), "moved/") for place in others)
+    return (*((own,) if own else ()), *moved)
+
+
+def _own(lane: LaneFolder, handed: frozenset[tuple[str, str]]) -> LaneRepository | None:
     dot = lane.mounted.tree / ".git"
     scan = lane.open(dot)
     admin = inner_git_dir(lane.mounted.tree, lane.mounted)
@@ -75,17 +86,27 @@ def lane_sources(
     if common := small(admin / "commondir"):  # a linked worktree, as an earlier Hydra made them
         git_dir = lane.mounted.named(admin, common)
         scan = lane.open(git_dir)
-    if not (lane.owns(admin) and lane.holds(git_dir)):
-        return ()
-    own = LaneRepository(
+    whole = lane.owns(admin) and lane.holds(git_dir)
+    return _with(lane, git_dir, admin, handed, scan) if whole else None
+
+
+def _with(
+    lane: LaneFolder,
+    git_dir: Path,
+    admin: Path,
+    handed: frozenset[tuple[str, str]],
+    scan: Survey,
+    prefix: str = "",
+) -> LaneRepository:
+    return LaneRepository(
         git_dir,
         admin,
         lane.objects(git_dir / "objects"),
+        prefix,
         handed=handed,
         opened=tuple(scan.opened),
         closed=tuple(scan.closed),
     )
-    return (own,)
 
 
 def inner_source(

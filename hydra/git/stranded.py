@@ -30,6 +30,8 @@ from hydra.records.request import Limits
 _REPOSITORIES = 50
 """Repositories inside one tree, and linked worktrees of one, that are looked at."""
 
+_GONE = "its agent took its git repository away: commits and stashes that it made there are gone"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneSources:
@@ -70,6 +72,8 @@ def keep(lane: LaneSources) -> StrandedReport:
     )
     for work in lane.submodules:
         keeper.keep_submodule(work)
+    if lane.lane.lent and not any(lane.lane.was_lent(own.git_dir) for own in lane.sources):
+        keeper.notes.append(_GONE)
     for source in lane.sources:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
@@ -93,7 +97,7 @@ def _inside(lane: LaneSources) -> list[LaneRepository]:
         inner_source(lane.lane, lane.worktree, folder, oids) for folder, oids in lane.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
-    for own in lane.sources[:1]:
+    for own in lane.sources:
         tops = (own.git_dir, *admins(own.git_dir))
         if any(is_folder(top / "modules") for top in tops):
             for source in module_sources(lane.lane, own, _base_links(lane)):
