@@ -268,17 +268,36 @@ def test_an_address_brings_no_secret_into_a_lane(repo: Path, scratch: Path) -> N
         "git@example.com:ada/shop.git": "git@example.com:ada/shop.git",
         f"https://example.com/ghp_{'a1' * 18}": "https://example.com/[redacted]",
         "../shop.git": "../shop.git",
+        "helper::https://ada:made-up@example.com/a.git": "helper::https://example.com/a.git",
+        "ext::ssh -x ssh://a:made-up@example.com %S": "ext::ssh -x ssh://a@example.com %S",
+        "ext::run https://made-up@example.com/?a=made-up": "ext::run https://example.com/",
     }
     for number, address in enumerate(addresses):
         git(repo, "remote", "add", f"r{number}", address)
     git(repo, "config", "http.extraHeader", "Authorization: made-up")
     git(repo, "config", "branch.main.remote", next(iter(addresses)))
     git(repo, "config", "branch.main.merge", "refs/heads/main")
+    for address in [*addresses][:2]:
+        git(repo, "config", f"remote.{address}.fetch", "+refs/heads/*:refs/remotes/a/*")
+    about = base_commit.about(base_commit.read(repo), "HEAD")
+    assert about["remotes"] == {f"r{n}": url for n, url in enumerate(addresses.values())}
     ground = race_on(repo, scratch / "state").opened()
     seen = [git(ground.worktree, "remote", "get-url", f"r{n}") for n in range(len(addresses))]
     assert seen == [*addresses.values()]
     assert git(ground.worktree, "config", "branch.main.remote") == "https://example.com/shop.git"
     assert "made-up" not in (ground.worktree / ".git" / "config").read_text()
+
+
+@pytest.mark.slow
+def test_a_setting_without_a_value_is_true(hydra: Hydra) -> None:
+    with (hydra.repo / ".git" / "config").open("a") as config:
+        config.write('[core]\n\tfilemode\n\tlogAllRefUpdates\n[submodule "lib"]\n\tactive\n')
+        config.write('[remote "up"]\n\tpromisor\n\turl = ../up.git\n[user]\n\tuseConfigOnly\n')
+    shell = fakes.shell("sh", "-c", "git config submodule.lib.active > said")
+    hydra.agent("claude", [shell, fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--no-check")
+    assert race.lane("claude")["status"] == "completed", race
+    assert git(Path(race.document["folder"], "patches.git"), "show", "claude:said") == "true"
 
 
 def test_a_setting_of_gits_can_be_changed_by_git(repo: Path, scratch: Path) -> None:
