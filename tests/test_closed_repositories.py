@@ -1,14 +1,17 @@
-"""What an agent closes in its lane (`chmod 0`) costs none of its work: root reads all of it anyway,
-an ordinary user has to open it first."""
+"""What an agent closes in its lane (`chmod 0`), moves or hides there costs none of its work: root
+reads all of it anyway, an ordinary user has to open it first."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import git
 from tests.support import fakes
-from tests.support.trust import Place, by_ordinary, place
+from tests.support.command import Race
+from tests.support.trust import Place, by_account, by_ordinary, by_user, place
 
 __all__ = ["place"]
 
@@ -29,15 +32,54 @@ CLOSED = {
 """What an agent does in a lane of its own, and where its work is then to be found."""
 
 
+ANEW = f"git init -q; {WHO}; git add -A; git commit -qm anew"
+MOVED = {
+    "claude": f'{STASH}; mv .git "$TMPDIR/old"; {ANEW}',
+    "claude-2": f'{STASH}; mkdir "$HOME/o"; mv .git "$HOME/o/.git"; {ANEW}',
+    "claude-3": f'{STASH}; mv .git "$TMPDIR/old"',
+}
+"""Where an agent puts the repository that its lane was made with."""
+
+FORGED = 'f() { mkdir -p ".git/worktrees/$1"; cat .git/HEAD > ".git/worktrees/$1/HEAD"; }; f'
+LINKED_TO = 'git worktree add -q --detach "$1"; echo work > "$1/x"'
+IGNORED = "echo .w/ > .gitignore; set -- .w/w"
+HIDDEN = {
+    "claude": (f"set -- .git/w; {LINKED_TO}", "worktrees/w/files:x"),
+    "claude-2": (
+        f'set -- "$TMPDIR/w"; {LINKED_TO}; cd .git/worktrees/w;'
+        ' realpath --relative-to=. "$1/.git" > gitdir; cd ../../..',
+        "worktrees/w/files:x",
+    ),
+    "claude-3": (
+        f"{FORGED} n; printf 'a\\0b/.git' > .git/worktrees/n/gitdir; {STASH}",
+        "stash^3:x",
+    ),
+    "claude-4": (f"{IGNORED}; {LINKED_TO}", "worktrees/w/files:x"),
+    "claude-5": (f"{IGNORED}; {LINKED_TO}; chmod 0 .w", "worktrees/w/files:x"),
+    "claude-6": (
+        f'set -- "$TMPDIR/a/w"; {LINKED_TO}; mkdir "$TMPDIR/b"; ln -s ../a "$TMPDIR/b/l";'
+        ' chmod 0 "$TMPDIR/a" "$TMPDIR/b"; echo "$TMPDIR/b/l/w/.git" > .git/worktrees/w/gitdir',
+        "worktrees/w/files:x",
+    ),
+}
+"""As `CLOSED`: in linked worktrees."""
+
+OUT = {
+    "claude": 'rm -rf .git/worktrees; ln -s "$PWD/.git/worktrees" .git/worktrees',
+    "claude-2": 'rm -rf .git/logs; ln -s "$PWD/.git/logs" .git/logs',
+    "claude-3": f'{FORGED} c; mkdir "$TMPDIR/c"; ln -s "$PWD/../private" "$TMPDIR/c/l";'
+    ' echo "$TMPDIR/c/l/.git" > .git/worktrees/c/gitdir; chmod 0 "$TMPDIR/c"',
+}
+"""What leads to the user's own: their worktrees, their stashes, a closed folder of theirs."""
+
+
+ALIKE = ("tags/v9", "v9", "stash/x", "Fix", "fix", "commit-1/x")
+"""Branches (and a tag) whose short names are one, or a folder of another's."""
+
+
 @by_ordinary
 def test_what_an_agent_has_closed_is_opened_and_its_work_kept(place: Place) -> None:
-    cases = (f"{lane}) {script} ;;" for lane, (script, _) in CLOSED.items())
-    script = "\n".join(("set -e", "case $HYDRA_LANE in", *cases, "esac"))
-    shell = fakes.shell("sh", "-c", script)
-    place.agent("claude", [shell, fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
-    place.hand_over()
-    race = place.race("-a", f"{len(CLOSED)}xclaude", "--no-check")
-    patches = Path(race.document["folder"], "patches.git")
+    race, patches = raced(place, {lane: script for lane, (script, _) in CLOSED.items()})
     for lane, (_, where) in CLOSED.items():
         patch = race.lane(lane)["patch"]
         assert not patch["incomplete"], lane
@@ -45,3 +87,81 @@ def test_what_an_agent_has_closed_is_opened_and_its_work_kept(place: Place) -> N
         assert place.git("show", f"{lane}:src/pager.py", cwd=patches) == "fixed"
         assert place.git("show", f"refs/left/{lane}/1/{where}", cwd=patches) == "work"
         assert any("made readable" in note for note in patch["notes"]) == (lane != "claude-5")
+
+
+@by_account
+def test_work_in_a_worktree_that_an_agent_has_hidden_is_kept(place: Place) -> None:
+    race, patches = raced(place, {lane: script for lane, (script, _) in HIDDEN.items()})
+    for lane, (_, where) in HIDDEN.items():
+        patch = race.lane(lane)["patch"]
+        assert not patch["left_behind"], patch["notes"]
+        (ref,) = patch["stranded"]
+        assert f"refs/left/{lane}/1/{where}".startswith(ref)
+        assert place.git("show", f"refs/left/{lane}/1/{where}", cwd=patches) == "work"
+
+
+@by_account
+def test_two_pieces_of_work_with_one_name_are_both_kept(place: Place) -> None:
+    branch = "git checkout -q -b {0} $base; echo {0} > x; git add x; git commit -qm x"
+    script = "; ".join(
+        (
+            *(WHO, "base=$(git rev-parse HEAD)", *(branch.format(name) for name in ALIKE)),
+            *("git checkout -q --detach $base", "git tag v9 v9", "git branch -qD v9"),
+            *("echo lost > x", "git add x", "git commit -qm x", "git checkout -q $base"),
+            *("echo stash > x", "git stash -qu"),
+        )
+    )
+    race, patches = raced(place, {"claude": script})
+    patch = race.lane("claude")["patch"]
+    assert not patch["left_behind"], patch["notes"]
+    refs = [ref + "^3" * ref.endswith("stash") for ref in patch["stranded"]]
+    shown = sorted(place.git("show", f"{ref}:x", cwd=patches) for ref in refs)
+    assert shown == sorted((*ALIKE, "lost", "stash")), patch["stranded"]
+
+
+@by_account
+def test_a_repository_that_an_agent_has_moved_away_is_looked_at(place: Place) -> None:
+    race, patches = raced(place, MOVED)
+    for lane in MOVED:
+        patch = race.lane(lane)["patch"]
+        assert place.git("show", f"{lane}:src/pager.py", cwd=patches) == "fixed"
+        assert patch["stranded"] == [f"refs/left/{lane}/1/moved/stash"], patch["notes"]
+        assert place.git("show", f"{patch['stranded'][0]}^3:x", cwd=patches) == "work"
+        assert "took its git repository away" not in str(patch["notes"])
+
+
+@by_user
+def test_a_repository_that_an_agent_took_out_of_its_lane_is_missed(place: Place) -> None:
+    race, _ = raced(place, {"claude": f"{STASH}; rm -rf .git; {ANEW}"})
+    patch = race.lane("claude")["patch"]
+    assert (patch["stranded"], patch["left_behind"]) == ([], 0)
+    assert "took its git repository away" in str(patch["notes"])
+
+
+@by_account
+def test_what_leads_out_of_a_lane_is_not_followed(place: Place) -> None:
+    git(place.repo, "worktree", "add", "-q", "--detach", str(place.scratch / "own"))
+    (place.scratch / "own" / "README.md").write_text("the user's\n")
+    git(place.scratch / "own", "commit", "-qam", "the user's")
+    for number in range(3):
+        (place.repo / "secret").write_text(f"{number}\n")
+        git(place.repo, "stash", "-qu")
+    private = place.repo.parent / "private"
+    private.mkdir()
+    private.chmod(0)
+    race, _ = raced(place, OUT)
+    for lane in OUT:
+        patch = race.lane(lane)["patch"]
+        assert (patch["stranded"], patch["left_behind"]) == ([], 0), patch["notes"]
+    assert private.stat().st_mode & 0o777 == 0
+
+
+def raced(place: Place, scripts: Mapping[str, str]) -> tuple[Race, Path]:
+    """A race in which each lane's agent does that, and its patches.git."""
+    cases = (f"{lane}) {script} ;;" for lane, script in scripts.items())
+    script = "\n".join(("set -e", "case $HYDRA_LANE in", *cases, "esac"))
+    shell = fakes.shell("sh", "-c", script)
+    place.agent("claude", [shell, fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
+    place.hand_over()
+    race = place.race("-a", f"{len(scripts)}xclaude", "--no-check")
+    return race, Path(race.document["folder"], "patches.git")

@@ -19,6 +19,7 @@ from hydra.git.index import copy_index
 from hydra.git.patches import commit_tree
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, join, run, split
+from hydra.git.user_refs import addresses
 from hydra.records.request import Limits
 
 __all__ = [
@@ -241,9 +242,7 @@ def about(repo: Repository, oid: str) -> dict[str, object]:
             "author": author,
             "date": date,
             "branch": repo.branch,
-            "remotes": {
-                remote.name: _without_password(remote.url) for remote in repository.remotes
-            },
+            "remotes": addresses(repo),
             "tags": len(repository.tags),
             "object_format": repo.object_format,
             "shallow": repo.shallow,
@@ -287,9 +286,3 @@ def _check_way(repo: Repository, named: str, path: PurePosixPath, text: str) -> 
         ) from error
     if ".git" in (part.lower() for part in way.parts[:1]):
         raise UsageError(f"{text} leads into .git through a link: {named}", hint="leave it out")
-
-
-def _without_password(url: str) -> str:
-    scheme, mark, rest = url.partition("://")
-    host = rest.rpartition("@")[2] if mark else rest
-    return f"{scheme}{mark}{host}"

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from hydra.git.bare_repo import borrow_objects
@@ -25,6 +26,12 @@ _PACK = re.compile(r"pack-[0-9a-f]+\.(?:pack|idx)")
 
 _DEPTH = 5
 """git itself follows alternates of alternates this far."""
+
+_STORES = 1000
+"""Objects folders that are looked at: git asks every one for each object that it misses."""
+
+_FOLDERS = 50_000
+"""Folders of a lane in which a repository is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,12 @@ class MountedTree:
     def outside(self, path: Path) -> Path:
         """Where that lies which its commands call `path`."""
         return _moved(path, self.place, self.tree)
+
+    def named(self, folder: Path, name: bytes) -> Path:
+        """Where that lies which a file in `folder` names: a relative name, too, leads from where
+        its commands had the folder."""
+        text = os.fsdecode(name.strip().replace(b"\0", b""))
+        return self.outside(Path(os.path.normpath(self.inside(folder) / text)))
 
 
 def _moved(path: Path, old: Path, new: Path) -> Path:
@@ -74,14 +87,26 @@ class LaneFolder:
         """Whether it is a repository of this lane: another's is none of Hydra's business."""
         return self.owns(git_dir / "objects") and os.path.isdir(git_dir / "objects")  # noqa: PTH112
 
+    def was_lent(self, git_dir: Path) -> bool:
+        """Whether a repository borrows the user's objects, as those do that Hydra has made."""
+        lent = {os.path.realpath(folder) for folder in self.lent}
+        return any(os.path.realpath(path) in lent for path in self._named(git_dir / "objects"))
+
+    def repositories(self) -> Iterator[Path]:
+        """What looks like one anywhere in this lane, not in another."""
+        for folder, inner, files in islice(os.walk(self.path), _FOLDERS):
+            if "HEAD" in files and "objects" in inner:
+                inner.clear()
+                yield Path(folder)
+
     def open(self, git_dir: Path) -> Survey:
         """Lets its owner read a repository whose agent has closed it, or a part of it; what was
         opened, and what stays closed, by its path in the lane. Nothing outside is touched."""
-        scan = Survey()
-        if self.owns(git_dir):
-            top = os.path.realpath(self.path)
-            folder = os.path.relpath(os.path.realpath(git_dir), top)
-            open_below(os.fsencode(top), os.fsencode(folder), scan)
+        scan, top, passed = Survey(), os.path.realpath(self.path), ""
+        # Behind what was closed may be a link that leads elsewhere.
+        while (real := os.path.realpath(git_dir)) != passed and self.owns(git_dir):
+            passed = real
+            open_below(os.fsencode(top), os.fsencode(os.path.relpath(real, top)), scan)
         return scan
 
     def objects(self, folder: Path, depth: int = _DEPTH) -> Path:
@@ -92,19 +117,19 @@ class LaneFolder:
             place = Path(tempfile.mkdtemp(dir=self.scratch, prefix="objects-"))
             self._shown[real] = place / "objects"
             near = self._alternates(folder) if depth else ()
-            borrow_objects(place, (*(self.objects(path, depth - 1) for path in near), *self.lent))
+            shown = (self.objects(path, depth - 1) for path in near if len(self._shown) < _STORES)
+            borrow_objects(place, (*shown, *self.lent))
             if self.owns(folder):
                 _link(real, place / "objects")
         return self._shown[real]
 
     def _alternates(self, folder: Path) -> Iterator[Path]:
-        if not self.owns(folder):
-            return
-        for line in small(folder / "info" / "alternates").splitlines():
-            named = self.mounted.inside(folder) / os.fsdecode(line.replace(b"\0", b""))
-            path = self.mounted.outside(Path(os.path.normpath(named)))
-            if self.owns(path):
-                yield path
+        return filter(self.owns, self._named(folder) if self.owns(folder) else ())
+
+    def _named(self, objects: Path) -> list[Path]:
+        """Where an objects folder says that more are."""
+        lines = small(objects / "info" / "alternates").splitlines()[:_STORES]
+        return [self.mounted.named(objects, line) for line in lines]
 
 
 def _link(objects: Path, target: Path) -> None:

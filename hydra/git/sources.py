@@ -15,7 +15,8 @@ from pathlib import Path
 from hydra.git.diff import TreeChange, read_change
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
-from hydra.git.tips import admins, small
+from hydra.git.tips import admins, is_folder, small
+from hydra.git.tree_scan import Survey
 
 LIMIT = 20.0
 """Seconds for one git command that reads what an agent could have written."""
@@ -65,23 +66,47 @@ class SubmoduleWork:
 def lane_sources(
     lane: LaneFolder, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[LaneRepository, ...]:
-    """The repository of the lane's tree, if it is one of this lane alone."""
+    """The repository of the lane's tree, if it is one of this lane alone; where its agent has put
+    another in the place of the one that it was made with, that too, wherever it lies."""
+    own = _own(lane, handed)
+    if own and lane.was_lent(own.git_dir):
+        return (own,)
+    others = [place for place in lane.repositories() if lane.was_lent(place)]
+    moved = (_with(lane, place, place, handed, lane.open(place), "moved/") for place in others)
+    return (*((own,) if own else ()), *moved)
+
+
+def _own(lane: LaneFolder, handed: frozenset[tuple[str, str]]) -> LaneRepository | None:
     dot = lane.mounted.tree / ".git"
     scan = lane.open(dot)
-    git_dir = inner_git_dir(lane.mounted.tree, lane.mounted)
-    if git_dir != dot:  # its agent has moved it
+    admin = inner_git_dir(lane.mounted.tree, lane.mounted)
+    if admin != dot:  # its agent has moved it
+        scan = lane.open(admin)
+    git_dir = admin
+    if common := small(admin / "commondir"):  # a linked worktree, as an earlier Hydra made them
+        git_dir = lane.mounted.named(admin, common)
         scan = lane.open(git_dir)
-    if not lane.holds(git_dir):
-        return ()
-    own = LaneRepository(
+    whole = lane.owns(admin) and lane.holds(git_dir)
+    return _with(lane, git_dir, admin, handed, scan) if whole else None
+
+
+def _with(
+    lane: LaneFolder,
+    git_dir: Path,
+    admin: Path,
+    handed: frozenset[tuple[str, str]],
+    scan: Survey,
+    prefix: str = "",
+) -> LaneRepository:
+    return LaneRepository(
         git_dir,
-        git_dir,
+        admin,
         lane.objects(git_dir / "objects"),
+        prefix,
         handed=handed,
         opened=tuple(scan.opened),
         closed=tuple(scan.closed),
     )
-    return (own,)
 
 
 def inner_source(
@@ -98,7 +123,7 @@ def module_sources(
     """The submodules' repositories that lie in the lane's own, whatever became of their folders;
     `base_links` are the paths and commits that the base names, by where git keeps each."""
     for top in (own.git_dir, *admins(own.git_dir)):
-        walk = os.walk(top / "modules")
+        walk = os.walk(top / "modules") if is_folder(top / "modules") else ()
         for place, folders, _ in islice(walk, _FOLDERS):
             if "objects" in folders:
                 folders[:] = [name for name in folders if name == "modules"]
@@ -137,11 +162,8 @@ def inner_git_dir(folder: Path, mounted: MountedTree | None) -> Path:
     line = small(dot, _GITFILE_LIMIT)
     if not line:
         return dot
-    named = os.fsdecode(line.removeprefix(b"gitdir:").strip().replace(b"\0", b""))
-    if mounted is None:
-        return folder / named
-    # A relative name, too, leads from where its commands had the folder.
-    return mounted.outside(Path(os.path.normpath(mounted.inside(folder) / named)))
+    mounted = mounted or MountedTree(folder, folder)
+    return mounted.named(folder, line.removeprefix(b"gitdir:"))
 
 
 def staged(

@@ -23,12 +23,14 @@ from hydra.git.sources import (
     staged,
 )
 from hydra.git.stranded_work import StrandedReport, WorkKeeper
-from hydra.git.tips import admins, read_tips, small
-from hydra.git.tree_scan import shown
+from hydra.git.tips import admins, is_folder, read_tips, small
+from hydra.git.tree_scan import first_paths, shown
 from hydra.records.request import Limits
 
 _REPOSITORIES = 50
-"""Repositories inside one tree that are looked at."""
+"""Repositories inside one tree, and linked worktrees of one, that are looked at."""
+
+_GONE = "its agent took its git repository away: commits and stashes that it made there are gone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +72,16 @@ def keep(lane: LaneSources) -> StrandedReport:
     )
     for work in lane.submodules:
         keeper.keep_submodule(work)
+    if lane.lane.lent and not any(lane.lane.was_lent(own.git_dir) for own in lane.sources):
+        keeper.notes.append(_GONE)
     for source in lane.sources:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
-        for admin in admins(source.git_dir):
+        linked = [admin for admin in admins(source.git_dir) if admin != source.admin]
+        for admin in linked[:_REPOSITORIES]:
             _keep_worktree(keeper, lane, source, admin)
+        if (more := len(linked) - _REPOSITORIES) > 0:
+            keeper.leave(f"{more} more worktrees of its own were not looked at", more)
     inside = _inside(lane)
     for inner in inside[:_REPOSITORIES]:
         keeper.look(inner)
@@ -90,9 +97,9 @@ def _inside(lane: LaneSources) -> list[LaneRepository]:
         inner_source(lane.lane, lane.worktree, folder, oids) for folder, oids in lane.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
-    for own in lane.sources[:1]:
+    for own in lane.sources:
         tops = (own.git_dir, *admins(own.git_dir))
-        if any(os.path.isdir(top / "modules") for top in tops):  # noqa: PTH112
+        if any(is_folder(top / "modules") for top in tops):
             for source in module_sources(lane.lane, own, _base_links(lane)):
                 sources.setdefault(os.path.realpath(source.git_dir), source)
     return [*sources.values()]
@@ -165,13 +172,16 @@ def _keep_worktree(
 ) -> None:
     """The files of one more worktree that the agent has made; staged ones, where it is gone."""
     short = f"{source.prefix}worktrees/{admin.name}"
-    named = Path(os.fsdecode(small(admin / "gitdir").strip())).parent
-    worktree = lane.lane.mounted.outside(named)
-    if worktree.is_relative_to(lane.worktree) and os.path.isdir(worktree):  # noqa: PTH112
-        return  # taken as files
-    lane.lane.open(worktree)
+    dot = lane.lane.mounted.named(admin, small(admin / "gitdir"))
+    worktree = dot.parent
+    closed = lane.lane.open(worktree).closed
+    if _is_in_tree(lane, worktree):
+        return
     linked = LaneRepository(source.git_dir, admin, source.objects, f"{short}/")
-    if not (lane.lane.owns(worktree) and os.path.isdir(worktree)):  # noqa: PTH112
+    is_named = dot.name == ".git" and lane.lane.owns(worktree)
+    if not (is_named and os.path.isdir(worktree)):  # noqa: PTH112
+        if closed:
+            keeper.leave(f"{short} may hold its work, and cannot be read: {first_paths(closed)}")
         _keep_staged(keeper, lane, linked, lane.worktree / "\0")
         return
     try:
@@ -192,6 +202,16 @@ def _keep_worktree(
         keeper.leave(f"{short} has files that could not all be taken: {worktree}")
     _keep_tree(keeper, lane, source, taken.tree, f"{short}/files")
     _keep_staged(keeper, lane, linked, worktree, tree=taken.tree)
+
+
+def _is_in_tree(lane: LaneSources, worktree: Path) -> bool:
+    """Whether it was taken as files of the lane's own tree: one in .git, or in a folder that is
+    ignored, was not."""
+    top, real = os.path.realpath(lane.worktree), Path(os.path.realpath(worktree))
+    if not real.is_relative_to(top):
+        return False
+    folder = os.fsencode(real.relative_to(top))
+    return folder == b"." or any(path.rstrip(b"/") == folder for path, _ in lane.repositories)
 
 
 def _keep_tree(

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,13 +82,13 @@ class WorkKeeper:
         settled = self._settled(source, tips)
         named = _named(source, tips, settled)
         nobodys = (*settled, *(self._handed(source) if named else ()))
-        for short, oid in [*named.items()][:_MOST]:
+        for short, oid in named[:_MOST]:
             if not self._is_in_patch(source, oid, tips.head):
                 self.bring(source, oid, short, nobodys)
         if (more := len(named) - _MOST) > 0:
             self.leave(f"{more} more refs were not looked at", more)
         try:
-            self._unnamed(source, tips, (*settled, *named.values()))
+            self._unnamed(source, tips, (*settled, *(oid for _, oid in named)))
             if not source.nested or tips.head in tips.commits:  # else as it was filled
                 self._head(source, tips.head, settled)
         except GitFailed as failed:
@@ -99,7 +100,7 @@ class WorkKeeper:
         self, source: LaneRepository, oid: str, short: str, settled: Iterable[str] = ()
     ) -> None:
         """One piece of work, if it has anything that `settled` has not."""
-        ref = f"refs/left/{self.name}/{_ODD.sub(_coded, short)}"
+        ref = self._ref(short)
         try:
             if settled and not self._size(source, oid, settled):
                 return
@@ -120,7 +121,7 @@ class WorkKeeper:
         """What was changed in the files of a submodule that stays a link, as a commit on the files
         that it was: one of the user's would bring all their history."""
         source, path = work.source, shown(work.path)
-        ref = f"refs/left/{self.name}/{_ODD.sub(_coded, f'{source.prefix}files')}"
+        ref = self._ref(f"{source.prefix}files")
         try:
             tree = self._git(source, "rev-parse", f"{work.recorded}^{{tree}}").line
             first = self._commit(source, "The submodule as it was\n", tree)
@@ -145,6 +146,17 @@ class WorkKeeper:
                 f"the submodule {path} stays as it was, what was changed in it is kept as {ref}: "
                 f"{fetch} && {own} cherry-pick -n FETCH_HEAD"
             )
+
+    def _ref(self, short: str) -> str:
+        """One of its own: a branch and a tag may be called alike, or as a folder of others."""
+        top, name = f"refs/left/{self.name}/", _ODD.sub(_coded, short)
+        names = (f"{top}{number}/{name}" for number in count(2))
+        return next(ref for ref in chain((top + name,), names) if not self._is_in_use(ref))
+
+    def _is_in_use(self, ref: str) -> bool:
+        folder = f"{ref}/".casefold()  # of some disks two that differ in case are one file
+        others = (f"{other}/".casefold() for other in self.refs)
+        return any(folder.startswith(other) or other.startswith(folder) for other in others)
 
     def _commit(self, source: LaneRepository, message: str, *arguments: str) -> str:
         return run(
@@ -319,16 +331,16 @@ class WorkKeeper:
         )
 
 
-def _named(source: LaneRepository, tips: Tips, settled: Iterable[str]) -> dict[str, str]:
+def _named(source: LaneRepository, tips: Tips, settled: Iterable[str]) -> list[tuple[str, str]]:
     """What each ref is called for a person, and what it names; but those that are no work."""
     is_clone = any(ref.startswith("refs/remotes/") for ref in tips.refs)
     cloned = ("refs/remotes/", "refs/tags/") if is_clone else ("refs/remotes/",)
-    return {
-        source.prefix + ref.removeprefix("refs/").removeprefix("heads/"): oid
+    return [
+        (source.prefix + ref.removeprefix("refs/").removeprefix("heads/"), oid)
         for ref, oid in tips.refs.items()
         if ref != tips.branch and oid not in settled and (ref, oid) not in source.handed
         if not (source.nested and ref.startswith(cloned))
-    }
+    ]
 
 
 def _coded(match: re.Match[str]) -> str:

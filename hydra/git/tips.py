@@ -60,7 +60,10 @@ def read_tips(git_dir: Path, admin: Path) -> Tips:
 
 def admins(git_dir: Path) -> list[Path]:
     """The folders of its linked worktrees."""
-    return sorted(islice((path for path in git_dir.glob("worktrees/*") if _is_folder(path)), 50))
+    if not is_folder(git_dir / "worktrees"):
+        return []
+    folders = (path for path in git_dir.glob("worktrees/*") if is_folder(path))
+    return sorted(islice(folders, _FILES))
 
 
 def small(path: Path, most: int = FILE_BYTES) -> bytes:
@@ -101,7 +104,10 @@ def _linked(content: bytes) -> str:
 
 def _older_stashes(git_dir: Path) -> list[str]:
     """`stash@{1}` and on live in the reflog alone, the newest at its end."""
-    lines = small(git_dir / "logs" / "refs" / "stash", _LIST_BYTES).splitlines()
+    file = git_dir / "logs" / "refs" / "stash"
+    if not all(map(is_folder, file.parents[:2])):
+        return []
+    lines = small(file, _LIST_BYTES).splitlines()
     return [oid for line in reversed(lines[:-1]) if (oid := _first(line[line.find(b" ") + 1 :]))]
 
 
@@ -125,13 +131,13 @@ def _first(line: bytes) -> str:
 
 
 def _below(place: Path, name: str) -> list[Path]:
-    walk = os.walk(place / name) if _is_folder(place / name) else iter(())
+    walk = os.walk(place / name) if is_folder(place / name) else iter(())
     paths = (Path(folder, file) for folder, _, files in walk for file in files)
     return list(islice((path for path in paths if not path.name.endswith(".lock")), _FILES))
 
 
 def _files(folder: Path) -> list[Path]:
-    if not _is_folder(folder):
+    if not is_folder(folder):
         return []
     try:
         with os.scandir(folder) as entries:
@@ -141,7 +147,8 @@ def _files(folder: Path) -> list[Path]:
     return files[:_FILES]
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Whether it is one itself: an agent may have put a link there that leads out of its lane."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:

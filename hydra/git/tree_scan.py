@@ -102,13 +102,17 @@ def files_under(top: bytes, folder: bytes, scan: Survey) -> Iterator[bytes]:
 
 
 def open_below(top: bytes, folder: bytes, scan: Survey) -> None:
-    """Opens a folder, what leads to it from `top`, and all that lies in it; neither may be a link.
+    """Opens a folder, what leads to it from `top`, and all that lies in it; no link is followed.
 
     For a repository of an agent's: what git and Hydra could not read there would be lost.
     """
     parts = folder.split(b"/")
-    for number in range(len(parts)):
-        _open_folder(top, b"".join(part + b"/" for part in parts[:number]), scan)
+    _open_folder(top, b"", scan)
+    for number in range(1, len(parts) + 1):
+        path = b"/".join(parts[:number])
+        if os.path.islink(top + b"/" + path):  # noqa: PTH114
+            return
+        _open_folder(top, path + b"/", scan)
     waiting = [folder + b"/"]
     while waiting:
         inner = waiting.pop()

@@ -21,7 +21,10 @@ _KEYS = (
 _REFUSED = "refused-from-a-lane"
 """A remote helper that is not there: git names it where it would push or fetch."""
 
-_SIGNED = re.compile(r"([\w+.-]+://)([^/?#]*)@")
+_ADDRESSES = ("url", "remote", "partialclone")
+
+_SIGNED = re.compile(r"([\w+.-]+://)([^/?#\s]*)@")
+_QUERY = re.compile(r"(https?://[^\s?#]*)[?#]\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +67,35 @@ def remotes(repo: Repository) -> Settings:
     return tuple(_rows(split(listed)))
 
 
+def addresses(repo: Repository) -> dict[str, str]:
+    """Each of the user's remotes with its address, without secrets."""
+    return {
+        _address(key[len("remote.") : -len(".url")]): _address(url)
+        for key, url in repo.config.items()
+        if key.startswith("remote.") and key.endswith(".url")
+    }
+
+
 def _rows(entries: list[bytes]) -> Iterator[tuple[str, str]]:
     for entry in entries:
-        key, value = (os.fsdecode(part) for part in entry.split(b"\n", 1))
+        name, has_value, text = (os.fsdecode(part) for part in entry.partition(b"\n"))
+        key, last = name, name.rpartition(".")[2]
+        if "://" in key:  # a remote that is called by its address
+            key = f"{_address(key.removesuffix(f'.{last}'))}.{last}"
+        # `[remote "x"] promisor` with no value at all is true.
+        value = text if has_value else "true"
         if key == "extensions.partialclone":
             yield "core.repositoryformatversion", "1"
-        yield key, _address(value) if key.endswith((".url", ".remote")) else value
+        yield key, _address(value) if last in _ADDRESSES else value
         if key.startswith("remote.") and key.endswith(".url"):
             yield key.removesuffix("url") + "vcs", _REFUSED
 
 
 def _address(url: str) -> str:
-    """Without what signs in there, but for the user of ssh, who is a part of it."""
-    if match := _SIGNED.match(url):
-        user = match[2].partition(":")[0] + "@" if "ssh" in match[1] else ""
-        url = match[1] + user + url[match.end() :]
-    if url.startswith(("http:", "https:")):
-        url = url.partition("?")[0]
-    return Redactor(()).text(url)
+    """Without what signs in there, but for the user of ssh, who is a part of it; also within what
+    is left to a helper (`name::https://...`, `ext::...`)."""
+    return Redactor(()).text(_QUERY.sub(r"\1", _SIGNED.sub(_unsigned, url)))
+
+
+def _unsigned(match: re.Match[str]) -> str:
+    return match[1] + (match[2].partition(":")[0] + "@" if "ssh" in match[1] else "")
