@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import put_back
+from hydra.analysis.tampering.inline_tests import put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.junit import read_junit
@@ -79,6 +79,10 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
         "check": {"qa/check_pages.py": CHECKS.replace("2) == 2", "2) == 1")},
         "example": {"src/pager.py": PAGER.replace("    3\n", "    2\n")},
         "drops": {"src/pager.py": MENDED.replace("    >>> half(4)\n    2\n", "")},
+        "copies": {
+            "src/pager.py": PAGER.replace("    3\n", "    2\n"),
+            "src/book.py": MENDED.partition("\n\n\n")[0] + "\n",
+        },
         "breaks": {
             "src/pager.py": breaking.replace("    2\n", "    3\n"),
             "qa/check_pages.py": CHECKS.replace("(8) == 4", "(8) == 5").replace("== 3", "== 4"),
@@ -89,7 +93,8 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
     assert states(judged, lanes) == {
         "check": "held_back",
         "example": "held_back",
-        "drops": "untested",
+        "drops": "held_back",
+        "copies": "held_back",
         "breaks": "held_back",
         "right": "proved",
     }, str(judged)
@@ -98,9 +103,9 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
     ]
     still = "2 of 2 failing tests still fail with your tests"
     assert judged.gates("example") == [f"changes the tests in pager.py; {still}"]
-    assert judged.of("drops")["reason"] == (
-        "it changes tests, and could not be run with the base's version of them"
-    )
+    assert judged.gates("copies") == [f"changes the tests in pager.py; {still}"]
+    half = "src/pager.py::src.pager.half"
+    assert judged.gates("drops") == [f"1 test that passed on the base no longer runs: {half}"]
     assert judged.top() == "right"
 
 
@@ -169,12 +174,17 @@ def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
             .replace("half(6), 3", "half(6), 4")
         },
         "grows": {"src/lib.rs": RUST_MENDED.replace(up, up + more)},
+        "copies": {
+            "src/lib.rs": RUST.replace("2), 2);", "2), 1);"),
+            "src/nobodys.rs": RUST[RUST.index("#[cfg") :],
+        },
     }
     judged = Judged(hydra, lanes).run(checks=("cargo test --offline",))
     assert states(judged, lanes) == {
         "edits": "held_back",
         "breaks": "held_back",
         "grows": "proved",
+        "copies": "held_back",
     }, str(judged)
     assert judged.gates("edits") == [
         "changes what up expects: 2 -> 1; the base's version still fails with it"
@@ -392,6 +402,41 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
     assert changed([file(path, old, code)]) == ()
     assert has_code(standing_of(file(path, old, code)))
     assert not has_code(standing_of(file(path, old, rewritten)))
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE)
+def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: str) -> None:
+    """The code that it tests is where it was: what asks the same elsewhere asks nothing of it."""
+    copy = file(f"lib/copy.{path.rpartition('.')[2]}", None, old)
+    rewritten = [file(path, old, re.sub(r"\b2\b", "1", old)), copy]
+    assert changed(rewritten) == (path,)
+    assert put_back(rewritten[0], rewritten) == old
+    bare = [file(path, old, without_tests(path, old)), copy]
+    assert changed(bare) == (path,)
+    moved = [file(path, old, None), copy]
+    assert changed(moved) == ()
+
+
+DELETED = [("src/up.zig", ZIG), ("source/up.d", D), ("src/up.ts", VITEST_IN_SOURCE)]
+DELETED += [("src/up.cpp", CPP), ("src/up.rs", TOKIO)]
+
+
+@pytest.mark.parametrize(("path", "old"), DELETED)
+def test_a_block_of_tests_that_is_gone_holds_its_patch_back(path: str, old: str) -> None:
+    bare = without_tests(path, old)
+    base = result({"a::b": False, "a::c": True})
+    own = result({"a::b": True, "a::c": True})
+
+    def gates(*files: FileChange) -> tuple[str, ...]:
+        verdict = rank(evidence([lane("a", own, base=[base], files=files)], [base]))
+        return tuple(gate.text for gate in verdict.lanes[0].gates)
+
+    assert gates(file(path, old, bare)) in (
+        (f"deletes 1 test of {path}",),
+        ("deletes the test ups",),
+    )
+    assert gates(file(path, old, None), file(f"lib/{path}", None, old)) == ()
+    assert gates(file(path, old, old.replace("1", "2"))) == ()
 
 
 def standing_of(*files: FileChange) -> LaneResults:
