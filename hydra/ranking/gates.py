@@ -42,13 +42,13 @@ def gates(
     return (
         *of_ending(mine),
         *of_checks(mine),
-        *of_red_checks(mine, evidence.baseline),
+        *of_red_checks(mine, evidence.baseline_of(mine.lane)),
         *_protected_paths(mine, evidence.protected),
         *_findings(mine, findings, outdated),
         *(put_back or (*of_own_version(mine, findings), *_contradicting(mine, demanded))),
         *_skipped(mine, findings),
-        *_lost(mine, findings, evidence.baseline),
-        *_silent(mine, evidence.baseline),
+        *_lost(mine, findings, evidence.baseline_of(mine.lane)),
+        *_silent(mine, evidence.baseline_of(mine.lane)),
         *_bent(mine, evidence.trials),
     )
 
