@@ -73,6 +73,11 @@ def test_files_are_known_by_their_names(path: str, kind: str) -> None:
 def test_tests_are_known_by_their_names_in_each_language() -> None:
     for path in ("tests/helper.py", "test_a.py", "a_test.go", "web/a.test.tsx", "a_spec.rb"):
         assert is_test(path.encode()), path
+    for ending in ("java", "kt", "groovy", "scala"):
+        for name in ("PagerSpec", "HTTPSpec", "V2Spec"):
+            assert is_test(f"src/main/{name}.{ending}".encode()), (name, ending)
+        assert not is_test(f"src/main/Spec.{ending}".encode()), ending
+        assert not is_test(f"src/main/Inspec.{ending}".encode()), ending
     for path in ("tests/data.json", "src/latest.py", "src/contest.go", "testing.md"):
         assert not is_test(path.encode()), path
 

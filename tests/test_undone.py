@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hydra.checks.regressions import compare_to_baseline
 from hydra.git import runner
 from hydra.ranking import collect
+from hydra.ranking.evidence import Evidence
 from hydra.ranking.undone import undoing, undone
+from hydra.ranking.verdict import rank
+from hydra.records.outcome import Patch
 from tests.conftest import git
+from tests.support.evidences import result
 
 LOOP = (
     "def total(rows):\n    value = 0\n    for row in rows:\n"
@@ -45,18 +50,24 @@ class History:
         git(self.repo, *more, "commit", "-qm", subject)
         return git(self.repo, "rev-parse", "--short=7", "HEAD")
 
-    def patch(self, files: Files, task: str = "Mend it") -> tuple[list[str], str]:
-        """What is said of a patch of these files, and what of that is a decision."""
+    def evidence(self, patches: Mapping[str, Files], task: str = "Mend it") -> Evidence:
+        """Of a run whose lanes left patches of these files."""
         base = git(self.repo, "rev-parse", "HEAD")
-        self.commit("A patch", files)
-        head = git(self.repo, "rev-parse", "HEAD")
-        git(self.repo, "branch", "-qf", "claude", head)
-        git(self.repo, "reset", "-q", "--hard", base)
+        lanes = []
+        for name, files in patches.items():
+            self.commit("A patch", files)
+            head = git(self.repo, "rev-parse", "HEAD")
+            git(self.repo, "branch", "-qf", name, head)
+            git(self.repo, "reset", "-q", "--hard", base)
+            patch = {"commit": head, "base": base}
+            lanes.append({"lane": name, "status": "completed", "patch": patch})
         folder = self.scratch / head
         git(self.scratch, "clone", "-q", "--bare", str(self.repo), str(folder / "patches.git"))
-        patch = {"commit": head, "base": base}
-        lanes = [{"lane": "claude", "status": "completed", "patch": patch}]
-        facts = collect.evidence(folder, base, lanes, task=task)
+        return collect.evidence(folder, base, lanes, task=task)
+
+    def patch(self, files: Files, task: str = "Mend it") -> tuple[list[str], str]:
+        """What is said of a patch of these files, and what of that is a decision."""
+        facts = self.evidence({"claude": files}, task)
         (lane,) = facts.lanes
         reason = undoing(lane.files, facts)
         said = [finding.text for finding in undone(lane.files, facts)]
@@ -79,6 +90,22 @@ def test_lines_taken_back_beside_a_mend_in_the_same_file_are_said(history: Histo
         f"undoes {oid}: Guard",
     )
     assert history.patch({"rows.py": ours}) == ([f"undoes {oid}: Guard"], "")
+
+
+def test_of_equals_the_one_that_takes_nothing_back_is_first(history: History) -> None:
+    """However many lanes left the same patch that does."""
+    history.commit("The code", {"a.py": CODE})
+    history.commit("Guard", {"a.py": GUARD})
+    back: Files = {"a.py": CODE.replace(*MENDED)}
+    facts = history.evidence({"a": back, "b": back, "c": {"a.py": GUARD.replace(*MENDED)}})
+    base, own = result({"t.py::test_last": False}), result({"t.py::test_last": True})
+    checks = (compare_to_baseline(own, base),)
+    patch = Patch(commit="a" * 40, base="b" * 40, files=1, insertions=1, deletions=1)
+    lanes = tuple(replace(lane, checks=checks, patch=patch) for lane in facts.lanes)
+    verdict = rank(replace(facts, lanes=lanes, baseline=(base,)))
+    assert {lane.lane: lane.rank for lane in verdict.lanes} == {"c": 1, "a": 2, "b": 2}
+    assert verdict.top == "c"
+    assert verdict.says.endswith("it takes nothing back of a recent commit, unlike a and b")
 
 
 def test_a_part_of_a_commit_is_said_with_its_file(history: History) -> None:

@@ -79,6 +79,10 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
         "check": {"qa/check_pages.py": CHECKS.replace("2) == 2", "2) == 1")},
         "example": {"src/pager.py": PAGER.replace("    3\n", "    2\n")},
         "drops": {"src/pager.py": MENDED.replace("    >>> half(4)\n    2\n", "")},
+        "copies": {
+            "src/pager.py": PAGER.replace("    3\n", "    2\n"),
+            "src/book.py": MENDED.partition("\n\n\n")[0] + "\n",
+        },
         "breaks": {
             "src/pager.py": breaking.replace("    2\n", "    3\n"),
             "qa/check_pages.py": CHECKS.replace("(8) == 4", "(8) == 5").replace("== 3", "== 4"),
@@ -89,7 +93,8 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
     assert states(judged, lanes) == {
         "check": "held_back",
         "example": "held_back",
-        "drops": "untested",
+        "drops": "held_back",
+        "copies": "held_back",
         "breaks": "held_back",
         "right": "proved",
     }, str(judged)
@@ -98,9 +103,9 @@ def test_files_that_settings_name_and_examples_in_docstrings(hydra: Hydra) -> No
     ]
     still = "2 of 2 failing tests still fail with your tests"
     assert judged.gates("example") == [f"changes the tests in pager.py; {still}"]
-    assert judged.of("drops")["reason"] == (
-        "it changes tests, and could not be run with the base's version of them"
-    )
+    assert judged.gates("copies") == [f"changes the tests in pager.py; {still}"]
+    half = "src/pager.py::src.pager.half"
+    assert judged.gates("drops") == [f"1 test that passed on the base no longer runs: {half}"]
     assert judged.top() == "right"
 
 
@@ -169,12 +174,17 @@ def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
             .replace("half(6), 3", "half(6), 4")
         },
         "grows": {"src/lib.rs": RUST_MENDED.replace(up, up + more)},
+        "copies": {
+            "src/lib.rs": RUST.replace("2), 2);", "2), 1);"),
+            "src/nobodys.rs": RUST[RUST.index("#[cfg") :],
+        },
     }
     judged = Judged(hydra, lanes).run(checks=("cargo test --offline",))
     assert states(judged, lanes) == {
         "edits": "held_back",
         "breaks": "held_back",
         "grows": "proved",
+        "copies": "held_back",
     }, str(judged)
     assert judged.gates("edits") == [
         "changes what up expects: 2 -> 1; the base's version still fails with it"

@@ -40,9 +40,11 @@ def newest(
     name: str,
     rounds: Sequence[Path] | None = None,
     same: Sequence[str] = (),
+    like: CheckResult | None = None,
 ) -> dict[str, CheckResult]:
     """By check, the newest result of a lane or of the base that says something of it, else the
-    newest; in the order of the oldest round. Of all rounds, or of `rounds`, the newest first.
+    newest; in the order of the oldest round. Of all rounds, or of `rounds`, the newest first; of
+    those alone that can be held against `like`.
 
     `same` are lanes that left the same tree: what came of that in a clean worktree is the lane's
     too, where a round has nothing of its own."""
@@ -53,6 +55,8 @@ def newest(
         for folder in (*same, name):
             for check, result in recorded(round / folder).items():
                 if folder != name and result.tree != "clean":
+                    continue
+                if like is not None and result.differs(like):
                     continue
                 # What could not run this time takes nothing back of what did before.
                 if check not in results or _has_run(result) or not _has_run(results[check]):
@@ -107,8 +111,14 @@ def recorded(folder: Path) -> dict[str, CheckResult]:
         if not path.name.endswith(_FURTHER) and (result := _read(path)):
             again = _read(path.with_suffix(".again.json"))
             again = None if again and again.differs(result) else again
-            results[result.check.name] = replace(result, again=again)
+            results[result.check.name] = of_round(replace(result, again=again), folder.parent)
     return results
+
+
+def of_round(result: CheckResult, round: Path) -> CheckResult:
+    """A result of a round, whose own ground is one that no other round's may be taken for where an
+    older Hydra has not written down what it was."""
+    return result if result.ground else replace(result, ground=f"of round {round.name}")
 
 
 def lane_rounds(run_folder: Path) -> list[Path]:

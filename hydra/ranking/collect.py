@@ -63,7 +63,6 @@ def evidence(
     on_base = collected(baseline.values(), paths)
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
-    trials, not_tried = _trials(folder, {*values} - moved, baseline)
     same = _same_trees({lane: tree for lane, tree in trees.items() if lane not in moved})
     results = {
         lane: [*_results(folder, lane, same.get(lane, ()), document)]
@@ -71,6 +70,8 @@ def evidence(
         if lane not in moved
     }
     results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
+    bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
+    trials, not_tried = _trials(folder, {*values} - moved, baseline, results)
     return Evidence(
         run=folder.name,
         base=base,
@@ -81,8 +82,11 @@ def evidence(
                     tree=trees.get(lane, ""),
                     files=marked(files.get(lane, ()), on_base, results.get(lane, ())),
                     moved=lane in moved,
+                    baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(
-                        _with_new(compare_to_baseline(result, baseline.get(result.check.name)), old)
+                        _with_new(
+                            compare_to_baseline(result, bases[lane].get(result.check.name)), old
+                        )
                         for result in results.get(lane, ())
                     ),
                 ),
@@ -105,6 +109,19 @@ def evidence(
         hunks=hunks,
         task=task,
     )
+
+
+def _bases(
+    folder: Path, baseline: Mapping[str, CheckResult], results: Iterable[CheckResult]
+) -> Mapping[str, CheckResult]:
+    """The base's results that a lane's are held against: the newest, or those of the ground that
+    the lane's ran on, where the base has run elsewhere since (`hydra check` of another lane)."""
+    bases = dict(baseline)
+    for result in results:
+        name = result.check.name
+        if name in bases and bases[name].differs(result):
+            bases[name] = newest(folder, BASE, like=result).get(name, bases[name])
+    return bases
 
 
 def _history(
@@ -254,10 +271,13 @@ def _in_order(results: dict[str, CheckResult], lanes: Sequence[Document]) -> dic
 
 
 def _trials(
-    folder: Path, lanes: set[str], baseline: Mapping[str, CheckResult]
+    folder: Path,
+    lanes: set[str],
+    baseline: Mapping[str, CheckResult],
+    results: Mapping[str, Sequence[CheckResult]],
 ) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """The newest of each trial; what was not tried in one round may have been in another. One that
-    ran otherwise than the base does by now was not tried."""
+    ran otherwise than the lane's own checks by now, or than the base does, was not tried."""
     latest: dict[tuple[object, ...], Trial] = {}
     cut: dict[tuple[str, str, str], NotTried] = {}
     for round in reversed(lane_rounds(folder)):
@@ -275,7 +295,9 @@ def _trials(
             if (item.kind, item.on, item.author) not in tried:
                 cut[item.kind, item.on, item.author] = item
     for key, trial in [*latest.items()]:
-        base = baseline.get(trial.result.check.name)
+        name = trial.result.check.name
+        own = {result.check.name: result for result in results.get(trial.on or trial.author, ())}
+        base = own.get(name, baseline.get(name))
         if base is not None and (differs := trial.result.differs(base)):
             del latest[key]
             cut[trial.kind, trial.on, trial.author] = NotTried(

@@ -36,6 +36,8 @@ class LaneEvidence:
     usage: Usage = field(default_factory=Usage)
     seconds: float | None = None
     moved: bool = False
+    baseline: tuple[CheckResult, ...] | None = None
+    """The base's results on the grounds of its own; None: the run's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,10 @@ class Evidence:
     history: tuple[EarlierCommit, ...] = ()
     hunks: Hunks = field(default_factory=dict)
     task: str = ""
+
+    def baseline_of(self, lane: LaneEvidence) -> tuple[CheckResult, ...]:
+        """The base's results that a lane's are held against."""
+        return self.baseline if lane.baseline is None else lane.baseline
 
     @property
     def checked(self) -> bool:

@@ -26,7 +26,7 @@ def reasons(
     """All that is to be said of one lane that left a patch, but for its gates."""
     lane = mine.lane.lane
     return (
-        *_base(mine, evidence.baseline, _weightless_of(lane, rows)),
+        *_base(mine, evidence.baseline_of(mine.lane), _weightless_of(lane, rows)),
         *_put_back(mine),
         *_cross(lane, rows),
         *_agreement(lane, groups, rows),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.tampering.inline_tests import inline_changed
+from hydra.analysis.tampering.inline_tests import gone, inline_changed
 from hydra.analysis.tampering.test_files import exists, holds_tests
 from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
@@ -42,13 +42,13 @@ def gates(
     return (
         *of_ending(mine),
         *of_checks(mine),
-        *of_red_checks(mine, evidence.baseline),
+        *of_red_checks(mine, evidence.baseline_of(mine.lane)),
         *_protected_paths(mine, evidence.protected),
         *_findings(mine, findings, outdated),
         *(put_back or (*of_own_version(mine, findings), *_contradicting(mine, demanded))),
         *_skipped(mine, findings),
-        *_lost(mine, findings, evidence.baseline),
-        *_silent(mine, evidence.baseline),
+        *_lost(mine, findings, evidence.baseline_of(mine.lane)),
+        *_silent(mine, evidence.baseline_of(mine.lane)),
         *_bent(mine, evidence.trials),
     )
 
@@ -234,24 +234,42 @@ def _skipped(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[Reason]
 def _lost(
     mine: LaneResults, findings: Sequence[Finding], baseline: Sequence[CheckResult]
 ) -> Iterator[Reason]:
-    """Tests of deleted files that passed on the base, where the patch's own are fewer: seen in the
-    run, where reading the patch has shown none (a class that inherits them is deleted)."""
-    is_gate = any(finding.kind == DELETED and finding.weight == "gate" for finding in findings)
-    deleted = [file.path for file in mine.lane.files if not exists(file) and holds_tests(file)]
-    if is_gate or not deleted:
+    """Tests that passed on the base and lay in files that are deleted, or in code that has fewer
+    now: seen in the run, where reading the patch has shown none (a class that inherits them is
+    deleted; examples may be in no run)."""
+    if any(finding.kind == DELETED and finding.weight == "gate" for finding in findings):
         return
+    files = mine.lane.files
+    deleted = [file.path for file in files if not exists(file) and holds_tests(file)]
     modules = {PurePosixPath(path).stem for path in deleted}
+    inline = [
+        (PurePosixPath(path).stem, name) for path, names in gone(files).items() for name in names
+    ]
     before = {result.check.name: result.tests for result in baseline}
     for result in mine.lane.checks:
         base, now, changed = before.get(result.check.name), result.tests, result.comparison
-        if base is None or now is None or changed is None or now.total >= base.total:
+        if base is None or now is None or changed is None:
             continue
-        passed = (name for name in changed.vanished if base.by_id.get(name) == "passed")
-        names = [name for name in passed if modules.intersection(re.split(r"[./:]+", name))]
+        passed = [name for name in changed.vanished if base.by_id.get(name) == "passed"]
+        fewer = now.total < base.total
+        names = [
+            name for name in passed if (fewer and _lies_in(name, modules)) or _is_of(name, inline)
+        ]
         if names:
             no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
             text = f"{number_of(names, 'test')} that {no_longer}: {quoted(names)}"
             yield _gate(text, file=result.details)
+
+
+def _lies_in(name: str, modules: Collection[str]) -> bool:
+    return not {*re.split(r"[./:]+", name)}.isdisjoint(modules)
+
+
+def _is_of(name: str, inline: Sequence[tuple[str, str]]) -> bool:
+    """Whether a test's name has a file and what a test in its code is of; where that is the file
+    itself, its name alone."""
+    parts = {*re.findall(r"\w+", name)}
+    return any({file, of or file} <= parts for file, of in inline)
 
 
 def _silent(mine: LaneResults, baseline: Sequence[CheckResult]) -> Iterator[Reason]:

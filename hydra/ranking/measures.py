@@ -40,6 +40,7 @@ DECIDES: Mapping[str, str] = {
     "objections": "tests of fewer lanes fail with it than with {}",
     "literal": "the code of {} gives what a test expects, or asks whether tests run it",
     "spoiled": "new tests that pass on the base fail with {}, and of fewer lanes or none with it",
+    "undoes": "it takes nothing back of a recent commit, unlike {}",
     "agreement": "more lanes left the same patch as it than as {}",
     "build": "it builds, and {} does not",
     "tests": "it is equal to {} in all tests, and brings {brings} of them",
@@ -89,6 +90,7 @@ def measures(
             "spoiled",
             {standing: -_authors(spoiled(standing, rows, authors)) for standing in standings},
         ),
+        Measure("undoes", {lane: -float(_undoes(findings.get(lane, ()))) for lane in standings}),
         Measure("agreement", {lane: _agreeing(lane, same) for lane in standings}),
         Measure("build", {lane: _number(results.build) for lane, results in lanes}),
         Measure("lint", {lane: _number(results.lint) for lane, results in lanes}),
@@ -105,6 +107,12 @@ def measures(
 def _literal(findings: Sequence[Finding]) -> bool:
     """Whether code gives what tests expect, or asks whether it runs under tests."""
     return any(finding.kind == "hard_coded" for finding in findings)
+
+
+def _undoes(findings: Sequence[Finding]) -> bool:
+    """Whether it takes back one of the base's last commits: who does so with another agrees in a
+    habit, not in a mend."""
+    return any(finding.kind == "undoes" for finding in findings)
 
 
 def _authors(rows: Sequence[CrossTest]) -> float:

@@ -131,12 +131,13 @@ def standing(lane: LaneEvidence, evidence: Evidence) -> LaneResults:
     tests = [result for result in lane.checks if result.check.kind == "test"]
     compared = [test.comparison for test in tests if test.comparison is not None]
     whole, tests_only = _put_back(lane, evidence)
-    whole_checks = tuple(_turned_checks(lane, evidence.baseline))
+    baseline = evidence.baseline_of(lane)
+    whole_checks = tuple(_turned_checks(lane, baseline))
     return LaneResults(
         lane=lane,
-        fixed=_fixed(tests, evidence.baseline),
+        fixed=_fixed(tests, baseline),
         failing=_failing(compared, whole),
-        gone=tuple(_gone(tests, evidence.baseline)),
+        gone=tuple(_gone(tests, baseline)),
         broken=tuple(name for comparison in compared for name in comparison.broken),
         turned=(*(name for comparison in compared for name in comparison.fixed), *whole_checks),
         whole_checks=whole_checks,

@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hydra.checks.record import CheckResult, CheckStatus
-from hydra.ranking.evidence import LaneEvidence
+from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import Dimension, Score
-from hydra.records.request import Weights
 
 _RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
 
 
-def scores(
-    lanes: Sequence[LaneEvidence], baseline: Sequence[CheckResult], weights: Weights
-) -> dict[str, Score]:
+def scores(evidence: Evidence) -> dict[str, Score]:
     """By lane; only those that left a patch are held against each other."""
-    evidences = [lane for lane in lanes if lane.files]
+    evidences = [lane for lane in evidence.lanes if lane.files]
+    weights = evidence.weights
     smallest = min((size for lane in evidences if (size := lines(lane)) is not None), default=None)
     fastest = min((lane.seconds for lane in evidences if lane.seconds), default=None)
     return {
         lane.lane: _score(
             (
                 _build(lane, weights.build),
-                _tests(lane, baseline, weights.test),
-                _lint(lane, baseline, weights.lint),
+                _tests(lane, evidence.baseline_of(lane), weights.test),
+                _lint(lane, evidence.baseline_of(lane), weights.lint),
                 _ratio("scope", weights.scope, smallest, lines(lane), "smallest patch's lines"),
                 _ratio("speed", weights.speed, fastest, lane.seconds, "fastest lane's seconds"),
             )

@@ -46,7 +46,7 @@ def ruling(
     """
     for ending in of_ending(mine):
         return LaneState("held_back", ending.text)
-    against = [*_against(mine, gates, findings, evidence.baseline)]
+    against = [*_against(mine, gates, findings, evidence.baseline_of(mine.lane))]
     if against:
         return min(against, key=lambda ruling: _GRAVEST.index(ruling.state))
     mended, passing = fixed(mine, findings), _passing(mine, rows)
@@ -326,7 +326,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
         return f"its {_new(untried)} {were(untried)} not run on the base"
-    before = {result.check.name: result for result in evidence.baseline}
+    before = {result.check.name: result for result in evidence.baseline_of(mine.lane)}
     alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
     return _not_on_base(alone[0], before) if alone else _alike(checks, before)
 

@@ -42,7 +42,7 @@ def rank(evidence: Evidence) -> Verdict:
     ranking_state = _RankingState.of(evidence)
     order = rank_groups(ranking_state.patched, ranking_state.measures)
     places = _places(order)
-    scored = scores(evidence.lanes, evidence.baseline, evidence.weights)
+    scored = scores(evidence)
     lanes = [
         LaneVerdict(
             lane=lane,

@@ -89,7 +89,7 @@ TEST_NAME = re.compile(
     r"|tests?\.(c|cc|cpp|cxx)|tests\.(py|rs|[cm]?[jt]sx?)|.*[.-](test|spec|cy)\.[cm]?[jt]sx?"
     r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|.*\.(t|feature)|test-.*\.el|.*-tests?\.el"
     r"|.*_(spec|test)\.rb|.*_spec\.lua|.*tests?\.(java|kt|cs|scala|php|swift)"
-    r"|(?-i:.*[a-z\d](IT|Spec)\.(java|kt|groovy|scala|hs))",
+    r"|(?-i:(.*[a-z\d]IT|.+Spec)\.(java|kt|groovy|scala|hs))|.*tests?\.groovy",
     re.I,
 )
 """What a file of tests is called by the habits of its language, wherever it lies. Others are known

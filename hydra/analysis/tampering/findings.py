@@ -13,6 +13,7 @@ from hydra.analysis.tampering.code_changes import production
 from hydra.analysis.tampering.config_changes import steering
 from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.hardcoded import ExpectedValues
+from hydra.analysis.tampering.inline_tests import blocks_deleted
 from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.model import TestRead
 from hydra.analysis.tampering.named_data import naming
@@ -76,6 +77,7 @@ def _all(
     yield from steering(files, checks, base)
     yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
     yield from examples(files)
+    yield from blocks_deleted(files)
     yield from naming(files, untouched, base)
     yield from rewriting(files)
     yield from conflict_markers(files)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.languages.braces import BraceSource, Family, source, squeeze
 from hydra.analysis.tampering.model import too_much
@@ -18,6 +19,7 @@ from hydra.analysis.tampering.test_files import (
     is_configuration,
     supports_tests,
 )
+from hydra.analysis.wording import number_of
 
 
 class InlineTest(NamedTuple):
@@ -32,8 +34,25 @@ class InlineTest(NamedTuple):
 
 def inline_changed(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
     """The files of code in which a patch changes or drops tests that were there."""
-    moved = _moved(files)
-    return tuple(file for file in files if _is_code(file) and _lost(file, moved))
+    new = _of_new(files)
+    return tuple(file for file in files if _is_code(file) and _lost(file, new))
+
+
+def gone(files: Sequence[FileChange]) -> dict[str, tuple[str, ...]]:
+    """By file of code the tests that a patch has taken out of it, by what they are known by, where
+    no other stands in their place there, and none like them where their code has moved to."""
+    new = _of_new(files)
+    rows = ((file.path, _taken_out(file, new)) for file in files if _is_code(file))
+    return {path: names for path, names in rows if names}
+
+
+def blocks_deleted(files: Sequence[FileChange]) -> Iterator[Finding]:
+    """A gate for each file of code that has fewer blocks of tests: these run, where anybody may
+    leave examples out of his run. Rust's are read as files of tests are."""
+    for path, names in gone(files).items():
+        if path.rpartition(".")[2].lower() in _BLOCKS:
+            text = f"deletes {number_of(names, 'test')} of {path}"
+            yield Finding(kind="test_deleted", weight="gate", text=text, path=path)
 
 
 def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
@@ -54,7 +73,7 @@ def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
         at = piece.end
         if fitting is not None:
             parts.append(old[fitting.start : fitting.end])
-    moved = _moved(files)
+    moved = _moved(file, _of_new(files))
     lost = [piece for piece in pieces.values() if old[piece.start : piece.end] not in moved]
     if not all(piece.loose for piece in lost):
         return None
@@ -84,15 +103,56 @@ def _is_code(file: FileChange) -> bool:
     return existed(file) and not supports_tests(file) and not is_configuration(file.path)
 
 
-def _lost(file: FileChange, moved: frozenset[str]) -> bool:
+def _lost(file: FileChange, elsewhere: frozenset[str]) -> bool:
     old, new = _texts(file.path, file.old or ""), _texts(file.path, file.new or "")
-    return old != new and not {*old} <= {*moved, *new}
+    return old != new and not {*old} <= {*_moved(file, elsewhere), *new}
 
 
-def _moved(files: Sequence[FileChange]) -> frozenset[str]:
+def _taken_out(file: FileChange, elsewhere: frozenset[str]) -> tuple[str, ...]:
+    old, new = file.old or "", file.new or ""
+    before = {piece.key: old[piece.start : piece.end] for piece in _pieces(file.path, old)}
+    after = {piece.key: new[piece.start : piece.end] for piece in _pieces(file.path, new)}
+    same = {*after.values(), *_moved(file, elsewhere)}
+    names = [key for key, text in before.items() if key not in after and text not in same]
+    others = [
+        key for key, text in after.items() if key not in before and text not in before.values()
+    ]
+    return tuple(map(_name, names)) if len(others) < len(names) else ()
+
+
+def _moved(file: FileChange, elsewhere: frozenset[str]) -> frozenset[str]:
+    """The tests of a file that stand in a new one by now, as what they test does: one whose code
+    is where it was has been copied, and asks what it asked of nothing there."""
+    old, new = file.old or "", file.new or ""
+    stays = {*_DEFINES.findall(without_tests(file.path, new))}
+    names = stays | {*_DEFINES.findall(without_tests(file.path, old))}
+    keys = {piece.key for piece in _pieces(file.path, new)}
+    moved = set()
+    for piece in _pieces(file.path, old):
+        text = old[piece.start : piece.end]
+        if text in elsewhere and piece.key not in keys and _name(piece.key) not in stays:
+            tested = names.intersection(_NAME.findall(text))
+            if not tested or not tested <= stays:
+                moved.add(text)
+    return frozenset(moved)
+
+
+def _of_new(files: Sequence[FileChange]) -> frozenset[str]:
     """All tests in the code that a patch adds."""
     new = (file for file in files if exists(file) and not existed(file))
     return frozenset(text for file in new for text in _texts(file.path, file.new or ""))
+
+
+def _name(key: str) -> str:
+    """What a test is of, or its own name: `Book.pages 1` is of `pages`."""
+    return key.rpartition(" ")[0].rpartition(".")[2]
+
+
+_DEFINES = re.compile(
+    r"\b(?:def|defp|cdef|cpdef|fn|func|function|class|struct|enum|trait|type|const|let|var"
+    r"|auto|void|bool|char|int|long|float|double|string|u?int\d+_t)[ \t]+(\w+)"
+)
+_NAME = re.compile(r"\w+")
 
 
 def _texts(path: str, text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from hydra.analysis.patch import FileChange
-from hydra.checks.baseline import base_of, recorded
+from hydra.checks.baseline import base_of, of_round, recorded
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.record import read as read_result
@@ -105,7 +105,7 @@ def _list(value: object, name: str) -> Iterator[Mapping[str, Any]]:
 
 def _trial(data: Mapping[str, Any], run_folder: Path, base: _Base) -> Trial | None:
     try:
-        result = _result(run_folder, data["details"])
+        result = of_round(_result(run_folder, data["details"]), base.round)
         return Trial(
             kind=_kind(data["kind"]),
             on=str(data["on"]),
@@ -161,13 +161,13 @@ class _Base:
     """The base's results: the round's own, else the newest that it went by, of that command."""
 
     def __init__(self, round_folder: Path, run_folder: Path) -> None:
-        self._round = round_folder
+        self.round = round_folder
         self._run_folder = run_folder
         self._results: dict[str, CheckResult | None] = dict(recorded(round_folder / BASE))
 
     def of(self, result: CheckResult) -> CheckResult | None:
         name = result.check.name
         if name not in self._results:
-            results = base_of(self._run_folder, (result.check,), result.ground, self._round)
+            results = base_of(self._run_folder, (result.check,), result.ground, self.round)
             self._results[name] = results[name] if results else None
         return self._results[name]

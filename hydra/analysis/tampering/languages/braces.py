@@ -83,7 +83,7 @@ class BraceSource:
                 yield first, match.start()
                 first = at
             else:
-                at = min(end, self.ends.get(match.start(), match.start()) + 1)
+                at = min(end, self.ends.get(match.start(), end) + 1)
         yield first, end
 
 

@@ -18,7 +18,9 @@ _FUNC = re.compile(r"^func\s+(?:\([^()]*\)\s*)?(\w+)\s*\(", re.M)
 _TEST = re.compile(r"(?:Test|Fuzz)(?![a-z])\w*")
 _IF = re.compile(r"\bif\s+([^{}\n]+?)\s*\{")
 _FAILS = re.compile(r"\b[tbf]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|\bpanic\s*\(")
-_SKIP = re.compile(r"\b[tbf]\.(?:Skip|Skipf|SkipNow)\s*\(")
+_TESTING = re.compile(r"\b(\w+)\s+\*?testing\.(?:T|B|F|TB)\b")
+_NAMES = 20
+_IGNORED = re.compile(r"(?<![\w!])ignore\b")
 _TESTIFY = re.compile(
     r"\b(?:assert|require|s|suite)\.(?:Require\(\)\.|Assert\(\)\.)?([A-Z]\w*)\s*\("
 )
@@ -38,9 +40,11 @@ def read(texts: Mapping[str, str]) -> Mapping[str, FileReading]:
 
 
 def _file(path: str, text: BraceSource) -> Functions:
-    file = Functions(path, text, _CALLED, skips=_SKIP)
+    names = "|".join([r"\w+\.T\(\)", *sorted({*_TESTING.findall(text.bare)})[:_NAMES]])
+    skips = re.compile(rf"\b(?:{names})\.(?:Skip|Skipf|SkipNow)\s*\(")
+    file = Functions(path, text, _CALLED, skips=skips)
     tags = [
-        SkipMark("skip", value.strip(), line, certain="ignore" in value, whole=True)
+        SkipMark("skip", value.strip(), line, certain=bool(_IGNORED.search(value)), whole=True)
         for line, comment in text.comments
         if (match := _BUILD.match(comment)) is not None and (value := match[0])
     ]

@@ -37,8 +37,16 @@ _LOOP = re.compile(
 )
 _EACH = re.compile(r"(?P<of>[\w$]+|\])\s*\.forEach\s*\(")
 _ARROW = re.compile(r"\(?\s*(?:async\s*)?\(?(?P<pattern>\[[^\]]*\]|\{[^}]*\}|[\w$, ]+?)\)?\s*=>")
-_SKIPPING = re.compile(r"\b(?:this|t|ctx|context|test)\.(skip|todo)\s*\(|\bpending\s*\(\s*\)")
-_OPTION = re.compile(r"\b(skip|todo|only|fails)\s*:\s*(?!false)")
+_SKIPPING = re.compile(
+    r"(?<![\w$.])(?P<of>this|t|ctx|context|test)\.(?:skip|todo)\s*\((?!\s*\d)"
+    r"|(?<=[;{}\n])[ \t]*(?P<named>pending)\s*\(\s*\)"
+)
+"""What skips the test that it stands in: with a number it is something else's (`t.skip(10)`)."""
+_OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*:(?!\s*(?:false|undefined)\b)")
+_MADE = re.compile(
+    r"\b(?:const|let|var|function)\s+(t|ctx|context|pending)\b|\bimport\b[^;\n]{0,200}\b(pending|ctx|context)\b"
+)
+"""What the file itself calls so: no test's context."""
 
 Helper = tuple[list[str], Sequence[Claim]]
 
@@ -67,6 +75,7 @@ class _File:
     def __init__(self, path: str, text: BraceSource) -> None:
         self.path, self.source = path, text
         self.opened: dict[int, int] = {}
+        self.made = {name for names in _MADE.findall(text.bare) for name in names if name}
         self.lists = self._lists()
         self.groups: list[CaseBody] = []
         self.tests: list[CaseBody] = []
@@ -160,8 +169,7 @@ class _File:
             groups.pop()
         above = [group.short for group, _ in groups]
         block = CaseBody(" > ".join([*above, short]), short, line, start, end, head=head)
-        options = self.source.bare[slice(*spans[1])] if len(spans) > 2 else ""
-        flags = [*more, *(_OPTION.findall(options) if options.strip().startswith("{") else ())]
+        flags = [*more, *(self._options(*spans[1]) if len(spans) > 2 else ())]
         mark = self._mark(term, flags, len(spans) < 2, line)
         if mark is not None:
             block.marks.append(mark)
@@ -177,6 +185,14 @@ class _File:
             self.groups.append(block)
         else:
             self.tests.append(block)
+
+    def _options(self, start: int, end: int) -> Iterator[str]:
+        """Those of a test (`{ skip: true }`) that say whether it runs: not what lies deeper."""
+        opening = self.source.bare.find("{", start, end)
+        if opening >= 0 and not self.source.bare[start:opening].strip():
+            for first, _ in self.source.spans(*self.source.inside(opening)):
+                if match := _OPTION.match(self.source.code, first):
+                    yield match[1]
 
     @staticmethod
     def _mark(term: str, flags: Sequence[str], empty: bool, line: int) -> SkipMark | None:
@@ -279,9 +295,13 @@ class _File:
         if body >= 0:
             quiet += returns(self.source, *self.source.inside(body))
         for match in _SKIPPING.finditer(self.source.bare, block.start, block.end):
+            if (match["of"] or match["named"]) in self.made:
+                continue
             certain = body < 0 or not self._nested(match.start(), body)
             block.marks.append(
-                SkipMark("skip", match[0].rstrip("( "), self.source.line(match.start()), certain)
+                SkipMark(
+                    "skip", match[0].strip().rstrip("( "), self.source.line(match.end()), certain
+                )
             )
         return calls.read_block(
             self.path, block, self.source, calls.expanded(every, self.loops), quiet

@@ -40,11 +40,12 @@ def read(texts: Mapping[str, str]) -> Mapping[str, FileReading]:
 
 def _file(path: str, text: BraceSource) -> Functions:
     file = Functions(path, text, _CALLED, skips=_ASSUME)
+    imports = {last: package for package, last in _IMPORT.findall(text.bare)}
     classes: list[tuple[str, int, int, list[SkipMark]]] = []
     for match in _CLASS.finditer(text.bare):
         opening = text.bare.find("{", match.end())
         if opening >= 0:
-            marks = _marks(_before(text, match.start()), text.line(match.start()), True)
+            marks = _marks(_before(text, match.start()), text.line(match.start()), True, imports)
             classes.append((match[1], *text.inside(opening), marks))
     file.loops = list(_loops(text))
     extra: list[Claim] = []
@@ -60,7 +61,7 @@ def _file(path: str, text: BraceSource) -> Functions:
         line = text.line(match.start())
         # The outermost class is the file's own: its name tells nothing where it is renamed.
         name = ".".join([*(row[0] for row in inside[1:]), short])
-        block = CaseBody(name, short, line, start, end, _marks(head, line, False))
+        block = CaseBody(name, short, line, start, end, _marks(head, line, False, imports))
         for row in inside:
             block.marks += row[3]
         names = [document.rpartition(".")[2] for document in _ANNOTATION.findall(head)]
@@ -102,15 +103,22 @@ def _before(text: BraceSource, at: int) -> str:
     return text.code[max(start, opening, -1) + 1 : at]
 
 
-def _marks(head: str, line: int, whole: bool) -> list[SkipMark]:
+_IMPORT = re.compile(r"^[ \t]*import\s+([\w.]+)\.(Disabled|Ignored?)\b", re.M)
+_OF_OTHERS = re.compile(r"(?!org\.(?:junit|testng)\b|junit\b|kotlin\.test\b|io\.kotest\b)\w")
+_NOT_ENABLED = re.compile(r"@(?:\w+\.)*Test\s*\([^()]*\benabled\s*=\s*false")
+
+
+def _marks(head: str, line: int, whole: bool, imports: Mapping[str, str]) -> list[SkipMark]:
     skip_marks: list[SkipMark] = []
     for name in _ANNOTATION.findall(head):
-        last = name.rpartition(".")[2]
+        package, _, last = name.rpartition(".")
+        if _OF_OTHERS.match(package or imports.get(last, "")):
+            continue
         if last in ("Disabled", "Ignore", "Ignored"):
             skip_marks.append(SkipMark("skip", f"@{last}", line, True, whole))
         elif last.startswith(("DisabledIf", "DisabledOn", "EnabledIf", "EnabledOn")):
             skip_marks.append(SkipMark("skip", f"@{last}", line, False, whole))
-    if re.search(r"\benabled\s*=\s*false", head):
+    if _NOT_ENABLED.search(head):
         skip_marks.append(SkipMark("skip", "enabled = false", line, True, whole))
     return skip_marks
 

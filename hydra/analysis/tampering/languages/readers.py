@@ -17,6 +17,7 @@ _BY_ENDING: Mapping[str, LanguageReader] = {
     **dict.fromkeys(("java", "kt", "kts"), jvm.read),
     "rb": ruby.read,
     **dict.fromkeys(("c", "cc", "cpp", "cs", "php", "scala", "swift", "exs", "ex"), other.read),
+    **dict.fromkeys(("groovy", "hs"), other.read),
     **dict.fromkeys(("sh", "bash", "bats", "lua", "pl", "t", "r", "jl", "dart"), other.read),
 }
 

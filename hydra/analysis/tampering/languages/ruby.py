@@ -27,8 +27,14 @@ _OPEN = re.compile(
     re.M,
 )
 _TITLE = re.compile(r"\(?\s*[\"'](?P<title>(?:[^\"'\\]|\\.)*)[\"']|\(?\s*(?P<const>[A-Z][\w:]*)")
-_SKIP = re.compile(r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!\s*[:=.])(?P<rest>[^\n]*)", re.M)
-_FLAG = re.compile(r"(?::|\b)(skip|pending|focus)\b(?:\s*(?::|=>)\s*(?!false|nil))?")
+_SKIP = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!\s*(?:[:=.\[,*/<>&|?+-]|\(?\d))"
+    r"(?P<rest>[^\n]*)",
+    re.M,
+)
+_FLAG = re.compile(
+    r"(?<![:\w])(?<!: )(?<!=> ):?(skip|pending|focus)\b(?!\s*(?::|=>)\s*(?:false|nil)\b)"
+)
 _EXPECT = re.compile(r"\bexpect\s*(?P<open>[({])")
 _TO = re.compile(r"\s*\.\s*(to_not|not_to|to)\b\s*\(?\s*(?P<matcher>[\w.]+[?!]?)")
 _ASSERT = re.compile(r"^[ \t]*(?P<word>assert|refute)(?P<how>_\w+[?!]?)?\b(?P<rest>[^\n]*)", re.M)

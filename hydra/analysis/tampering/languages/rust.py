@@ -90,13 +90,17 @@ def _heads(text: BraceSource) -> Iterator[_Head]:
         yield _Head(match["name"], attributes, text.line(match.start("name")), params, start, end)
 
 
+_IGNORE = re.compile(r"ignore(?=$|[=(\s])")
+_WHERE = re.compile(r"cfg\(|cfg_attr\(.*,\s*(?:ignore\b(?!::)|cfg\()")
+
+
 def _marks(head: _Head) -> Iterator[SkipMark]:
     for attribute in head.attributes:
-        if attribute.startswith("ignore"):
+        if _IGNORE.match(attribute):
             yield SkipMark("skip", "#[ignore]", head.line)
         elif attribute.startswith("cfg(any())"):
             yield SkipMark("skip", f"#[{attribute}]", head.line)
-        elif attribute.startswith(("cfg_attr(", "cfg(")) and attribute != "cfg(test)":
+        elif _WHERE.match(attribute) and attribute != "cfg(test)":
             yield SkipMark("skip", f"#[{attribute}]", head.line, certain=False)
 
 

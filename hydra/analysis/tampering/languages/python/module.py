@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from hydra.analysis.tampering.frameworks import is_python_tool
 from hydra.analysis.tampering.languages.python.flow import Function
 from hydra.analysis.tampering.languages.python.render import Bound, dotted, render
 from hydra.analysis.tampering.languages.python.values import bind
@@ -38,6 +39,8 @@ class Module:
     names: dict[str, Bound] = field(default_factory=dict)
     aliases: dict[str, ast.expr] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)
+    near: set[str] = field(default_factory=set)
+    """Names that it imports from beside itself."""
     marks: list[SkipMark] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     """Functions that the file takes away again (`del test_x`, `test_x = None`)."""
@@ -49,7 +52,14 @@ class Module:
     def marks_of(self, decorators: Sequence[ast.expr], whole: bool = False) -> Iterator[SkipMark]:
         """What among decorators keeps a test from running or counting."""
         for decorator in decorators:
-            yield from _mark(decorator, self.aliases, whole)
+            if not self._is_of_others(dotted(decorator)):
+                yield from _mark(decorator, self.aliases, whole)
+
+    def _is_of_others(self, name: str) -> bool:
+        """Whether a decorator comes of code that is no test's nor a test tool's."""
+        first = name.partition(".")[0]
+        origin = "" if first in self.near else self.imported.get(first, "")
+        return bool(origin) and not (is_python_tool(origin) or "test" in origin.lower())
 
 
 def syntax_tree(text: str) -> ast.Module:
@@ -86,7 +96,9 @@ def _block(body: Sequence[ast.stmt], module: Module) -> None:
                     module.imported[node.asname or node.name.partition(".")[0]] = node.name
             case ast.ImportFrom(names=many):
                 for node in many:
-                    module.imported[node.asname or node.name] = f"{statement.module}.{node.name}"
+                    name = node.asname or node.name
+                    module.imported[name] = f"{statement.module}.{node.name}"
+                    module.near |= {name} if statement.level else set()
             case ast.Delete(targets=targets):
                 module.gone.update(target.id for target in targets if isinstance(target, ast.Name))
             case ast.If(test=test):
