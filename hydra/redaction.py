@@ -278,8 +278,10 @@ def notice(*texts: str, values: Iterable[str] = ()) -> None:
         hide(fresh)
 
 
-_PLACES = ("repository", "worktree", "folder", "cwd")
-"""Fields that are read back to find something: they stay as they are."""
+_PLACES = frozenset(
+    ("repository", "worktree", "folder", "cwd", "record", "path", "files", "kept", "copies")
+) | {"dependencies", "python_path", "run", "base", "commit"}
+"""Fields that are read back to find or to restore something: they stay as they are."""
 
 
 def redacted(document: T) -> T:
@@ -316,5 +318,6 @@ def _secrets_in(text: str) -> Iterator[str]:
         if sign == "=" and (name.isupper() or name.startswith("--")):
             yield value if len(value) >= SHORTEST else text[pair.start() : rest.end()]
         elif sign.strip(", ") or name.startswith("--") or name == "Bearer":
-            # Code and prose say such things too: what is a secret has a figure in it.
-            yield value if re.search("[0-9]", value) else ""
+            # Code and prose say such things too: what is a secret has a figure in it, and is no
+            # file's name.
+            yield value if re.search(r"[0-9](?!.*\.[a-z]{1,4}$)", value) else ""

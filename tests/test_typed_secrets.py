@@ -13,7 +13,6 @@ from hydra.redaction import notice, redacted
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.remotes import Away
 from tests.support.verdict_races import RIGHT, UNITTEST, shop
 
 FORMS = {
@@ -85,6 +84,7 @@ def test_a_private_key_goes_and_so_does_the_value_of_a_variable(
         "the token lexer, see parser2",
         'environment = ["API_KEY", "DB_TOKEN_2"]',
         "key=value and KEY: the first column",
+        "the key: src/keys2.py has it",
         "git clone https://example.com/a:b/c@d",
     ],
 )
@@ -155,7 +155,7 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     shop(hydra.repo)
     (scratch / "out").mkdir()
     (hydra.home / "hydra.toml").write_text(SETTINGS)
-    task = f"API_TOKEN={value('task')} Mend pages, the key is made-up-anthropic-key PASSWORD=zq7tiny"
+    task = f"API_TOKEN={value('task')} Mend pages by made-up-anthropic-key PASSWORD=zq7tiny"
     calls = fakes.Calls(scratch)
     # It repeats what it was told, and so do the check and the set-up.
     steps = [
@@ -170,10 +170,10 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
 
     check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN; {UNITTEST}'"
     made = f"python3 -c pass; make API_TOKEN={value('made')} || true"
-    setup = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN'"
+    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN'"
     code, shown = search.run(
         *("race", task, "-a", "claude", "-a", "careful", "-vv"),
-        *("--check", check, "--check", made, "--setup", setup),
+        *("--check", check, "--check", made, "--setup", before),
     )
     assert code == 0, shown
     told = [str(call["stdin"]) for call in calls.so_far() if call["stdin"]]
@@ -187,7 +187,8 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     assert manifest["title"].startswith("API_TOKEN=[redacted] Mend pages")
 
     hydra.extra["HYDRA_SETUP"] = f"API_TOKEN={value('variable')} true"
-    search.run("race", "-", "-a", "far", "-a", "claude", "--events", stdin=f"TOKEN={value('stdin')}")
+    search.run("race", "-", "-a", "far", "--events", stdin=f"API_TOKEN={value('stdin')}")
+    search.run("race", "-", "-a", "claude", "--events", stdin=f"TOKEN={value('stdin')}")
     del hydra.extra["HYDRA_SETUP"]
     file = scratch / "task.md"
     file.write_text(f"Use https://ada:{value('file')}@example.com")
@@ -213,15 +214,18 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     code, shown = search.run("check", "--check", UNITTEST, *first)
     assert (code, "was typed in --setup" in shown) == (3, True), shown
     again = f"API_TOKEN={value('again')} {UNITTEST}"
-    more = ("--setup", f"API_TOKEN={value('again-setup')} true")
-    code, shown = search.run("check", "--check", again, *more, "--json", *first)
-    assert code == 0, shown
+    setup = ("--setup", f"API_TOKEN={value('again-setup')} true")
+    for _ in range(2):
+        code, shown = search.run("check", "--check", again, *setup, "--json", *first)
+        names = {row["check"] for row in json.loads(shown[: shown.rindex("}") + 1])["baseline"]}
+        assert (code, names) == (0, {"unittest"}), shown
 
     (hydra.repo / "other.txt").write_text("mine\n")
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "Another")
     code, shown = search.run("merge", "claude", *first)
     assert (code, "--no-check" in shown) == (5, True), shown
+    assert "its checks cannot be run: a secret was typed in --check and --setup" in shown
     message, reason = f"Mend it\n\nAPI_TOKEN={value('message')}", f"by TOKEN={value('reason')}"
     code, shown = search.run(
         "merge", "claude", "--no-check", "-m", message, "--override", reason, *first

@@ -221,10 +221,11 @@ def _refuse_redacted(record: RunRecord, checks: Sequence[Check], setup: Sequence
     places = (("--check", [check.command for check in checks]), ("--setup", setup))
     lost = [option for option, commands in places if MARK.decode() in " ".join(commands)]
     if lost:
-        names = " and ".join(lost)
+        again = " ".join(f'{option} "..."' for option in lost)
         raise Refused(
-            f"a secret was typed in {names} of run {record.id}, and its record does not have it",
-            hint=f"name {names} again; better with a $VARIABLE that [checks] environment names",
+            f"a secret was typed in {' and '.join(lost)} of run {record.id}: its record has none",
+            hint=f"name it again: hydra check -r {record.id} {again}; a $VARIABLE that [checks] "
+            "environment names stays in the record",
         )
 
 
