@@ -5,10 +5,15 @@ keys. Nothing here backtracks: an unbounded pattern took 4.2 s on 90 kB of `eyJ.
 """
 
 import json
+import os
 import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator
-from urllib.parse import quote, quote_plus
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+
+from hydra.log import hide
+
+T = TypeVar("T")
 
 Span = tuple[int, int]
 """Where something starts, and where it has ended."""
@@ -30,13 +35,11 @@ _SHAPES = (
     (b"ASIA", rb"[A-Z0-9]{16}+(?![A-Za-z0-9])"),
     (b"AIza", rb"[A-Za-z0-9_-]{35}+"),
     (b"npm_", rb"[A-Za-z0-9]{36}+"),
-    (b"xoxb-", rb"[A-Za-z0-9-]{20,255}+"),
-    (b"xoxp-", rb"[A-Za-z0-9-]{20,255}+"),
+    *((b"xox%c-" % kind, rb"[A-Za-z0-9-]{20,255}+") for kind in b"abeoprs"),
     (b"eyJ", rb"[A-Za-z0-9_-]{17,1024}+\.eyJ[A-Za-z0-9_-]{8,4096}+\.[A-Za-z0-9_-]{0,1024}+"),
 )
 _LONGEST_SHAPE = 3 + 1024 + 4 + 4096 + 1 + 1024
 _PREFIXES = tuple(prefix for prefix, _ in _SHAPES)
-_SHAPE = re.compile(b"|".join(prefix + rest for prefix, rest in _SHAPES))
 
 # Every shape begins with this many letters, digits, dashes or underscores, so they are looked for
 # only where so many stand together: one pass at 1 GB/s, where a search for each took ten times it.
@@ -63,6 +66,11 @@ _PLACE_WORDS = frozenset(
 )
 
 
+@cache
+def _shape() -> re.Pattern[bytes]:
+    return re.compile(b"|".join(prefix + rest for prefix, rest in _SHAPES))  # 3 ms of a start
+
+
 def looks_secret(name: str) -> bool:
     """Whether an environment variable of this name holds a secret, by the words in it.
 
@@ -73,7 +81,7 @@ def looks_secret(name: str) -> bool:
 
 
 class Redactor:
-    """Takes known secrets, and what has the shape of one, out of bytes.
+    """Takes known secrets, those that a person typed, and what has the shape of one out of bytes.
 
     `redact` needs a whole line. A line too long to hold is cut into windows: let go of the first
     `cut(buffer)` bytes, and keep the others in front of what comes next. A window must be longer
@@ -81,7 +89,7 @@ class Redactor:
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        values = sorted(set(values))
+        values = sorted({*values, *_typed})
         self._groups = [group for value in values for group in _groups(value)]
         simple = all(_UNESCAPED.fullmatch(value) for value in values)
         self._hiding = _ASCII_ESCAPE if simple else _ANY_ESCAPE
@@ -177,7 +185,7 @@ def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
             escape = _ESCAPE.match(line, start - 1)
             start = escape.end() if escape else start
         if line.startswith(_PREFIXES, start):
-            match = _SHAPE.match(line, start)
+            match = _shape().match(line, start)
             if match:
                 yield match.span()
                 passed = max(stop, match.end())
@@ -220,6 +228,8 @@ def _spellings(value: str) -> Iterator[str]:
     for once in (readable, json.dumps(value)[1:-1], readable.replace("/", "\\/")):
         yield once
         yield json.dumps(once, ensure_ascii=False)[1:-1]  # a tool's JSON within a stream's JSON
+    from urllib.parse import quote, quote_plus  # not before: a fifth of a start
+
     raw = _encoded(value)
     for quoted in (quote(raw, safe=""), quote(raw), quote_plus(raw)):
         yield quoted
@@ -227,6 +237,8 @@ def _spellings(value: str) -> Iterator[str]:
 
 
 def _in_base64(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
+    from base64 import b64encode, urlsafe_b64encode
+
     # Alone, and within something longer (`user:password`), where it can stand at each of three
     # offsets: the characters that it shares with its neighbours are left off.
     for offset in (0, 1, 2):
@@ -234,3 +246,78 @@ def _in_base64(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
         first = -(-offset * 8 // 6)
         last = len(padded) * 8 // 6
         yield b64encode(padded)[first:last], urlsafe_b64encode(padded)[first:last]
+
+
+# ---- What a person types (the task, a command, an option, a hydra.toml) goes to agents, shells and
+# git as it is. Its secrets are looked for where it comes in, and taken out at the doors of the
+# record and of the screen.
+
+_typed: frozenset[str] = frozenset()
+
+_URL = r"""://[^\s/:@'"]{0,256}:(?P<password>[^\s/@'"]{1,256})@"""
+_PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(.*?)(?:-----END|\Z)"
+_NAME = r"""(?<![\w-])((?:--)?[A-Za-z_][\w-]{0,63}+)\\?["']?(\s{0,3}[=:]\s{0,3}|,?\s{1,3})"""
+_VALUE = (
+    r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,1024}+)|\\?'([^'\\\n]{1,1024}+)"""
+    r"""|([^\s"'`;&|<>()\[\]{},\\]{1,1024}+)(?![(\[]))"""
+)
+
+
+def notice(*texts: str, values: Iterable[str] = ()) -> None:
+    """From now on no record and no screen has a secret that a person typed in one of `texts`.
+
+    It is one by its form, or because it is one of `values`, or the value of a variable with the
+    name of a secret. What is shorter than `SHORTEST` goes together with the name before it.
+    """
+    global _typed
+    variables = (value for name, value in os.environ.items() if looks_secret(name))
+    secrets = {key for key in (*values, *variables) if any(key in text for text in texts)}
+    secrets.update(secret for text in texts for secret in _secrets_in(text))
+    if fresh := {secret for secret in secrets if len(secret) >= SHORTEST} - _typed:
+        _typed |= fresh
+        hide(fresh)
+
+
+_PLACES = frozenset(
+    ("repository", "worktree", "folder", "cwd", "record", "path", "files", "kept", "copies")
+) | {"dependencies", "python_path", "run", "base", "commit"}
+"""Fields that are read back to find or to restore something: they stay as they are."""
+
+
+def redacted(document: T) -> T:
+    """A text, or the texts of a document, without what `notice` has found."""
+    return _redacted(document) if _typed else document
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, str):
+        return _redactor(_typed).text(value)
+    if isinstance(value, Mapping):
+        return {k: item if k in _PLACES else _redacted(item) for k, item in value.items()}
+    return [*map(_redacted, value)] if isinstance(value, list | tuple) else value
+
+
+@lru_cache(maxsize=1)
+def _redactor(typed: frozenset[str]) -> Redactor:
+    return Redactor(typed)
+
+
+def _secrets_in(text: str) -> Iterator[str]:
+    line = _encoded(text)
+    yield from (line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line)))
+    for key in re.findall(_PEM, text, re.DOTALL):
+        yield from re.split(r"\s+|\\n", key)
+    for url in re.finditer(_URL, text):
+        yield url["password"] if len(url["password"]) >= SHORTEST else url[0]
+    for pair in re.finditer(_NAME, text):
+        name, sign = pair.groups()
+        rest = looks_secret(name) and re.compile(_VALUE).match(text, pair.end())
+        value = next(filter(None, rest.groups())) if rest else "$"
+        if not rest or value[0] in "$<%*" or MARK.decode() in value:
+            continue
+        if sign == "=" and (name.isupper() or name.startswith("--")):
+            yield value if len(value) >= SHORTEST else text[pair.start() : rest.end()]
+        elif sign.strip(", ") or name.startswith("--") or name == "Bearer":
+            # Code and prose say such things too: what is a secret has a figure in it, and is no
+            # file's name.
+            yield value if re.search(r"[0-9](?!.*\.[a-z]{1,4}$)", value) else ""

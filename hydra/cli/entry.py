@@ -14,6 +14,7 @@ import click
 
 from hydra import executables
 from hydra.cli.group import hydra
+from hydra.redaction import notice
 
 _COMPLETE = ("_HYDRA_COMPLETE", "_HYDRA_RACE_COMPLETE")
 
@@ -22,6 +23,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs `hydra ARGUMENTS`; every error has been told when it returns the exit code."""
     _fill_closed_streams()
     executables.guard()
+    notice(*arguments)
     _print_what_the_locale_cannot()
     try:
         completed = _completion(arguments)

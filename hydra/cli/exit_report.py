@@ -10,6 +10,7 @@ from typing import TextIO
 import click
 
 from hydra.errors import EXIT_INTERRUPTED, HydraError, Refused, UsageError
+from hydra.redaction import redacted
 from hydra.shortage import shortage
 
 EXIT_BUG = 70
@@ -143,7 +144,7 @@ def _print_line(error: HydraError) -> None:
 
     from hydra.report.document import error_document
 
-    sys.stdout.write(json.dumps(error_document(error), separators=(",", ":")) + "\n")
+    sys.stdout.write(json.dumps(redacted(error_document(error)), separators=(",", ":")) + "\n")
     sys.stdout.flush()
 
 

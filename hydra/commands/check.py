@@ -44,9 +44,10 @@ from hydra.race.recovery.retention import remove_rounds
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
 from hydra.records.plan import Confinement, RacePlan
-from hydra.records.request import Permission, TrialCap
+from hydra.records.request import Check, Permission, TrialCap
 from hydra.records.store.files import alone, shared, write_json
 from hydra.records.store.reader import RunRecord
+from hydra.redaction import MARK
 from hydra.workspace import tree
 from hydra.workspace.dependencies import check_shared
 
@@ -192,6 +193,7 @@ def plan_here(
             hint='name them yourself (--check "..."), or put them in your own hydra.toml',
         )
     setup = config.race.setup if _is_asked(config, "race.setup") else plan.setup
+    _refuse_redacted(record, () if named else checks, () if setup is config.race.setup else setup)
     plan = replace(
         plan,
         checks=checks,
@@ -212,6 +214,19 @@ def plan_here(
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)
     plan = replace(plan, python_path=python_path(installed))
     return plan, config, (*plan.warnings, *_warnings(confinement, config))
+
+
+def _refuse_redacted(record: RunRecord, checks: Sequence[Check], setup: Sequence[str]) -> None:
+    """A record has no secret that was typed: what needs one cannot be run by it."""
+    places = (("--check", [check.command for check in checks]), ("--setup", setup))
+    lost = [option for option, commands in places if MARK.decode() in " ".join(commands)]
+    if lost:
+        again = " ".join(f'{option} "..."' for option in lost)
+        raise Refused(
+            f"a secret was typed in {' and '.join(lost)} of run {record.id}: its record has none",
+            hint=f"name it again: hydra check -r {record.id} {again}; a $VARIABLE that [checks] "
+            "environment names stays in the record",
+        )
 
 
 def _copies(repository: Repository, config: Config, plan: RacePlan) -> tuple[str, ...]:

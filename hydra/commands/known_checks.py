@@ -15,6 +15,7 @@ from hydra.race.recovery import runs
 from hydra.records.request import Check
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
+from hydra.redaction import redacted
 
 
 def known_checks(run_folder: Path, planned: Sequence[Check]) -> tuple[Check, ...]:
@@ -44,7 +45,8 @@ def named_apart(
 
 def _free(check: Check, taken: Mapping[str, Check]) -> str:
     names = (check.name, *(f"{check.name}-{number}" for number in range(2, len(taken) + 3)))
-    free = (name for name in names if name not in taken or taken[name].command == check.command)
+    command = redacted(check.command)  # as it is recorded
+    free = (n for n in names if n not in taken or redacted(taken[n].command) == command)
     return next(free)
 
 

@@ -40,6 +40,7 @@ from hydra.records.outcome import Remark
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
+from hydra.redaction import notice, redacted
 from hydra.report.text import quote
 
 
@@ -227,12 +228,13 @@ def _message(request: MergeRequest, record: RunRecord, tree: ComposedTree) -> st
     own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in tree.lanes]
     text = message_of(own, request.message)
     if request.edit is None or not request.commit:
-        return text
+        return redacted(text)
     editor = patches.editor(record.patches, request.environ)
     edited = request.edit(text, editor)
     if not edited.strip():
         raise LandingRefused("nothing was landed: the message is empty")
-    return edited
+    notice(edited)
+    return redacted(edited)
 
 
 def _land(

@@ -9,6 +9,7 @@ from typing import Any
 from hydra.config.check_names import NAME, kind_of, name_of
 from hydra.errors import ConfigError
 from hydra.records.request import Check
+from hydra.redaction import redacted
 
 KINDS = ("test", "build", "lint")
 _NAMED = rf"(?s:({NAME})=(?=\S)(.+))"
@@ -59,7 +60,7 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
     for spec in specs:
         match = re.fullmatch(_NAMED, spec)
         command = match[2].strip() if match else spec
-        name = match[1] if match else _free(name_of(command), used)
+        name = match[1] if match else _free(name_of(redacted(command)), used)
         if name in used:
             raise ConfigError(
                 f'two checks are called "{name}"', hint="name them apart: a=..., b=..."

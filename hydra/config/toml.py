@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.errors import ConfigError
+from hydra.redaction import notice
 
 _LARGEST_FILE = 1024**2
 _DEEPEST = 8
@@ -26,7 +27,9 @@ def read_file(path: Path) -> tuple[str, str] | None:
             return None
         if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
             raise ConfigError(f"{path} is not a file of at most 1 MiB")
-        return f"{path}", path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
+        notice(text)
+        return f"{path}", text
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

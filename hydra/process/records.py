@@ -24,7 +24,7 @@ def plain(argv: tuple[str, ...]) -> tuple[str, ...]:
 class ProcessSpec:
     """One agent to run. `env` is its whole environment.
 
-    What `stdin` holds is descriptor 0, sealed; None is nothing. Hydra's own stdin is never
+    `stdin` is what descriptor 0 holds, sealed. Hydra's own stdin is never
     passed on. `pid_namespace`: `wrap` gives a PID namespace whose pid 1 is the keeper.
     `terminal`: its descriptors 0 and 1 are one, and it is its session's.
     """
@@ -32,7 +32,7 @@ class ProcessSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path
-    stdin: Path | None = None
+    stdin: bytes = b""
     wrap: Wrap = plain
     pid_namespace: bool = False
     terminal: bool = False

@@ -48,7 +48,7 @@ async def supervise(
     began = time.monotonic()
     control.progress()
     tail = _Tail(on_stderr)
-    stdin = sealed(spec.stdin.read_bytes() if spec.stdin else b"")
+    stdin = sealed(spec.stdin)
     try:
         async with spawn_keeper(
             spec.argv,

@@ -271,7 +271,7 @@ async def _supervise(
 def _write_prompt(context: AttemptContext) -> None:
     try:
         context.prompt_file.touch(mode=0o600)
-        context.prompt_file.write_bytes(context.command.stdin or b"")
+        context.prompt_file.write_bytes(context.redactor.redact(context.command.stdin or b"")[0])
         for path, data in context.command.files:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_once(path, data)
@@ -334,7 +334,7 @@ def _spec(context: AttemptContext, queue: StdinQueue | None) -> ProcessSpec:
             **_signal_environment(context),
         },
         cwd=context.workspace.worktree,
-        stdin=context.prompt_file if queue is None else None,
+        stdin=context.command.stdin or b"" if queue is None else b"",
         wrap=lambda argv: confine(context.confinement, context.sandbox_policy, argv),
         pid_namespace=context.confinement.holds,
         terminal=terminal,

@@ -28,7 +28,7 @@ from hydra.race.preflight import RaceInputs
 from hydra.race.views import view_source
 from hydra.records.events import Event, encode
 from hydra.records.plan import Confinement
-from hydra.redaction import Redactor, looks_secret
+from hydra.redaction import Redactor, looks_secret, redacted
 from hydra.report.text import clean
 from hydra.workspace import tree
 
@@ -101,7 +101,7 @@ class Hooks:
                 await trio.to_thread.run_sync(tree.remove, folder)
 
     async def _ran(self, hook: str, command: str, document: bytes, folder: Path) -> str:
-        named = f"the {hook} hook `{command[:80]}`"
+        named = f"the {hook} hook `{redacted(command)[:80]}`"
         _log.info("hook", hook=hook, command=command)
         names = (*SHARED, *self._settings.environment)
         environ = {n: v for n, v in self._inputs.request.environ.items() if matches(n, names)}
@@ -154,4 +154,4 @@ def _secrets(inputs: RaceInputs) -> Iterator[str]:
 
 
 def _document(hook: str, about: Mapping[str, object]) -> bytes:
-    return json.dumps({"hook": hook, **about}).encode() + b"\n"
+    return json.dumps({"hook": hook, **redacted(about)}).encode() + b"\n"

@@ -17,6 +17,7 @@ from hydra.race.lane_plan import PlanInputs, plan_lane
 from hydra.records.agent import DetectResult, Tier
 from hydra.records.plan import Confinement, LanePlan, RacePlan
 from hydra.records.request import Check, Lane, Permission, Task
+from hydra.redaction import redacted
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
@@ -114,7 +115,7 @@ def patch_message(plan: RacePlan, lane: LanePlan) -> str:
 
 def _task_text(task: Task) -> str:
     """The task as a commit's subject; where that has no room for all of it, whole below."""
-    text = task.prompt.strip() or task.title
+    text = redacted(task.prompt.strip() or task.title)
     line = text.splitlines()[0]
     if len(line) <= SUBJECT:
         subject, body = line, text[len(line) :].strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +31,7 @@ from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
 from hydra.race.path_options import with_paths
 from hydra.records.request import Lane, Task
+from hydra.redaction import notice, redacted
 from hydra.report.text import plural, size
 from hydra.text import join_names
 from hydra.workspace.dependencies import check_shared
@@ -105,7 +107,9 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
     )
     _refuse_filters(repository, base, config.race.allow_filters)
     racing = [adapters[key].descriptor for key in _racing(lanes)]
-    hide(value for descriptor in racing for value in secret_values(descriptor, environ))
+    keys = [value for descriptor in racing for value in secret_values(descriptor, environ)]
+    hide(keys)
+    notice(request.prompt, *sys.argv, values=keys)
     sources = {key: at for key, at in config.sources.items() if at != "default"}
     _log.info(
         "asked for",
@@ -120,7 +124,7 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
         repository=repository.root,
         base=base,
         base_name=request.base if request.base != "HEAD" else (repository.branch or "HEAD"),
-        title=title(request.prompt),
+        title=title(redacted(request.prompt)),
     )
     return RaceInputs(
         request=request,

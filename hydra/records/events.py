@@ -13,6 +13,7 @@ from json.encoder import encode_basestring_ascii as _quoted
 from typing import NamedTuple
 
 from hydra.errors import RecordError
+from hydra.redaction import redacted
 
 SCHEMA = 1
 """Version of the event's JSON form. A reader refuses a newer one (exit 6)."""
@@ -151,6 +152,7 @@ def encode(event: Event) -> bytes:
     # By hand: the library makes an encoder for each call, which takes five times as long. All
     # text is quoted as ASCII, which keeps lone surrogates, U+2028 and control characters out.
     seq, wall, mono, run, kind, sub, source, lane, attempt, raw, data = event
+    data = redacted(data)
     fields = [
         f"{_quoted(key)}: {_quoted(value) if isinstance(value, str) else _json(value)}"
         for key, value in data.items()

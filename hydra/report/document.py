@@ -25,6 +25,7 @@ from hydra.process.sandbox.view import View
 from hydra.records.agent import BuiltCommand, Origin
 from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult, Usage
 from hydra.records.plan import Confinement, LanePlan, RacePlan, Rates, RemotePlace
+from hydra.redaction import redacted
 
 SCHEMA = 1
 """Version of these documents. A field may be added under it; none changes its meaning or goes."""
@@ -34,7 +35,7 @@ Document = dict[str, object]
 
 def dump(document: Mapping[str, object]) -> str:
     """The document as indented ASCII JSON with a last newline: safe to show on a terminal."""
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json.dumps(redacted(document), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def exit_code(result: RaceResult) -> int:

@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from itertools import groupby
 
 from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
+from hydra.redaction import redacted
 from hydra.report.document import Data, strings, text
 from hydra.report.style import paint
 
@@ -54,13 +55,15 @@ _INVISIBLE = frozenset(
 
 
 def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
-    """`text` with nothing in it that a terminal acts on or that hides other text.
+    """`text` with nothing in it that a terminal acts on or that hides other text, nor a secret that
+    was typed.
 
     Escape sequences become their name (`<OSC 52>`, `<CSI 2J>`; colours just go), other control
     characters `^G`, invisible, bidirectional and unassigned ones `<U+202E>`, bytes that were not
     text `\\xff`. Newlines become an arrow unless `multiline`. `verbatim` names every control
     character for itself and drops no colour either: for a diff. Idempotent.
     """
+    text = redacted(text)
     if text.isascii() and text.isprintable():
         return text
     if not verbatim:
@@ -139,6 +142,7 @@ def _name(char: str, count: int) -> str:
 
 def gist(text: str, limit: int = 300) -> str:
     """The beginning of an agent's text as one harmless line, for a cell or a log line."""
+    text = redacted(text)
     return clean(text[:limit] + "\u2026" if len(text) > limit else text)
 
 
@@ -271,6 +275,7 @@ def plural(count: int, term: str, many: str = "") -> str:
 
 def quote(argument: str) -> str:
     """One argument as a POSIX shell takes it back exactly; `$'...'` where it holds controls."""
+    argument = redacted(argument)
     if argument == clean(argument):
         return shlex.quote(argument)
     raw = argument.encode("utf-8", "surrogateescape" if _only_bytes(argument) else "surrogatepass")

@@ -103,7 +103,7 @@ class Watched:
     mode: str = "subreaper"
     env: dict[str, str] = field(default_factory=dict)
     cwd: Path = Path("/var/tmp")
-    stdin: Path | None = None
+    stdin: bytes = b""
     control: ProcessControl = field(default_factory=ProcessControl)
     changed_since: Callable[[float], object] = nothing_changed
     stdout: bytearray = field(default_factory=bytearray)

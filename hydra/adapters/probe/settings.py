@@ -15,6 +15,7 @@ from hydra.config.toml import read_file
 from hydra.errors import ConfigError
 from hydra.process.sandbox.places import exposed_place
 from hydra.records.request import Lane
+from hydra.redaction import notice
 
 
 def _further() -> list[str]:
@@ -28,6 +29,7 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
     where the one that HYDRA_CONFIG names is not there: what it forbids would be allowed."""
     own = read_file(paths.user_config_file(environ))
     named = environ.get("HYDRA_CONFIG")
+    notice(*(value for name, value in environ.items() if name.startswith("HYDRA_")))
     if own is None and named and named != os.devnull:
         raise ConfigError(
             f"HYDRA_CONFIG names a file that is not there: {named}",
@@ -94,6 +96,7 @@ def _joined(name: str, profile: Profile, root: Path) -> str:
             f"{where} cannot be read: {line} ({why})",
             hint="name a file in the repository, or one by its whole path",
         ) from problem
+    notice(text)
     return "\n\n".join(filter(None, (profile.preface.strip(), text.strip())))
 
 

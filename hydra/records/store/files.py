@@ -10,14 +10,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from hydra.redaction import redacted
+
 UNBORN = ".new"
 GONE = ".gone"
 """Ends the hidden name of a run that is being made, and of one that is being removed."""
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Writes JSON beside `path`, syncs it, and renames it into place."""
-    text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False, default=str)
+    """Writes JSON without typed secrets beside `path`, syncs it, and renames it into place."""
+    text = json.dumps(redacted(document), indent=2, ensure_ascii=True, allow_nan=False, default=str)
     write_whole(path, text.encode() + b"\n")
 
 

@@ -1,0 +1,256 @@
+"""A secret in every place that a person can type one: what runs has it, and nothing that stays."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from hydra.redaction import notice, redacted
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.verdict_races import RIGHT, UNITTEST, shop
+
+FORMS = {
+    "variable": "API_TOKEN={}",
+    "short": "PASSWORD={}",
+    "spaces": "DB_PASSWORD='{} and more'",
+    "option": "--api-key {}",
+    "header": "Authorization: Bearer {}",
+    "address": "https://ada:{}@example.com/x",
+    "json": '{{"token": "{}"}}',
+    "toml": 'secret = "{}"',
+}
+
+
+def value(place: str) -> str:
+    return f"zq7-{place}-5f3a9c1e"
+
+
+KEYS = {
+    "anthropic": "sk-ant-api03-zq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5",
+    "openai": "sk-proj-zq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5",
+    "github": "ghp_zq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5Ab3Cd9Ef",
+    "fine-grained": "github_pat_zq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5Ab3Cd9Ef",
+    "aws": "AKIAZQ7FW3KLM9XC2VB8",
+    "google": "AIzazq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5Ab3Cd9E",
+    "gitlab": "glpat-zq7Fw3kLm9Xc2Vb8Nq4R",
+    "npm": "npm_zq7Fw3kLm9Xc2Vb8Nq4Rt6Yh1Uj5Ab3Cd9Ef",
+    "slack": "xoxa-zq7-Fw3kLm9Xc2Vb8Nq4Rt6",
+}
+PEM = "zq7MIIEowIBAAKCAQEA3Tz2mr7SZiAMfQyuvBjM9Oi"
+
+
+@pytest.fixture(autouse=True)
+def _none_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hydra.redaction._typed", frozenset())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_of_a_typed_secret_goes(form: str) -> None:
+    secret = "zq7tiny" if form == "short" else value(form)
+    text = f"Mend it: {FORMS[form].format(secret)} is what I use"
+    notice(text)
+    assert secret not in redacted(text)
+    assert redacted(text).startswith("Mend it: ")
+    assert redacted({"repository": f"/{text}", "x": [text]})["x"] == [redacted(text)]
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_each_form_of_a_key_goes(key: str) -> None:
+    notice(f"use {key} for it")
+    assert redacted(f"use {key} for it") == "use [redacted] for it"
+
+
+def test_a_private_key_goes_and_so_does_the_value_of_a_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_SECRET", "correct horse")
+    pem = f"-----BEGIN RSA PRIVATE KEY-----\n{PEM}\n-----END RSA PRIVATE KEY-----"
+    notice(f"deploy by\n{pem}", "as correct horse")
+    assert redacted(f"{pem} correct horse").count("[redacted]") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sorted(items, key=itemgetter(1))",
+        "TOKEN=$CI_TOKEN pytest",
+        "password = hash_password2(text)",
+        "the token lexer, see parser2",
+        'environment = ["API_KEY", "DB_TOKEN_2"]',
+        "key=value and KEY: the first column",
+        "the key: src/keys2.py has it",
+        "git clone https://example.com/a:b/c@d",
+    ],
+)
+def test_code_and_prose_stay(text: str) -> None:
+    notice(text)
+    assert redacted(text) == text
+
+
+# ---- at the command line
+
+
+class Search:
+    """All that Hydra wrote and printed, looked through for what was typed."""
+
+    def __init__(self, hydra: Hydra) -> None:
+        self.hydra = hydra
+        self.prints: list[tuple[str, str]] = []
+
+    def run(self, *args: str, stdin: str | None = None) -> tuple[int, str]:
+        done = self.hydra.run(*args, stdin=stdin, timeout=60)
+        self.prints.append((" ".join(args[:3]), done.stdout + done.stderr))
+        return done.returncode, done.stdout + done.stderr
+
+    def hits(self, secrets: Sequence[str]) -> list[tuple[str, str]]:
+        texts = [(name, text.encode()) for name, text in self.prints]
+        for top in (self.hydra.state, self.hydra.scratch / "cache", self.hydra.scratch / "out"):
+            texts += [(str(path.relative_to(self.hydra.scratch)), data) for path, data in read(top)]
+        for repository in (self.hydra.repo, *self.hydra.state.glob("*/runs/*/patches.git")):
+            log = git(repository, "log", "--all", "--format=%B%D")
+            texts.append((f"commits of {repository.name}", log.encode()))
+        return [(name, s) for name, text in texts for s in secrets if s.encode() in text]
+
+
+def read(top: Path) -> Iterator[tuple[Path, bytes]]:
+    for path in sorted(top.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            if "objects" in path.parts and data[:1] == b"\x78":
+                data = zlib.decompress(data)
+            yield path, str(path.relative_to(top)).encode() + b"\n" + data
+
+
+PLACES = (
+    *("task", "file", "stdin", "check", "made", "setup", "args", "hook", "preface", "remote"),
+    *("variable", "message", "reason", "again", "again-setup", "wrong", "dry", "edited"),
+)
+SECRETS = [*map(value, PLACES), "made-up-anthropic-key", "zq7tiny"]
+
+SETTINGS = f"""
+[agents.claude]
+args = ["--append-system-prompt", "API_KEY={value("args")}"]
+[hooks]
+post_run = ["API_TOKEN={value("hook")} sh -c 'exit 3'"]
+[profiles.careful]
+agent = "claude"
+preface = "log in by https://ada:{value("preface")}@example.com"
+[remotes.box]
+mode = "ssh"
+host = "ssh://ada:{value("remote")}@127.0.0.1:9"
+[profiles.far]
+agent = "claude"
+remote = "box"
+"""
+
+
+@pytest.mark.slow
+def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
+    shop(hydra.repo)
+    (scratch / "out").mkdir()
+    (hydra.home / "hydra.toml").write_text(SETTINGS)
+    task = f"API_TOKEN={value('task')} Mend pages by made-up-anthropic-key PASSWORD=zq7tiny"
+    calls = fakes.Calls(scratch)
+    # It repeats what it was told, and so do the check and the set-up.
+    steps = [
+        fakes.say(f"I use {value('task')}"),
+        fakes.stderr(f"{value('task')}\n"),
+        fakes.edit("src/pager.py", RIGHT),
+        fakes.finish(f"{value('task')}, done"),
+    ]
+    hydra.agent("claude", steps, record=calls.path)
+    hydra.extra["HYDRA_LOG"] = str(scratch / "out" / "log")
+    search = Search(hydra)
+
+    check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN; {UNITTEST}'"
+    made = f"python3 -c pass; make API_TOKEN={value('made')} || true"
+    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN'"
+    code, shown = search.run(
+        *("race", task, "-a", "claude", "-a", "careful", "-vv"),
+        *("--check", check, "--check", made, "--setup", before),
+    )
+    assert code == 0, shown
+    told = [str(call["stdin"]) for call in calls.so_far() if call["stdin"]]
+    calls.close()
+    assert any(task in text for text in told)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), fakes.finish("done")])
+    (run,) = hydra.state.glob("*/runs/*")
+    output = next((run / "checks" / "1" / "_base").glob("*.txt"), None)
+    assert output is None or "[redacted]" in output.read_text()
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["title"].startswith("API_TOKEN=[redacted] Mend pages")
+
+    hydra.extra["HYDRA_SETUP"] = f"API_TOKEN={value('variable')} true"
+    search.run("race", "-", "-a", "far", "--events", stdin=f"API_TOKEN={value('stdin')}")
+    search.run("race", "-", "-a", "claude", "--events", stdin=f"TOKEN={value('stdin')}")
+    del hydra.extra["HYDRA_SETUP"]
+    file = scratch / "task.md"
+    file.write_text(f"Use https://ada:{value('file')}@example.com")
+    search.run("race", "--file", str(file), "-a", "claude", "--json", "--no-check")
+    for more in ((), ("--json",)):
+        search.run("race", f"API_TOKEN={value('dry')}", "-a", "claude", "--dry-run", *more)
+    search.run("race", "Do it", "--chekc", f"API_TOKEN={value('wrong')} x")
+    search.run("race", "Do it", "--effort", f"API_TOKEN={value('wrong')}", "--json")
+
+    first = ("-r", run.name)
+    search.run("compare", "--html", str(scratch / "out" / "page.html"), *first)
+    search.run("compare", "--markdown", *first)
+    search.run("compare", "--json", *first)
+    search.run("runs")
+    search.run("runs", "--json")
+    search.run("runs", "show", run.name)
+    search.run("diff", "claude", "--mbox", *first)
+    search.run("diff", "claude", "--json", *first)
+
+    # What the record lacks is not run without it.
+    code, shown = search.run("check", *first)
+    assert (code, "--check and --setup" in shown) == (3, True), shown
+    code, shown = search.run("check", "--check", UNITTEST, *first)
+    assert (code, "was typed in --setup" in shown) == (3, True), shown
+    again = f"API_TOKEN={value('again')} {UNITTEST}"
+    setup = ("--setup", f"API_TOKEN={value('again-setup')} true")
+    for _ in range(2):
+        code, shown = search.run("check", "--check", again, *setup, "--json", *first)
+        names = {row["check"] for row in json.loads(shown[: shown.rindex("}") + 1])["baseline"]}
+        assert (code, names) == (0, {"unittest"}), shown
+
+    (hydra.repo / "other.txt").write_text("mine\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Another")
+    code, shown = search.run("merge", "claude", *first)
+    assert (code, "--no-check" in shown) == (5, True), shown
+    assert "its checks cannot be run: a secret was typed in --check and --setup" in shown
+    message, reason = f"Mend it\n\nAPI_TOKEN={value('message')}", f"by TOKEN={value('reason')}"
+    code, shown = search.run(
+        "merge", "claude", "--no-check", "-m", message, "--override", reason, *first
+    )
+    assert code == 0, shown
+    assert search.run("merge", "--undo")[0] == 0
+    editor = hydra.home / "editor"
+    editor.write_text(f"#!/bin/sh\necho 'Mend: API_TOKEN={value('edited')}' >\"$1\"\n")
+    editor.chmod(0o755)
+    hydra.extra |= {"EDITOR": str(editor), "GIT_EDITOR": str(editor)}
+    code, shown = search.run("merge", "claude", "--no-check", "--edit", "--json", *first)
+    assert code == 0, shown
+    assert git(hydra.repo, "log", "-1", "--format=%s") == "Mend: API_TOKEN=[redacted]"
+    assert search.hits(SECRETS) == []
+
+
+@pytest.mark.slow
+def test_a_killed_race_leaves_no_typed_secret(hydra: Hydra, scratch: Path) -> None:
+    at_work = fakes.Barrier(scratch, "at-work")
+    hydra.agent("claude", [*at_work.stop(), fakes.finish()])
+    race = hydra.start("race", f"API_TOKEN={value('task')} Do it", "-a", "claude", "--no-check")
+    at_work.wait()
+    race.kill()
+    race.communicate()
+    at_work.close()
+    search = Search(hydra)
+    search.run("runs", "show")
+    assert search.hits([value("task")]) == []
