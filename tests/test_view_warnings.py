@@ -12,7 +12,7 @@ import pytest
 from hydra.adapters.probe.sandbox import OPEN_SOCKETS
 from hydra.process.fence import scopes_work
 from tests.conftest import git
-from tests.support import fakes, old_kernel
+from tests.support import fakes, without_calls
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
 
@@ -79,7 +79,7 @@ def test_the_view_as_a_document_says_the_same(hydra: Hydra) -> None:
 def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("new.txt", "x\n"), fakes.finish("done")])
     assert (OPEN_SOCKETS in hydra.race("-a", "claude").document["warnings"]) is not scopes_work()
-    hydra.wrap = [sys.executable, old_kernel.__file__]
+    hydra.wrap = [sys.executable, without_calls.__file__, "landlock"]
     race = hydra.race("-a", "claude")
     assert race.code == 0, race
     assert race.document["warnings"].count(OPEN_SOCKETS) == 1
