@@ -143,7 +143,6 @@ class LaneWorkspace:
         if self._confined:
             values["CARGO_HOME"] = str(cache / "cargo")
             values["GOMODCACHE"] = str(cache / "go-mod")
-            values["GOFLAGS"] = "-modcacherw"
         if self._python_path:
             values["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
         values |= variables(self._placement.layer.places.values() if self._placement.layer else ())
