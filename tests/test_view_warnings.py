@@ -104,3 +104,22 @@ def test_a_race_drops_variables_of_hidden_files_and_says_which(hydra: Hydra) -> 
     folder = Path(race.document["folder"])
     assert git(folder / "patches.git", "show", "claude:out") == "()(/etc/ssl/none.pem)"
     assert "()(/etc/ssl/none.pem)" in (folder / lane["checks"][0]["output"]).read_text()
+
+
+UNSHARE = "unshare failed: Operation not permitted"
+READ_ONLY = "lanes have the checkout's dependencies read-only, and can install nothing into them"
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_why_dependencies_can_only_be_read_is_said(hydra: Hydra) -> None:
+    """As where AppArmor lets bwrap make namespaces and no other program."""
+    (hydra.repo / ".gitignore").write_text("node_modules/\n")
+    (hydra.repo / "node_modules").mkdir()
+    (hydra.repo / "node_modules" / "kept.js").write_text("")
+    refusing = program(hydra.scratch / "refusing" / "unshare")
+    refusing.write_text(f'#!/bin/sh\necho "unshare: {UNSHARE}" >&2\nexit 1\n')
+    hydra.path.append(refusing.parent)
+    hydra.agent("claude", [fakes.finish("done")])
+    warnings = hydra.race("-a", "claude").document["warnings"]
+    assert f"no overlays here (unshare: {UNSHARE}): {READ_ONLY}" in warnings
