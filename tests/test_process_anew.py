@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,3 +132,24 @@ async def test_what_is_shown_and_has_vanished_since_is_left_out(
     own = replace(policy, readonly=(scratch / "b",))
     wrap = lambda argv: confine(Confinement(kind="bwrap", program=BWRAP), own, argv)  # noqa: E731
     assert await ran(wrap, f"{scratch}/a/tool") == (0, b"ran\n")
+
+
+@needs_bwrap
+async def test_a_home_for_which_there_is_no_room_is_told_as_that(policy: SandboxPolicy) -> None:
+    confined = Confinement(kind="bwrap", program=BWRAP)
+
+    def without_room(argv: tuple[str, ...]) -> tuple[str, ...]:
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))  # no file may hold a byte
+        try:
+            return confine(confined, policy, argv)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, most)
+            signal.signal(signal.SIGXFSZ, before)
+
+    with pytest.raises(CannotStart) as told:
+        await ran(without_room, "true")
+    assert told.value.message == f"its HOME could not be made: File too large: {policy.home_folder}"
+    script = f"test -s {policy.view.home}/.gitconfig"
+    assert await ran(lambda argv: confine(confined, policy, argv), "sh", "-c", script) == (0, b"")

@@ -70,15 +70,50 @@ def test_files_are_known_by_their_names(path: str, kind: str) -> None:
     assert not kind or kind in PLACES
 
 
+HABITS = (
+    *(
+        "lib/up.bats",
+        "ext/up.phpt",
+        "up.robot",
+        "main.tftest.hcl",
+        "Pager.t.sol",
+        "Pager.Tests.ps1",
+    ),
+    *(
+        "src/pager_test.clj",
+        "pager_tests.erl",
+        "pager_SUITE.erl",
+        "PagerTest.groovy",
+        "pager_spec.cr",
+    ),
+    *(
+        "PagerSpecification.groovy",
+        "TestPager.hs",
+        "runtests.jl",
+        "test_pager.nim",
+        "pager_test.zig",
+    ),
+    *("lib/test_pager.rb", "test-pager.R", "PagerTests.fs", "pager_test.gleam", "up.vader"),
+)
+
+
 def test_tests_are_known_by_their_names_in_each_language() -> None:
-    for path in ("tests/helper.py", "test_a.py", "a_test.go", "web/a.test.tsx", "a_spec.rb"):
+    for path in (
+        "tests/helper.py",
+        "test_a.py",
+        "a_test.go",
+        "web/a.test.tsx",
+        "a_spec.rb",
+        *HABITS,
+    ):
         assert is_test(path.encode()), path
     for ending in ("java", "kt", "groovy", "scala"):
         for name in ("PagerSpec", "HTTPSpec", "V2Spec"):
             assert is_test(f"src/main/{name}.{ending}".encode()), (name, ending)
         assert not is_test(f"src/main/Spec.{ending}".encode()), ending
         assert not is_test(f"src/main/Inspec.{ending}".encode()), ending
-    for path in ("tests/data.json", "src/latest.py", "src/contest.go", "testing.md"):
+    code = ("src/contest.clj", "lib/acrobat.pm", "Testing.hs", "src/Latest.hs", "run.jl", "up.sol")
+    for path in ("tests/data.json", "src/latest.py", "src/contest.go", "testing.md", *code):
         assert not is_test(path.encode()), path
 
 

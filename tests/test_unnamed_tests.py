@@ -285,6 +285,26 @@ def test_places_that_no_name_gives_away(hydra: Hydra) -> None:
     assert judged.mergeable() == {"mends"}
 
 
+FOUND = {
+    "lib/Pager.pm": PLACES["lib/Pager.pm"],
+    "lib/up.bats": "echo 1..1\n"
+    "test $(perl -Ilib -MPager -e 'print Pager::pages(5, 2)') = 3 && echo ok 1 up && exit\n"
+    "echo not ok 1 up\nexit 1\n",
+    "tools/all": "for f in $(find lib -name '*.bats'); do sh $f || exit 1; done\n",
+    "tests/__init__.py": None,
+    "tests/test_pages.py": None,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("perl"), reason="perl is not here")
+def test_a_file_that_a_runner_finds_and_does_not_name(hydra: Hydra) -> None:
+    shop(hydra.repo, FOUND)
+    edit = edited("= 3", "= 2", FOUND["lib/up.bats"] or "")
+    judged = Judged(hydra, {"edit": {"lib/up.bats": edit}}).run(checks=("sh tools/all",))
+    assert states(judged, ["edit"]) == {"edit": "held_back"}, str(judged)
+
+
 # ---- What a run names, and what lies in code.
 
 JUNIT = "<testsuites><testsuite name='{}'><testcase {}/></testsuite></testsuites>"

@@ -243,6 +243,7 @@ def test_a_password_with_an_at_sign_leaves_an_address_whole() -> None:
 
 def test_variables_show_what_they_name_where_it_is_what_they_name(machine: Machine) -> None:
     machine.file("jdk/bin/java", mode=0o755)
+    machine.program("moved/bin/cargo")
     machine.file("moved/registry/crate")
     machine.file("moved/credentials.toml", TOKEN)
     machine.file("papers/plan")
@@ -253,8 +254,8 @@ def test_variables_show_what_they_name_where_it_is_what_they_name(machine: Machi
         "SSL_CERT_FILE": str(machine.file("ca.crt")),
     }
     shown = machine.shown()
-    assert shown >= {"jdk", "moved/registry", "ca.crt"}
-    assert not shown & {"moved", "papers", "moved/credentials.toml"}
+    assert shown >= {"jdk", "moved/bin", "ca.crt"}
+    assert not shown & {"moved", "papers", "moved/registry", "moved/credentials.toml"}
 
 
 def test_caches_without_keys_are_shown_where_they_lie(machine: Machine) -> None:
@@ -582,8 +583,9 @@ def test_tools_in_home_run_in_a_lane_and_what_lies_beside_them_is_not_there(
     machine: Machine,
 ) -> None:
     machine.program(".pyenv/versions/3/bin/python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    machine.program(".cargo/bin/cargo", '#!/bin/sh\ncat "$HOME/.cargo/registry/crate"\n')
-    machine.file(".cargo/registry/crate", "crate\n")
+    machine.program(".cargo/bin/cargo", '#!/bin/sh\nsed -n 2p "$HOME/.cargo/env"\n')
+    machine.file(".cargo/env", "#\ncrate\n")
+    machine.file(".cargo/registry/crate", TOKEN)
     machine.file(".cargo/credentials.toml", TOKEN)
     machine.file(".local/share/uv/credentials/x", TOKEN)
     machine.program(".local/share/uv/tools/ruff/bin/ruff", "#!/bin/sh\necho ruff\n")
@@ -600,7 +602,7 @@ def test_tools_in_home_run_in_a_lane_and_what_lies_beside_them_is_not_there(
     assert got[:3] == ["ruff", "crate", "no"]
     listed = "\n".join(got[3:])
     assert TOKEN not in listed
-    assert ".cargo:\nbin\nregistry\n" in listed
+    assert ".cargo:\nbin\nenv\n" in listed
     assert ".local/share/uv:\ntools\n" in listed
 
 

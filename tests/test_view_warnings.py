@@ -12,7 +12,7 @@ import pytest
 from hydra.adapters.probe.sandbox import OPEN_SOCKETS
 from hydra.process.fence import scopes_work
 from tests.conftest import git
-from tests.support import fakes, old_kernel
+from tests.support import fakes, without_calls
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
 
@@ -79,7 +79,7 @@ def test_the_view_as_a_document_says_the_same(hydra: Hydra) -> None:
 def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("new.txt", "x\n"), fakes.finish("done")])
     assert (OPEN_SOCKETS in hydra.race("-a", "claude").document["warnings"]) is not scopes_work()
-    hydra.wrap = [sys.executable, old_kernel.__file__]
+    hydra.wrap = [sys.executable, without_calls.__file__, "landlock"]
     race = hydra.race("-a", "claude")
     assert race.code == 0, race
     assert race.document["warnings"].count(OPEN_SOCKETS) == 1
@@ -104,3 +104,22 @@ def test_a_race_drops_variables_of_hidden_files_and_says_which(hydra: Hydra) -> 
     folder = Path(race.document["folder"])
     assert git(folder / "patches.git", "show", "claude:out") == "()(/etc/ssl/none.pem)"
     assert "()(/etc/ssl/none.pem)" in (folder / lane["checks"][0]["output"]).read_text()
+
+
+UNSHARE = "unshare failed: Operation not permitted"
+READ_ONLY = "lanes have the checkout's dependencies read-only, and can install nothing into them"
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_why_dependencies_can_only_be_read_is_said(hydra: Hydra) -> None:
+    """As where AppArmor lets bwrap make namespaces and no other program."""
+    (hydra.repo / ".gitignore").write_text("node_modules/\n")
+    (hydra.repo / "node_modules").mkdir()
+    (hydra.repo / "node_modules" / "kept.js").write_text("")
+    refusing = program(hydra.scratch / "refusing" / "unshare")
+    refusing.write_text(f'#!/bin/sh\necho "unshare: {UNSHARE}" >&2\nexit 1\n')
+    hydra.path.append(refusing.parent)
+    hydra.agent("claude", [fakes.finish("done")])
+    warnings = hydra.race("-a", "claude").document["warnings"]
+    assert f"no overlays here (unshare: {UNSHARE}): {READ_ONLY}" in warnings

@@ -286,7 +286,7 @@ def _clear(
         tree.remove(files)
     lock = Path(journal.git_dir) / "index.lock"
     with suppress(FileNotFoundError):
-        if os.path.samestat(lock.lstat(), (staging / "lock").lstat()):
+        if lock.read_bytes() == journal.id.encode():
             lock.unlink()
     if staging.exists():
         tree.remove(staging)

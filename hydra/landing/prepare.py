@@ -57,8 +57,8 @@ class LandingFiles:
         order, root = self.order, self.order.repository.root
         journal.copy_index(order.repository, self.index)
         before = self.staging / "index-before"
-        with suppress(FileNotFoundError):  # git writes another file and renames it
-            os.link(self.index, before)
+        with suppress(FileNotFoundError):
+            shutil.copy2(self.index, before)
         tree = order.tree(root, before)
         look = TreeLook(tree, self.staging, order.changes, order.loose, order.outside)
         entered = Later(self._enter)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from hydra.landing.journal import MOVING, FileMove, Journal
 from hydra.landing.swap import FileMark, give_back, put
@@ -96,17 +97,21 @@ def full(journal: Journal, path: bytes) -> bytes:
 
 
 def _index_back(journal: Journal) -> Act | Unsure | None:
-    users = os.fsencode(journal.git_dir) + b"/index"
-    staging = os.fsencode(journal.staging)
-    now, before = FileMark.of(users), FileMark.of(staging + b"/index-old")
-    if (now and now.inode) == (before and before.inode):
+    users, staging = Path(journal.git_dir) / "index", Path(journal.staging)
+    old = staging / "index-old"
+    now, before, landed = map(_content, (users, old, staging / "index-new"))
+    if now == before:
         return None
-    landed = FileMark.of(staging + b"/index-new")
-    if now is None or landed is None or now.inode != landed.inode:
-        return Unsure(os.fsdecode(users), "git wrote the index since", staging + b"/index-old")
-    return (
-        partial(os.rename, staging + b"/index-old", users) if before else partial(os.unlink, users)
-    )
+    if now is None or now != landed:
+        return Unsure(str(users), "git wrote the index since", os.fsencode(old))
+    return partial(os.rename, old, users) if before is not None else partial(os.unlink, users)
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 def _came_back(journal: Journal, move: FileMove) -> Act | Unsure | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -196,7 +197,7 @@ class _Under:
         shifts = tuple(self._shift_of(*numbered) for numbered in enumerate(self.ready.steps))
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
-            os.link(users, self.staging / "index-old")
+            shutil.copy2(users, self.staging / "index-old")
         journal = self.journal.at(
             MOVING,
             shifts=tuple(file_move for file_move in shifts if file_move.old or file_move.fresh),
@@ -238,7 +239,7 @@ class _Under:
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
             (self.staging / "index").chmod(users.stat().st_mode & 0o777)
-        os.link(self.staging / "index", self.staging / "index-new")  # to know it again by
+        shutil.copy2(self.staging / "index", self.staging / "index-new")  # to know it again by
         moment("index")
         (self.staging / "index").rename(users)
         moment("index set")
@@ -285,13 +286,13 @@ class _Under:
 
     def _lock(self) -> None:
         """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
-        lock = self.staging / "lock"
-        lock.touch()
+        ours, lock = self.staging / "lock", Path(self.journal.git_dir) / "index.lock"
+        ours.write_text(self.journal.id)  # by which it is known again
         moment("lock")
         try:
-            os.link(lock, Path(self.journal.git_dir) / "index.lock")
+            put(os.fsencode(ours), os.fsencode(lock))
         except FileExistsError:
-            raise locked(Path(self.journal.git_dir) / "index.lock", "here") from None
+            raise locked(lock, "here") from None
         moment("locked")
 
     def _shift_of(self, number: int, step: Step) -> FileMove:

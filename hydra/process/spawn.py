@@ -145,8 +145,9 @@ async def _spawn(
     mark = secrets.token_hex(8)
     env = {**env, **call_filters(), MARK: mark}
     marks = [f"{name}={env[name]}" for name in KEEPERS_MARKS if name in env]
-    line = wrap((*keeper_line(), *pipes.numbers, *marks, "--", *argv))
+    line = argv
     try:
+        line = wrap((*keeper_line(), *pipes.numbers, *marks, "--", *argv))
         process = await trio.lowlevel.open_process(
             line,
             stdin=stdin,

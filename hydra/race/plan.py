@@ -139,12 +139,6 @@ def _what_next(lanes: tuple[LanePlan, ...]) -> str:
     )
 
 
-READ_ONLY = (
-    "this machine refuses overlays: lanes have the checkout's dependencies read-only, and can "
-    "install nothing into them"
-)
-
-
 def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:
     warnings = []
     if plan.permission is Permission.UNRESTRICTED:
@@ -164,7 +158,10 @@ def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:
     elif inputs.confinement.reason:
         warnings.append(inputs.confinement.reason)
     if plan.dependencies and not plan.confinement.mounters:
-        warnings.append(READ_ONLY)
+        warnings.append(
+            f"no overlays here ({plan.confinement.refused_layers}): lanes have the checkout's "
+            "dependencies read-only, and can install nothing into them"
+        )
     if inputs.config.race.setup and not plan.setup:
         warnings.append(
             "the repository's set-up commands are skipped: nothing confines them here "

@@ -17,8 +17,8 @@ class Confinement(NamedTuple):
 
     `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open;
     `promises` are the sentences that hold; `program` is bwrap's path; `mounters` are unshare, sh,
-    mount and nsenter, where folders can be shown copy-on-write. `refused_network` says why no
-    command can have a network of its own, "" where it can.
+    mount and nsenter, where folders can be shown copy-on-write, and `refused_layers` says why they
+    cannot. `refused_network` says why no command can have a network of its own, "" where it can.
     """
 
     kind: str
@@ -27,6 +27,7 @@ class Confinement(NamedTuple):
     promises: tuple[str, ...] = ()
     mounters: tuple[str, ...] = ()
     refused_network: str = ""
+    refused_layers: str = ""
 
     @property
     def holds(self) -> bool:

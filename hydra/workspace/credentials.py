@@ -344,6 +344,7 @@ class ConfigCopies:
 
     def __init__(self, folders: Sequence[Named], *, home: Path, place: Path) -> None:
         """`home` is the user's; the copies lie in `place`, the lane's own."""
+        self.home = home
         self.copies = [
             ConfigCopy(folder, home=home, named=named, root=place, below=_below(number))
             for number, (folder, named) in enumerate(folders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -143,7 +144,6 @@ class LaneWorkspace:
         if self._confined:
             values["CARGO_HOME"] = str(cache / "cargo")
             values["GOMODCACHE"] = str(cache / "go-mod")
-            values["GOFLAGS"] = "-modcacherw"
         if self._python_path:
             values["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
         values |= variables(self._placement.layer.places.values() if self._placement.layer else ())
@@ -287,6 +287,8 @@ class LaneWorkspace:
         self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for folder in (self._home, self._temporary, self._home / ".cache"):
             folder.mkdir(mode=0o700, exist_ok=True)
+        if self._confined:
+            self._lead_cargo_home()
         self.worktree.mkdir(exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
         borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
@@ -323,6 +325,14 @@ class LaneWorkspace:
             self.notes += (f"{what}: {pointers} (git lfs pull)",)
         self._note()
         copy_exact(self._repository.root, self.worktree, self._copies)
+
+    def _lead_cargo_home(self) -> None:
+        """Cargo looks for its settings in CARGO_HOME: those of the HOME inside lead there."""
+        folder = self._home / ".cache" / "cargo"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for name in ("config.toml", "config"):
+            if not os.path.lexists(folder / name):
+                (folder / name).symlink_to(self._settings.home / ".cargo" / name)
 
     def _stand(self, borrowed: BorrowedObjects) -> None:
         """What its commands see at the checkout's path."""

@@ -74,32 +74,36 @@ def _refuse_short(stderr: str) -> None:
 async def try_layers(
     confinement: Confinement, environ: Mapping[str, str], state: Path
 ) -> Confinement:
-    """The same with what mounts overlays on the disk of `state`, where that works: found by doing
-    there, in small, what package managers do."""
+    """The same with what mounts overlays on the disk of `state`, or why that does not work: found
+    by doing there, in small, what package managers do."""
     names = ("unshare", "sh", "mount", "nsenter")
     mounters = tuple(executables.find(name, environ.get("PATH")) for name in names)
-    if not (confinement.holds and all(mounters)):
+    if not confinement.holds:
         return confinement
+    if missing := [name for name, path in zip(names, mounters, strict=True) if not path]:
+        return confinement._replace(refused_layers=f"{missing[0]} is not installed")
     make_private(state / "g")
     with TemporaryDirectory(dir=state / "g", prefix=TRIAL_FOLDER) as scratch:
-        works = await _can_mount(Path(scratch), mounters)
-    _log.info("layers can be mounted" if works else "layers cannot be mounted")
-    return confinement._replace(mounters=mounters) if works else confinement
+        refused = await _refused(Path(scratch), mounters)
+    _log.info("layers", refused=refused)
+    if refused:
+        return confinement._replace(refused_layers=refused)
+    return confinement._replace(mounters=mounters)
 
 
-async def _can_mount(scratch: Path, mounters: Sequence[str]) -> bool:
+async def _refused(scratch: Path, mounters: Sequence[str]) -> str:
     try:
         layer = await trio.to_thread.run_sync(_mounted, scratch, mounters)
-    except OSError:
-        return False
+    except OSError as error:  # a profile of AppArmor's may let bwrap make namespaces, and no other
+        return str(error).splitlines()[0]
     trial = (mounters[1], "-c", TRIAL, "sh", str(layer.source("")))
     try:
         ran = await run((*entering(layer, mounters), *trial), env={}, cwd=Path("/"), timeout=10)
-    except CannotStart:
-        return False
+    except CannotStart as error:
+        return str(error)
     finally:
         layer.unmounted()
-    return ran.exit_code == 0
+    return "" if ran.exit_code == 0 else "a folder of one could not be emptied"
 
 
 def _mounted(scratch: Path, mounters: Sequence[str]) -> Layer:

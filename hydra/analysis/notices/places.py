@@ -85,11 +85,14 @@ TEST_FOLDERS = frozenset(
 )
 """Folders that hold nothing but tests, by their names."""
 TEST_NAME = re.compile(
-    r"test_.*\.(py|c|cc|cpp|cxx)|.*_(unit)?tests?\.(py|go|rs|c|cc|cpp|cxx|exs|dart|lua)"
+    r"test_.*\.(py|c|cc|cpp|cxx|rb|jl|nim|ml|lua)"
+    r"|.*_(unit)?tests?\.(py|go|rs|c|cc|cpp|cxx|exs|dart|lua|clj[cs]?|erl|nim|v|zig|jl|gleam|ml)"
     r"|tests?\.(c|cc|cpp|cxx)|tests\.(py|rs|[cm]?[jt]sx?)|.*[.-](test|spec|cy)\.[cm]?[jt]sx?"
-    r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|.*\.(t|feature)|test-.*\.el|.*-tests?\.el"
-    r"|.*_(spec|test)\.rb|.*_spec\.lua|.*tests?\.(java|kt|cs|scala|php|swift)"
-    r"|(?-i:(.*[a-z\d]IT|.+Spec)\.(java|kt|groovy|scala|hs))|.*tests?\.groovy",
+    r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|test-.*\.(el|r)|.*-tests?\.el|runtests\.jl"
+    r"|.*\.(t|t\.sol|feature|bats|phpt|robot|vader|tests\.ps1|tftest\.hcl)"
+    r"|.*_(spec|test)\.(rb|cr)|.*_spec\.lua|.*_suite\.erl"
+    r"|.*tests?\.(java|kt|cs|fs|vb|scala|groovy|php|swift)"
+    r"|(?-i:(.*[a-z\d](IT|Specification)|.+Spec)\.(java|kt|groovy|scala|hs)|Test[A-Z].*\.hs)",
     re.I,
 )
 """What a file of tests is called by the habits of its language, wherever it lies. Others are known

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
+from hydra.process.records import CannotStart
 from hydra.process.sandbox.keeper_place import by_place, keeper_mounts
 from hydra.process.sandbox.lane_home import furnish, is_plain
 from hydra.process.sandbox.layers import entering, users_own
@@ -20,7 +21,7 @@ def confine(
     confinement: Confinement, policy: SandboxPolicy, argv: Sequence[str]
 ) -> tuple[str, ...]:
     """`argv` inside `policy`, whose HOME is made where it is not there; unchanged where nothing
-    confines here."""
+    confines here. Raises `CannotStart`."""
     if not confinement.holds:
         return tuple(argv)
     inside = _unrestricted(policy) if policy.unrestricted else _restricted(policy)
@@ -47,8 +48,7 @@ def _unrestricted(policy: SandboxPolicy) -> list[str]:
 
 def _restricted(policy: SandboxPolicy) -> list[str]:
     mounts = [*_safe(policy, mounts_of(policy)), *keeper_mounts(policy)]
-    with suppress(OSError):  # bwrap then says itself what is not there
-        furnish(policy, mounts)
+    _furnish(policy, mounts)
     covered = (mount.target for mount in mounts if mount.option.endswith("0555 --tmpfs"))
     fixed = (*covered, *read_only_at_last(policy))
     return [
@@ -59,6 +59,15 @@ def _restricted(policy: SandboxPolicy) -> list[str]:
         *(users_own() if policy.placement.overlaid else ()),
         *disarmed(),
     ]
+
+
+def _furnish(policy: SandboxPolicy, mounts: Sequence[Mount]) -> None:
+    try:
+        furnish(policy, mounts)
+    except OSError as problem:  # bwrap would only say that a folder is not there
+        name = errno.errorcode.get(problem.errno or 0, "")
+        message = f"its HOME could not be made: {problem.strerror}: {policy.home_folder}"
+        raise CannotStart(message, errno=name) from problem
 
 
 def _safe(policy: SandboxPolicy, mounts: list[Mount]) -> Iterator[Mount]:

@@ -8,6 +8,7 @@ left in the way makes the next one start with a fresh folder.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -31,7 +32,11 @@ def furnish(policy: SandboxPolicy, mounts: Iterable[Mount]) -> None:
             return
         _put_aside(folder)
     folder.mkdir(mode=_PRIVATE)
-    _fill(policy, folder, home)
+    try:
+        _fill(policy, folder, home)
+    except OSError:  # half of it would be taken for all by the next command
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def is_plain(folder: Path, below: Path) -> bool:

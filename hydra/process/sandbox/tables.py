@@ -41,7 +41,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     ".linuxbrew": (),
     ".nvm": ("versions", "alias", "nvm.sh", "nvm-exec", "bash_completion"),
     ".rustup": ("toolchains", "settings.toml", "update-hashes"),
-    ".cargo": ("bin", "env", "registry", "git"),
+    ".cargo": ("bin", "env"),
     ".asdf": ("bin", "lib", "libexec", "shims", "installs", "plugins", "asdf.sh", "completions"),
     ".sdkman": ("candidates", "bin", "libexec", "src", "etc"),
     ".volta": ("bin", "tools"),
@@ -71,7 +71,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     ".local/share/gem": ("ruby",),
     ".local/share/claude": ("versions",),
     ".config/composer": ("vendor",),
-    "go": ("bin", "pkg/mod"),
+    "go": ("bin",),
     "sdk": (),
     "perl5": (),
 }
@@ -88,9 +88,7 @@ _DOWNLOADED = (".cache/ms-playwright", ".cache/puppeteer", ".cache/Cypress", ".c
 
 CACHES = (
     *_DOWNLOADED,
-    ".cache/uv",
     ".cache/fontconfig",
-    ".cache/coursier",
     ".m2/repository",
     ".m2/wrapper",
     ".gradle/wrapper",
@@ -102,7 +100,8 @@ CACHES = (
     ".local/share/fonts",
     ".config/fontconfig",
 )
-"""Downloads and fonts without keys, read-only where they lie."""
+"""Downloads and fonts without keys, read-only where they lie. Not those that a lane's own
+variables lead away from (cargo, Go, uv, coursier): private packages would lie there unused."""
 
 ROOT_VARIABLES: dict[str, tuple[str, ...]] = {
     "PYENV_ROOT": (),

@@ -1,0 +1,65 @@
+"""Landing on a file system without hard links: FAT, exFAT, most shares of a VM."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from hydra.landing import transaction
+from hydra.race.recovery.startup import recover
+from tests.support import landing_kinds as kinds
+from tests.support import without_calls
+from tests.support.landing_kinds import Stand
+from tests.support.landings import Shelf, leftovers
+from tests.support.shelf import shelf
+
+__all__ = ["shelf"]
+
+WITHOUT = ["links", "links-renames"]
+
+
+def command(shelf: Shelf, what: str, *args: str) -> None:
+    """A `hydra` of whose calls some are refused; it must succeed."""
+    line = [sys.executable, without_calls.__file__, what, sys.executable, "-m", "hydra", *args]
+    process = subprocess.run(
+        line, cwd=shelf.repo, env=shelf.environ, capture_output=True, text=True, timeout=60
+    )
+    assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize("what", WITHOUT)
+def test_without_hard_links_it_lands_and_goes_back(shelf: Shelf, what: str) -> None:
+    kinds.users_own(shelf.repo)
+    before = Stand.of(shelf.repo)
+    command(shelf, what, "merge", "claude", "--no-check")
+    assert kinds.unlike_git(shelf.repo) == []
+    assert leftovers(shelf.repo) == []
+    command(shelf, what, "merge", "--undo")
+    assert Stand.of(shelf.repo) == before
+    assert leftovers(shelf.repo) == []
+
+
+@pytest.mark.slow
+def test_without_hard_links_a_landing_killed_at_any_moment_is_old_or_new(shelf: Shelf) -> None:
+    def lands() -> None:
+        without_calls.refuse(WITHOUT[-1])
+        shelf.merge("claude")
+
+    kinds.users_own(shelf.repo)
+    before = Stand.of(shelf.repo)
+    seen: list[str] = []
+    transaction.moment = seen.append
+    shelf.merge("claude")
+    kinds.quiet()
+    after = Stand.of(shelf.repo)
+    shelf.undo()
+    for number in range(1, len(seen) + 1, 2):
+        assert kinds.killed_at(lands, number)
+        recover(shelf.environ, lambda line: None)
+        now = Stand.of(shelf.repo)
+        assert now in (before, after), seen[number - 1]
+        assert leftovers(shelf.repo) == []
+        if now == after:
+            shelf.undo()
