@@ -30,6 +30,8 @@ def describe(event: Event) -> str:
     if event.kind == "run_started":
         return "  ".join(opening(event))
     tell = _TELL.get(event.kind)
+    if tell is _warning:
+        return _warning(event.data, event.run)
     return tell(event.data) if tell else _agent(event)
 
 
@@ -119,11 +121,11 @@ def _agent(event: Event) -> str:
     return ""
 
 
-def _warning(data: Data) -> str:
+def _warning(data: Data, run: str = "") -> str:
     whole = gist(text(data, "text"), len(text(data, "text")))
     if len(whole) <= _WARNING:
         return f"warning: {whole}"
-    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show)"
+    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show {clean(run)})"
 
 
 def _run_ended(data: Data) -> str:
