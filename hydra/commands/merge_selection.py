@@ -12,6 +12,7 @@ from hydra.errors import HydraError, LandingRefused, RecordError, Refused, Usage
 from hydra.git.runner import is_unanswered
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
+from hydra.race.recovery import runs
 from hydra.race.verdict import Verdict, judgement, judgement_to_land, lands, lane_of
 from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
@@ -98,6 +99,7 @@ def chosen(
         raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
     reason = (override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
+    options = options or landing_options({"uncommitted": runs.is_uncommitted(record)})
     where = f"{rest}{_of_run(run)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
