@@ -201,9 +201,7 @@ def spent(lane: Data) -> str:
     """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
     count = number(record(lane, "usage"), "cost_usd")
     reckoned = number(record(lane, "usage_estimate"), "cost_usd")
-    if count is None and reckoned is None:
-        return "unknown"
-    return cost(count) if count is not None else f"~{cost(reckoned)}"
+    return cost(count) if reckoned is None or count is not None else f"~{cost(reckoned)}"
 
 
 def tries(lane: Data) -> str:

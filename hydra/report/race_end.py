@@ -116,7 +116,7 @@ def _row(lane: Data, verdict: Data) -> list[Cell]:
         text(lane, "lane"),
         StyledText(ranking.state_word(lane), ranking.style(lane)) if verdict else status_word(lane),
         plus_minus(patch) if number(patch, "files") else "-",
-        "cost unknown" if (cost := spent(lane)) == "unknown" else cost,
+        "cost ?" if (cost := spent(lane)) == "?" else cost,
         duration(number(lane, "seconds")),
     ]
 
