@@ -7,6 +7,7 @@ import json
 import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,18 @@ def place(hydra: Hydra, lanes: Mapping[str, list[fakes.Step]]) -> list[str]:
     return [term for does in lanes for term in ("-a", f"claude:{does}")]
 
 
+def other_waits(hydra: Hydra) -> tuple[subprocess.Popen[str], fakes.Barrier]:
+    """A race under way: one lane is right, the other's agent at work until its gate opens."""
+    gate = fakes.Barrier(hydra.scratch, "working")
+    lanes = {
+        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
+        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
+    }
+    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
+    gate.wait()
+    return race, gate
+
+
 @pytest.mark.slow
 def test_no_server_of_an_agent_meets_a_test(hydra: Hydra, free_port: int, confined: None) -> None:
     """It has the tests' port while the base and its neighbour are checked."""
@@ -201,14 +214,8 @@ def test_what_fails_without_the_machine_s_network_has_it_alone_and_it_is_said(
     hydra: Hydra, service: int, confined: None
 ) -> None:
     with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
-    gate = fakes.Barrier(hydra.scratch, "working")
-    lanes = {
-        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
-        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
-    }
     hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
-    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
-    gate.wait()
+    race, gate = other_waits(hydra)
     assert wait_until(lambda: has(hydra, "check_waiting", "", **{"for": "agents"}))
     assert wait_until(lambda: has(hydra, "check_waiting", "claude-right"))
     gate.open()
@@ -252,14 +259,8 @@ def test_on_the_machine_s_network_nothing_is_checked_beside_an_agent(
     )
     refusing.chmod(0o755)
     hydra.path.insert(0, refusing.parent)
-    gate = fakes.Barrier(hydra.scratch, "working")
-    lanes = {
-        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
-        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
-    }
     hydra.extra["HYDRA_CHECKS_PARALLEL"] = "2"
-    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
-    gate.wait()
+    race, gate = other_waits(hydra)
     for lane in ("", "claude-right"):
         assert wait_until(lambda: has(hydra, "check_waiting", lane, **{"for": "agents"}))  # noqa: B023
     assert not any(event["kind"] == "check_started" for event in events(hydra))
@@ -331,13 +332,7 @@ def test_a_base_that_was_interrupted_before_it_had_the_machine_s_network_is_run_
     hydra: Hydra, service: int, confined: None
 ) -> None:
     with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
-    gate = fakes.Barrier(hydra.scratch, "working")
-    lanes = {
-        "right": [fakes.edit("src/pager.py", RIGHT), DONE],
-        "other": [fakes.edit("src/pager.py", OTHER), *gate.stop(), DONE],
-    }
-    race = hydra.start("race", "Do it", *place(hydra, lanes), "--check", UNITTEST)
-    gate.wait()
+    race, gate = other_waits(hydra)
     assert wait_until(lambda: has(hydra, "check_waiting", "", **{"for": "agents"}))
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=60)

@@ -194,7 +194,7 @@ def large(lanes: int, tests: int, text: str) -> dict[str, Any]:
 def test_it_ends_where_githubs_limit_is_and_says_so(text: str) -> None:
     line = comment(large(64, 2000, text))
     assert len(line) <= LIMIT
-    assert "left out for the length: `hydra compare` shows all" in line
+    assert f"left out for the length: `hydra compare -r {verdicts.RUN}` shows all" in line
     assert line.endswith(f"<sub>Hydra, run `{verdicts.RUN}`, base `4be1c02` (main)</sub>\n")
     page = rendered(line)
     assert_inert(page)

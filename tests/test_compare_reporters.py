@@ -46,7 +46,7 @@ def test_the_table_has_the_columns_of_a_race_and_the_order_of_the_ranks() -> Non
     assert first.split()[:3] == ["1", "codex", "proved"]
     assert "43 passed" in first
     assert "+6 -2" in first
-    assert re.search(r"unknown\s+1:12\s+fixes both failing tests, breaks nothing", first)
+    assert re.search(r"\?\s+1:12\s+fixes both failing tests, breaks nothing", first)
     assert "$0.14" in second
     assert third.split()[:4] == ["-", "codex-2", "timed", "out"]
     assert "idle for 10:00" in third

@@ -1,4 +1,4 @@
-"""hydra.toml: every key, every refusal, precedence, and the way back to text."""
+"""hydra.toml: every key, every refusal, and precedence."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from hydra.config.model import (
 )
 from hydra.config.toml import read_file
 from hydra.config.units import duration, format_duration, format_size, size
-from hydra.config.write import default_text, dumps, template
 from hydra.errors import ConfigError
 from hydra.records.request import Budget, Check, Limits, Permission, Retry, Weights
+from tests.support.config_example import EXAMPLE, default_text, example
 
 ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -457,77 +457,7 @@ def test_whose_set_up_it_is(own: str, theirs: str, more: dict[str, object], trus
     assert repository(theirs, own, **more).race.setup_trusted is trusted
 
 
-# --- the way back, the templates and the docs ------------------------------------------------
-
-_word = st.from_regex(r"[A-Za-z0-9][\w.]{0,8}", fullmatch=True)
-_line = st.text(min_size=1, max_size=20).filter(
-    lambda text: bool(text.strip()) and all(ord(c) >= 32 and ord(c) != 127 for c in text)
-    and not any(0xD800 <= ord(c) <= 0xDFFF for c in text)
-)  # fmt: skip
-
-
-def _tuples(items: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.lists(items, max_size=3).map(tuple)
-
-
-def _seconds(low: int, high: int) -> st.SearchStrategy[float]:
-    return st.integers(low, high).map(lambda milliseconds: milliseconds / 1000)
-
-
-_races = st.builds(
-    RaceSettings,
-    agents=_tuples(_word),
-    permission=st.sampled_from([None, Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO]),
-    network=st.sampled_from([None, True, False]),
-    max_parallel=st.integers(1, 64),
-    copies=_tuples(_word),
-    setup=_tuples(_line),
-    keep=st.sampled_from(["all", "failed", "none"]),
-    include_dirty=st.booleans(),
-    allow_filters=_tuples(_line),
-)
-_limits = st.builds(
-    Limits,
-    **{name: _seconds(1, 3_600_000) for name in ("idle", "tool", "total", "setup")},
-    **{name: _seconds(0, 60_000) for name in ("grace_int", "grace_term", "grace_patch")},
-    **{
-        name: st.integers(64 * 1024, 2**28)
-        for name in ("raw_bytes", "line_bytes", "stderr_bytes", "patch_file_bytes", "patch_bytes")
-    },
-    patch_untracked=st.integers(0, 10**6),
-)
-_points = st.one_of(st.integers(0, 1000), st.floats(0, 1000, allow_nan=False))
-_judge = st.builds(
-    JudgeSettings,
-    trial_runs=st.integers(0, 10_000),
-    trial_time=_seconds(0, 3_600_000),
-    protected_paths=_tuples(_word),
-    weights=st.builds(Weights, **{field.name: _points for field in fields(Weights)}),
-)
-_agents = st.dictionaries(
-    st.sampled_from(AGENTS),
-    st.builds(
-        AgentSettings,
-        path=st.one_of(st.none(), _line.map(lambda text: f"/{text}")),
-        model=st.one_of(st.none(), _word),
-        args=_tuples(_line),
-        environment=_tuples(st.from_regex(r"[A-FH-Z_][A-Z0-9_]{0,8}\*?", fullmatch=True)),
-    ).filter(lambda agent: agent != AgentSettings()),
-)
-
-
-@pytest.mark.slow
-@given(st.builds(Config, race=_races, limits=_limits, judge=_judge, agents=_agents))
-def test_a_config_comes_back_from_its_text(config: Config) -> None:
-    assert load(user=("again.toml", dumps(config)), agent_keys=AGENTS) == config
-
-
-def test_what_no_file_may_say_is_left_out_of_the_text() -> None:
-    flags = {"race.unsafe_full_access": True, "race.allow_experimental_adapters": True}
-    text = dumps(load(flags=flags))
-    assert "unrestricted" not in text
-    assert "experimental" not in text
-    assert load(user=("again.toml", text)) == Config()
+# --- the example and the docs ----------------------------------------------------------------
 
 
 def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
@@ -613,21 +543,13 @@ def test_weights_are_points_in_a_table_of_their_own() -> None:
     assert "weights.buidl" in refusal("[judge.weights]\nbuidl = 3").message
 
 
-EXAMPLE_INTRO = (
-    "Every setting of Hydra with its default. Your own file is $HYDRA_CONFIG, else "
-    "~/.config/hydra/hydra.toml; a repository's is hydra.toml at its top, and may say less "
-    "(docs/reference/configuration.md)."
-)
-
-
 def test_the_example_is_what_the_table_of_keys_says() -> None:
-    """After a change of KEYS write it anew: template(EXAMPLE_INTRO, repository=False)."""
-    text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
-    assert text == template(EXAMPLE_INTRO, repository=False)
+    """After a change of KEYS write it anew: `python -m tests.support.config_example`."""
+    assert EXAMPLE.read_text(encoding="utf-8") == example()
 
 
 def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
-    text = (ROOT / "hydra.toml.example").read_text(encoding="utf-8")
+    text = EXAMPLE.read_text(encoding="utf-8")
     assert user(text) == Config()
     config = user(uncommented(text), environ={"HOME": "/home/ada"})
     lines = {
@@ -645,15 +567,6 @@ def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
 
 def _set_by_file(config: Config) -> set[str]:
     return {name for name, source in config.sources.items() if source == "user.toml"}
-
-
-def test_a_repositorys_template_loads_as_a_repositorys() -> None:
-    text = template("For the shop.", repository=True, guesses={"race.copy": ((".env",), "Found")})
-    assert repository(text) == Config()
-    config = repository(uncommented(text))
-    assert config.race.copies == (".env",)
-    assert "race.include_dirty" not in text
-    assert "include_dirty" not in text
 
 
 def test_the_docs_have_a_row_for_every_key() -> None:

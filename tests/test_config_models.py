@@ -6,7 +6,6 @@ import pytest
 
 from hydra.config.load import load
 from hydra.config.model import Config, OwnModel
-from hydra.config.write import dumps
 from hydra.errors import ConfigError
 
 
@@ -14,7 +13,7 @@ def user(text: str) -> Config:
     return load(user=("user.toml", text))
 
 
-def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
+def test_an_entry_as_it_stands() -> None:
     text = (
         '[models.large]\nid = "gw/7"\nfamily = "claude"\naliases = ["big"]\ncontext = 9\n'
         'input_price = 2\noutput_price = 0.5\ncached_price = 0\nprices_read = "2026-11-22"\n'
@@ -22,7 +21,6 @@ def test_an_entry_as_it_stands_and_as_it_comes_back() -> None:
     config = user(text)
     model = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
     assert config.models == {"large": model}
-    assert user(dumps(config)) == config
     assert user("[models.large]\n") == Config()
 
 

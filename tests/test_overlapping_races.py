@@ -165,3 +165,40 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     refused = races.hydra.run("merge", "-r", "@-1", "--except", "coverage")
     assert refused.returncode == 5
     assert f"hydra merge claude-first --except coverage -r {first}" in refused.stderr
+
+
+def test_every_way_that_a_refusal_names_is_of_the_run_that_was_named(hydra: Hydra) -> None:
+    empty = [fakes.edit("more.txt", "more\n"), fakes.finish("done")]
+    hydra.agent("claude", [fakes.finish("done")], cases=[("--model\nb\n", empty)])
+    first = hydra.race("-a", "claude:a", "-a", "claude:b", "--no-check").document["run"]
+    hydra.race("-a", "claude:a", "--no-check")
+    folder = Path(hydra.run("runs", "path", first).stdout.strip())
+    refusals: list[tuple[str, ...]] = [
+        ("merge", "claude-a"),
+        ("merge", "--pick", "claude-a:README.md"),
+        ("merge", "--hunk", "claude-a:abc"),
+        ("diff", "claude-a", "--mbox"),
+    ]
+    for line in refusals:
+        assert_named(hydra.run(*line, "-r", first), first)
+    result = folder / "result.json"
+    whole = result.read_text()
+    document = json.loads(whole)
+    document["verdict"] = {"schema": 1}
+    result.write_text(json.dumps(document))
+    assert_named(hydra.run("compare", "-r", first), first)
+    result.write_text("{")
+    for line in [("merge",), ("compare",), ("runs", "show")]:
+        assert_named(hydra.run(*line, "-r", first), first)
+
+
+def assert_named(done: subprocess.CompletedProcess[str], run: str) -> None:
+    """That a refusal hints at lines to type, each with this run."""
+    assert done.returncode, done.stdout
+    hints = [line for line in done.stderr.splitlines() if line.startswith("hint: ")]
+    lines = re.findall(
+        r"hydra (?:merge|diff|compare|check|runs show|runs path)\b[^`;]*", "".join(hints)
+    )
+    assert lines, done.stderr
+    for line in lines:
+        assert run in line, done.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -209,6 +211,21 @@ def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydr
     _, _, *terms = line.split()
     assert hydra.run(*terms, "--dry-run").returncode == 0
     assert hydra.run(*terms).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
+    hydra: Hydra,
+) -> None:
+    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
+    hydra.agent("claude", add("a.txt"))
+    result = Path(hydra.race("-a", "claude", "--include-dirty").document["folder"], "result.json")
+    document = json.loads(result.read_text())
+    document["verdict"]["schema"] = 99  # a newer Hydra's
+    result.write_text(json.dumps(document))
+    for shown in (hydra.run("runs", "show").stdout, hydra.run("merge", "claude").stderr):
+        (line,) = re.findall(r"hydra (merge claude .*)", shown)
+        assert hydra.run(*shlex.split(line), "--override", "x", "--dry-run").returncode == 0, shown
 
 
 @pytest.mark.slow

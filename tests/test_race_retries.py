@@ -21,6 +21,7 @@ from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Patch, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Retry
+from hydra.report.document import plan_document
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -405,3 +406,17 @@ def test_a_dry_run_tells_what_tries_may_come_and_the_record_keeps_it(hydra: Hydr
     del document["retry"]  # as an older Hydra wrote it
     (folder / "plan.json").write_text(json.dumps(document))
     assert history.plan(folder).retry == Retry()
+
+
+@pytest.mark.slow
+def test_a_plan_comes_back_from_its_record_whole(hydra: Hydra) -> None:
+    """But for its commands, of which a record has what can be shown."""
+    hydra.agent("claude", [fakes.finish("done")])
+    folder = Path(hydra.race("-a", "claude:opus@high", "--setup", "true").document["folder"])
+    document = json.loads((folder / "plan.json").read_bytes())
+    document |= {"python_path": ["src"], "dependencies": [".venv"], "copies": [".env"]}
+    (folder / "plan.json").write_text(json.dumps(document))
+    again = json.loads(json.dumps(plan_document(history.plan(folder))))
+    for row in (*document["lanes"], *again["lanes"]):
+        del row["command"]
+    assert again == document

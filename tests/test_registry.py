@@ -104,9 +104,9 @@ def test_lanes_are_numbered_where_they_would_be_the_same() -> None:
     assert ids("codex:gpt-5.5", "codex") == ["codex-gpt-5.5", "codex"]
     assert ids("2xclaude", "claude:2", "claude") == ["claude", "claude-2", "claude-2-2", "claude-3"]
     items = lanes(["2xcodex:gpt-5.5"])
-    assert [(lane.adapter, lane.model, lane.copy) for lane in items] == [
-        ("codex", "gpt-5.5", 1),
-        ("codex", "gpt-5.5", 2),
+    assert [(lane.adapter, lane.model, lane.id) for lane in items] == [
+        ("codex", "gpt-5.5", "codex-gpt-5.5"),
+        ("codex", "gpt-5.5", "codex-gpt-5.5-2"),
     ]
 
 

@@ -43,9 +43,9 @@ ready: claude; to race: hydra race "your task"
 """
 
 RUNS_AT_80 = """\
-  run                  age  task                   winner        landed     cost
-  20261121t203415-k3f  2 h  Fix the off-by-one i\u2026  claude        yes      $0.14+
-  20261121t101500-abc  now  Add a test             [broken off]  no      unknown
+  run                  age  task                    winner        landed    cost
+  20261121t203415-k3f  2 h  Fix the off-by-one in\u2026  claude        yes     $0.14+
+  20261121t101500-abc  now  Add a test              [broken off]  no           ?
 """
 
 

@@ -14,8 +14,8 @@ warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                                                 files  tokens    cost   time
   claude   editing    Edit src/pager.py                                                        -   18.2k   $0.11   1:32
-  codex    testing    $ pytest -q                                                              -   22.9k       -   1:32
-  codex-2  waiting    no progress for 1:12 (limit 10:00)                                       -    3.1k       -   1:32"""  # noqa: E501
+  codex    testing    $ pytest -q                                                              -   22.9k       ?   1:32
+  codex-2  waiting    no progress for 1:12 (limit 10:00)                                       -    3.1k       ?   1:32"""  # noqa: E501
 
 AT_80 = """\
 race 20261121t203415-k3f  base 4be1c02 (main)  3 lanes  confined
@@ -23,8 +23,8 @@ warning: 3 changed files stay out (--include-dirty)
 
   lane     state      last                                tokens    cost   time
   claude   editing    Edit src/pager.py                    18.2k   $0.11   1:32
-  codex    testing    $ pytest -q                          22.9k       -   1:32
-  codex-2  waiting    no progress for 1:12 (limit 10:00)    3.1k       -   1:32"""
+  codex    testing    $ pytest -q                          22.9k       ?   1:32
+  codex-2  waiting    no progress for 1:12 (limit 10:00)    3.1k       ?   1:32"""
 
 AT_40 = """\
 race 20261121t203415-k3f  base 4be1c02

@@ -99,9 +99,10 @@ def test_a_closing_line_is_told_when_it_is_said_and_not_again_at_the_end() -> No
 
 
 def test_a_long_warning_is_cut_in_the_race_and_says_where_all_of_it_is() -> None:
-    text = describe(Tape()(1.0, "run_warning", text="long " * 100))
-    assert len(text) < 220
-    assert text.endswith("(whole: hydra runs show)")
+    event = Tape()(1.0, "run_warning", text="long " * 100)
+    text = describe(event)
+    assert len(text) < 240
+    assert text.endswith(f"(whole: hydra runs show {event.run})")
     assert describe(Tape()(1.0, "lane_warning", "x", text="short")) == "warning: short"
 
 

@@ -23,12 +23,12 @@ from tests.support.sample_race import PLAN, RESULT, STALLED, lane_plan
 AT_80 = """\
 race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
 
-  lane      outcome     files  +/-     tokens     cost   time
-  claude !  finished        2  +18 -4   18.2k    $0.14   0:58
+  lane      outcome     files  +/-     tokens   cost   time
+  claude !  finished        2  +18 -4   18.2k  $0.14   0:58
       Both tests pass now. \u21b5 I changed the division to round up.
-  codex     no changes      0  -            -  unknown   1:12
+  codex     no changes      0  -            ?      ?   1:12
       Nothing to do.
-  codex-2   timed out       1  +3 -0     3.1k  unknown  10:00
+  codex-2   timed out       1  +3 -0     3.1k      ?  10:00
       patch INCOMPLETE: over 20,000 untracked files in node_modules; no progress
       for 600 s
   ! may use any of its tools (its own options forbid none): claude
@@ -37,12 +37,11 @@ race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
 AT_120 = """\
 race 20261121t203415-k3f  ended in 10:01  1 of 3 lanes usable
 
-  lane      outcome     files  +/-     tokens     cost   time  why
-  claude !  finished        2  +18 -4   18.2k    $0.14   0:58  Both tests pass now. \u21b5 I changed the division to round
-                                                               up.
-  codex     no changes      0  -            -  unknown   1:12  Nothing to do.
-  codex-2   timed out       1  +3 -0     3.1k  unknown  10:00  patch INCOMPLETE: over 20,000 untracked files in
-                                                               node_modules; no progress for 600 s
+  lane      outcome     files  +/-     tokens   cost   time  why
+  claude !  finished        2  +18 -4   18.2k  $0.14   0:58  Both tests pass now. \u21b5 I changed the division to round up.
+  codex     no changes      0  -            ?      ?   1:12  Nothing to do.
+  codex-2   timed out       1  +3 -0     3.1k      ?  10:00  patch INCOMPLETE: over 20,000 untracked files in
+                                                             node_modules; no progress for 600 s
   ! may use any of its tools (its own options forbid none): claude
 """  # noqa: E501
 

@@ -235,18 +235,6 @@ def test_a_copy_never_lands_outside_the_worktree(repo: Path, scratch: Path) -> N
     assert list(outside.iterdir()) == []
 
 
-def test_instructions_are_files_inside_the_tree(race: Race) -> None:
-    ground = race.opened()
-    top = ground.worktree
-    (top / "AGENTS.md").write_text("x")
-    (top / "CLAUDE.md").symlink_to("AGENTS.md")
-    (top / "GEMINI.md").symlink_to("/etc/passwd")
-    (top / "CURSOR.md").mkdir()
-    os.mkfifo(top / "PIPE.md")
-    names = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "CURSOR.md", "PIPE.md", "NONE.md")
-    assert ground.instructions(names) == ("CLAUDE.md", "AGENTS.md")
-
-
 def test_changes_are_noticed_by_one_walk(race: Race) -> None:
     ground = race.opened()
     opened = ground.changed_since(0)
@@ -375,7 +363,6 @@ def test_the_agents_settings_are_a_copy(race: Race, home: Path) -> None:
     assert stat.S_IMODE((copy / "skills" / "one" / "run.sh").stat().st_mode) == 0o700
     assert any("a link out of the home folder" in note for note in ground.notes)
     assert ground.binds == ((copy, own), (copy.parent / ".claude.json", home / ".claude.json"))
-    assert ground.config_variables == {"CLAUDE_CONFIG_DIR": str(copy)}
     (copy / "settings.json").write_text('{"hooks": "evil"}')
     (copy.parent / ".claude.json").write_text("evil")
     ground.sync_credentials_back()
@@ -394,7 +381,7 @@ def test_a_settings_folder_that_is_elsewhere_or_missing(race: Race, home: Path) 
     empty.mkdir()
     bare = race.opened("b", config=CLAUDE, home=empty)
     assert bare.binds == ()
-    assert list(Path(bare.config_variables["CLAUDE_CONFIG_DIR"]).iterdir()) == []
+    assert list(Path(bare.environment["CLAUDE_CONFIG_DIR"]).iterdir()) == []
     bare.sync_credentials_back()
     bare.refresh_credentials()
     assert list(empty.iterdir()) == []

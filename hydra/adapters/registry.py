@@ -202,14 +202,13 @@ def lanes(
     for spec in specs:
         request = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters, profiles)
         for _ in range(request.count):
-            copy, id = _free(_base(request), taken)
+            id = _free(_base(request), taken)
             taken.add(id)
             items.append(
                 Lane(
                     id=id,
                     adapter=request.key,
                     model=request.model,
-                    copy=copy,
                     effort=request.effort,
                     profile=request.profile,
                 )
@@ -229,13 +228,13 @@ def _base(request: LaneRequest) -> str:
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 
 
-def _free(base: str, taken: set[str]) -> tuple[int, str]:
+def _free(base: str, taken: set[str]) -> str:
     copy, id = 1, _safe_end(base)
     while id in taken:
         copy += 1
         tail = f"-{copy}"
         id = base[: _ID - len(tail)].rstrip("-.") + tail
-    return copy, id
+    return id
 
 
 def _safe_end(id: str) -> str:

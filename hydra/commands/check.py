@@ -270,7 +270,8 @@ def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     names = [lane for lane in runs.read(record).lanes if lane in values]
     mapping = {lane: values[lane] for lane in names if values[lane] != record.base}
     if not mapping:
-        raise Refused(f"no lane of run {record.id} has a patch", hint="`hydra runs show` says why")
+        way = f"`hydra runs show {record.id}` says why"
+        raise Refused(f"no lane of run {record.id} has a patch", hint=way)
     runs.check_patches(record)
     return mapping
 

@@ -42,7 +42,7 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
         if commit == base:
             raise Refused(
                 f"there is nothing to export: the patch of {lane} is empty",
-                hint="`hydra runs show` says why",
+                hint=f"`hydra runs show {record.id}` says why",
             )
         if bundle:
             return _bundle(record.patches, base, lane)

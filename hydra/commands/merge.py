@@ -154,7 +154,7 @@ def _nothing(place: RepositoryRuns, record: RunRecord, tree: ComposedTree) -> La
     if tree.tree == tree_of(record, tree.base):
         patches = f"the patch of {' and '.join(tree.lanes)} is empty"
         return LandingRefused(
-            f"there is nothing to land: {patches}", hint="`hydra runs show` says why"
+            f"there is nothing to land: {patches}", hint=f"`hydra runs show {record.id}` says why"
         )
     return LandingRefused(
         f"there is nothing to land: all of it is on {_branch(place)} already",

@@ -29,12 +29,16 @@ def with_candidates(
     recorded. Of a race that has just ended (no `record`) nothing can have landed; it is said how
     lines name it (`named`), and of its patches that one may land next what they touch that is
     changed in the checkout."""
-    facts: dict[str, Any] = {"detached": is_detached(root)}
+    run = record or RunRecord(Path(text(document, "folder")))
+    facts: dict[str, Any] = {
+        "detached": is_detached(root),
+        "uncommitted": runs.is_uncommitted(run),
+    }
     if record is not None:
         facts["landed"] = landed_lanes(record, root)
     else:
-        facts["named"] = runs.id_to_type(RunRecord(Path(text(document, "folder"))))
-        facts["dirty"] = dict(_dirty(document, root))
+        facts["named"] = runs.id_to_type(run)
+        facts["dirty"] = {} if facts["uncommitted"] else dict(_dirty(document, root))
     verdict = document.get("verdict")
     inner = {"verdict": {**verdict, **facts}} if isinstance(verdict, Mapping) else {}
     return {**document, **facts, **inner}
@@ -43,7 +47,7 @@ def with_candidates(
 def _dirty(document: Document, root: Path) -> Iterator[tuple[str, list[str]]]:
     """By lane, what a landing of its patch would refuse to touch."""
     verdict, folder = record_of(document, "verdict"), text(document, "folder")
-    if not folder or verdict.get("uncommitted") is True:
+    if not folder:
         return
     for lane in next_to_land(verdict, records(document, "lanes")):
         patch = record_of(lane, "patch")

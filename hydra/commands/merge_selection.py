@@ -12,6 +12,7 @@ from hydra.errors import HydraError, LandingRefused, RecordError, Refused, Usage
 from hydra.git.runner import is_unanswered
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
+from hydra.race.recovery import runs
 from hydra.race.verdict import Verdict, judgement, judgement_to_land, lands, lane_of
 from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
@@ -98,12 +99,13 @@ def chosen(
         raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
     reason = (override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
+    options = options or landing_options({"uncommitted": runs.is_uncommitted(record)})
     where = f"{rest}{_of_run(run)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
     else:
         verdict, unread = _judgement(record, environ, where), ""
-        lane = _top(verdict, rest, _of_run(run), options, reason)
+        lane = _top(record, verdict, rest, _of_run(run), options, reason)
     if without:
         excluded = placed(record, [replace(pick, lane=lane) for pick in without])
         picks = (Pick(lane, ""), *excluded)
@@ -115,7 +117,8 @@ def chosen(
     ]
     line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
-    confirmed = () if reason else _confirmed(verdict, whole, line, confirm)
+    more = f"hydra compare{_of_run(run)}"
+    confirmed = () if reason else _confirmed(verdict, whole, line, more, confirm)
     documents = tuple(
         _whole_lanes(row, verdict) for row in (lane_of(verdict, name) for name in whole) if row
     )
@@ -198,7 +201,7 @@ def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str
 
 
 def _confirmed(
-    verdict: Verdict, lanes: Sequence[str], line: str, confirm: Confirm | None
+    verdict: Verdict, lanes: Sequence[str], line: str, more: str, confirm: Confirm | None
 ) -> tuple[str, ...]:
     """What a person has said yes to. Raises `LandingRefused` for a no, and where nobody is there
     to be asked."""
@@ -212,9 +215,7 @@ def _confirmed(
             hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
         )
     if not confirm(request):
-        raise LandingRefused(
-            "nothing was landed: you said no", hint="`hydra compare` says more of it"
-        )
+        raise LandingRefused("nothing was landed: you said no", hint=f"`{more}` says more of it")
     return questions
 
 
@@ -233,11 +234,14 @@ def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Ver
         override = OVERRIDE if isinstance(error, RecordError) else ""
         raise type(error)(
             f"no lane was named, and there is no ranking to take one from: {error.message}",
-            hint=f"name the lane: hydra merge LANE{where}{override}; `hydra runs show` lists them",
+            hint=f"name the lane: hydra merge LANE{where}{override}; "
+            f"`hydra runs show {record.id}` lists them",
         ) from error
 
 
-def _top(verdict: Verdict, rest: str, named: str, options: str, reason: str) -> str:
+def _top(
+    record: RunRecord, verdict: Verdict, rest: str, named: str, options: str, reason: str
+) -> str:
     """The one lane to land. Raises `LandingRefused` with the lines to type instead, each with
     `rest`, what is left out."""
     if verdict.get("top"):
@@ -249,7 +253,8 @@ def _top(verdict: Verdict, rest: str, named: str, options: str, reason: str) -> 
     names = [str(lane["lane"]) for lane in first]
     if not first:
         raise LandingRefused(
-            "nothing was landed: no lane has a patch", hint="`hydra runs show` says why"
+            "nothing was landed: no lane has a patch",
+            hint=f"`hydra runs show {record.id}` says why",
         )
     how = f"{rest}{named}{options or landing_options(verdict)}"
     lines = ", or ".join(

@@ -384,8 +384,6 @@ async def _run(
         store.append(event)
         if hooks.wants(event):
             hooking.start_soon(hooks.failed, event)
-        for text in hidden.notice(event.kind, event.data, lane=event.lane, raw=event.raw):
-            race.emit("run_warning", "hidden_place", data={"text": text})
 
     agents_ended = trio.Event()
     checks = Checks(inputs, planned, store, *sights, agents_ended)
@@ -402,6 +400,7 @@ async def _run(
         record=record,
         checkpoint=store.sync,
         disk_monitor=partial(below_minimum, fills, planned.limits.disk_floor),
+        hidden=hidden,
     )
     if follower is not None:
         store.on_written = follower.wake

@@ -6,13 +6,12 @@ the repository while trio is loaded, and the confinement is tried while the race
 
 from __future__ import annotations
 
-import sys
 import time
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hydra.errors import HydraError, Refused
+from hydra.errors import HydraError
 from hydra.git.background import Later
 from hydra.git.runner import kill_all
 from hydra.race.preflight import RaceInputs, RaceRequest, gather_inputs
@@ -30,10 +29,6 @@ GIT_SHUTDOWN_TIMEOUT = 1.0
 
 def start(request: RaceRequest, watcher: RaceWatcher | None = None) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
-    if not sys.platform.startswith("linux"):
-        raise Refused(
-            "a race runs on Linux only", hint="on Windows and macOS, run Hydra in a Linux machine"
-        )
     recover(request.environ)
     looking = Later(partial(gather_inputs, request))
     try:

@@ -24,7 +24,8 @@ def problem(patches: Path, base: str, commit: str) -> tuple[str, str]:
             return _of_the_base(patches, base)
         gone = _gone_below(patches, base, commit)
     except GitFailed as failed:
-        return _of_a_folder(failed)
+        look = f"look at the folder itself: {patches.parent}"
+        return failed.result.reason or failed.message, look
     return _of_the_patch(gone) if gone else ("", "")
 
 
@@ -85,10 +86,6 @@ def _of_the_base(patches: Path, base: str) -> tuple[str, str]:
         f"its base {base[:12]} is not in {users[0].parent} any more",
         "the ref refs/hydra/RUN/base keeps it there: git fetch the commit from where it still is",
     )
-
-
-def _of_a_folder(failed: GitFailed) -> tuple[str, str]:
-    return failed.result.reason or failed.message, "`hydra runs path` names the run's folder"
 
 
 def _is_partial(patches: Path) -> bool:

@@ -98,7 +98,7 @@ class LanePatch:
         changed = self._changed()
         chosen = [p for p in changed if not named or p == named or p.startswith(named + b"/")]
         if not chosen:
-            raise _no_such_path(pick, changed)
+            raise _no_such_path(pick, changed, self._of_run)
         for path in chosen:
             if pick.without:
                 # What is left out is what lies there, and no more: a file that goes elsewhere and
@@ -130,18 +130,21 @@ class LanePatch:
             self._changes = {change.path: change for change in tree_changes}
         return self._changes
 
+    @property
+    def _of_run(self) -> str:
+        return f" -r {self.run}" if self.run else ""
+
     def _hunk(self, pick: Pick) -> Hunk:
         text = (pick.hunk or "").lower()
-        of_run = f" -r {self.run}" if self.run else ""
         pieces = [hunk for hunk in self.hunks() if hunk.id.startswith(text)]
         if len({hunk.id for hunk in pieces}) == 1:
             return pieces[0]
         if not self.hunks():
-            raise _empty(self.lane)
+            raise _empty(self.lane, self._of_run)
         if not pieces:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
-                hint=f"see their ids: hydra diff {self.lane} --hunks{of_run}",
+                hint=f"see their ids: hydra diff {self.lane} --hunks{self._of_run}",
             )
         ids = ", ".join(f"{hunk.id[:12]} ({os.fsdecode(hunk.path)})" for hunk in pieces[:_NAMED])
         raise UsageError(
@@ -160,15 +163,16 @@ class LanePatch:
         return TreeEntry(mode, write_blob(self.patches, data))
 
 
-def _empty(lane: str) -> UsageError:
+def _empty(lane: str, of_run: str) -> UsageError:
     return UsageError(
-        f"lane {lane} has nothing to pick: its patch is empty", hint="`hydra runs show` says why"
+        f"lane {lane} has nothing to pick: its patch is empty",
+        hint=f"`hydra runs show{of_run}` says why",
     )
 
 
-def _no_such_path(pick: Pick, changed: Mapping[bytes, object]) -> UsageError:
+def _no_such_path(pick: Pick, changed: Mapping[bytes, object], of_run: str) -> UsageError:
     if not changed:
-        return _empty(pick.lane)
+        return _empty(pick.lane, of_run)
     near = get_close_matches(pick.path or "", list(map(os.fsdecode, changed)), 3, 0.5)
     return UsageError(
         f"lane {pick.lane} does not change {pick.path}",

@@ -22,7 +22,7 @@ from hydra.git.base_commit import Repository
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
 from hydra.process.sandbox.hidden_output import HIDDEN, MOST_TEXT, NO_PROGRAM, missing_places
 from hydra.process.sandbox.view import View
-from hydra.records.events import Raw
+from hydra.records.events import Event, Raw
 from hydra.records.plan import RacePlan
 from hydra.workspace.surplus import Surplus, with_files
 
@@ -97,11 +97,16 @@ class HiddenPlaces:
     _named: set[object] = field(default_factory=set)
     _variables: tuple[str, ...] = ()
 
+    @staticmethod
+    def concerns(event: Event) -> bool:
+        """Whether there may be a sentence to it: it tells of a command's end."""
+        return event.kind in _WHO and not (event.kind == "tool_result" and event.data.get("ok"))
+
     def notice(
         self, kind: str, data: Mapping[str, object], *, lane: str = "", raw: Raw | None = None
     ) -> list[str]:
         """The sentences that an event gives, none that was given before. It reads one piece of one
-        file at most; nothing raises."""
+        file at most, and looks where PATH leads: it blocks. Nothing raises."""
         text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
         misses = read(data.get("missing")) if kind == "check_ended" else self._lacks(text)
         fresh = [*self.hidden(text, kind), *self.lacking(misses, kind)]

@@ -49,11 +49,6 @@ class ReadOnlyWorkspace:
         return self._workspace.binds
 
     @property
-    def config_variables(self) -> Mapping[str, str]:
-        """The variables that name it."""
-        return self._workspace.config_variables
-
-    @property
     def placement(self) -> Placement:
         """Where its commands see it."""
         return self._workspace.placement
@@ -71,10 +66,6 @@ class ReadOnlyWorkspace:
     def open(self) -> None:
         """Makes it all."""
         self._workspace.open()
-
-    def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Those that are there."""
-        return self._workspace.instructions(names)
 
     def changed_since(self, when: float) -> float | None:
         """When it last changed."""

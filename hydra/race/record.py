@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -133,13 +134,18 @@ def close_record(
 ) -> RaceResult:
     """Writes the result, then the verdict beside it. What the disk did not take is said in it, and
     loses no lane's outcome."""
-    remarks = []
-    if store.lost:
-        remarks.append(f"{plural(store.lost, 'event')} could not be recorded: is the disk full?")
-    result = replace(result, warnings=(*result.warnings, *remarks))
+    result = replace(result, warnings=(*result.warnings, *losses(store)))
     result = _written(store, planned, result)  # before it is judged: whatever comes, this stands
     judged = _judged(inputs, store, planned, result)
     return result if judged is result else _written(store, planned, judged)
+
+
+def losses(store: RunStore) -> Iterator[str]:
+    """What of a race's events its record has not, in sentences."""
+    if store.lost:
+        yield f"{plural(store.lost, 'event')} could not be recorded: is the disk full?"
+    if store.invalid:
+        yield f"{plural(store.invalid, 'event')} could not be recorded: a bug in Hydra"
 
 
 def _written(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +17,7 @@ from hydra.disk import LowDisk
 from hydra.log import bind, get_logger
 from hydra.race import policy
 from hydra.race.context import AttemptControl, Emit
+from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.outcome import EARLY, internal_error, interrupted, not_started
 from hydra.race.policy import is_limited, reason_of, retry_delay
 from hydra.race.signals import ending_signals
@@ -27,6 +30,9 @@ _log = get_logger(__name__)
 
 ROOM_TICK = 1.0
 """Seconds between two looks at the disk: one that writes 1 GB a second leaves room for patches."""
+
+NOTICE_TIMEOUT = 5.0
+"""Seconds that a race waits at its end for what commands lack: a dead disk never says it."""
 
 FinishLane = Callable[[LanePlan, AttemptControl, Emit, Outcome], Awaitable[Outcome]]
 """What is done with an attempt's outcome once its lane has given up its place: its checks."""
@@ -54,8 +60,8 @@ class RaceScheduler:
     `baseline_task` goes on beside the lanes, begun once the first agents run; a race does not wait
     for its end. `cross_test_phase` is done when all lanes have ended, before the race has.
     `finish_lane` takes a lane's last attempt to the lane's outcome. `disk_monitor` looks at the
-    disks, in a thread: the one that is under its floor, or None. `agents_ended` is set once no
-    agent runs any more, nor will.
+    disks, in a thread: the one that is under its floor, or None. `hidden` says, in a thread, what
+    failed commands seem to lack. `agents_ended` is set once no agent runs any more, nor will.
     """
 
     plan: RacePlan
@@ -67,6 +73,7 @@ class RaceScheduler:
     retry: Retry = field(default_factory=Retry)
     checkpoint: Callable[[], None] = lambda: None
     disk_monitor: Callable[[], LowDisk | None] = lambda: None
+    hidden: HiddenPlaces | None = None
     agents_ended: trio.Event = field(default_factory=trio.Event)
     _state: policy.PolicyState = field(default_factory=policy.PolicyState)
     _controls: dict[str, AttemptControl] = field(default_factory=dict)
@@ -85,6 +92,7 @@ class RaceScheduler:
     _signal: int = 0
     _interrupts: int = 0
     _over: bool = False
+    _failing: trio.MemorySendChannel[Event] | None = None
     _lanes_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
 
     async def run(self) -> RaceResult:
@@ -101,10 +109,29 @@ class RaceScheduler:
             nursery.start_soon(self._watch_disk)
             nursery.start_soon(self._run_baseline)
             with self._lanes_scope:
-                await self._fan_out()
-                await self._run_cross_tests()
+                await self._run_phases()
             nursery.cancel_scope.cancel()
         return await self._close()
+
+    async def _run_phases(self) -> None:
+        self._failing, failed = trio.open_memory_channel[Event](math.inf)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._notice, failed)
+            await self._fan_out()
+            await self._run_cross_tests()
+            self._failing.close()
+            nursery.cancel_scope.deadline = trio.current_time() + NOTICE_TIMEOUT
+
+    async def _notice(self, failed: trio.MemoryReceiveChannel[Event]) -> None:
+        """Says what failed commands seem to lack. In a thread: what they name may be anywhere."""
+        async for event in failed:
+            assert self.hidden is not None
+            look = partial(self.hidden.notice, event.kind, event.data, lane=event.lane)
+            texts = await trio.to_thread.run_sync(
+                partial(look, raw=event.raw), abandon_on_cancel=True
+            )
+            for text in texts:
+                self.emit("run_warning", "hidden_place", data={"text": text})
 
     async def _fan_out(self) -> None:
         lane_slots = trio.Semaphore(self.plan.max_parallel)
@@ -303,6 +330,9 @@ class RaceScheduler:
         )
         if recorded:
             self.record(event)
+        if self._failing and self.hidden and self.hidden.concerns(event):
+            with suppress(trio.ClosedResourceError):  # the base's, which nobody waits for
+                self._failing.send_nowait(event)
         if kind in _LANE_BEGUN_KINDS:
             self._lane_begun(lane)
         self._state, actions = policy.decide(self._state, event)

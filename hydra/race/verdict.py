@@ -136,7 +136,7 @@ def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Ve
     except (KeyError, TypeError, ValueError) as damage:
         raise RecordError(
             f"run {record.id} cannot be judged: its record is not what Hydra writes ({damage!r})",
-            hint="its patches are kept apart from it: `hydra diff LANE`",
+            hint=f"its patches are kept apart from it: `hydra diff LANE -r {record.id}`",
         ) from damage
 
 
@@ -178,21 +178,21 @@ def judgement_to_land(
 def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
     """The verdict that a result has, if any. Raises `RecordError` for a newer Hydra's."""
     value = None if result is None else result.get("verdict")
-    if not isinstance(value, dict):
+    if result is None or not isinstance(value, dict):
         return None
+    run = result.get("run")
     from hydra.ranking.document import SCHEMA
 
     schema = value.get("schema")
     if isinstance(schema, int) and schema > SCHEMA:
         raise RecordError(
-            f"the verdict of run {value.get('run')} is from a newer Hydra "
-            f"(schema {schema}, known: {SCHEMA})",
+            f"the verdict of run {run} is from a newer Hydra (schema {schema}, known: {SCHEMA})",
             hint="update Hydra to read it",
         )
     if schema is True or schema != SCHEMA or not _is_whole(value):
         raise RecordError(
-            f"the verdict of run {value.get('run')} is not what Hydra writes",
-            hint="its patches are kept apart from it: `hydra diff LANE`",
+            f"the verdict of run {run} is not what Hydra writes",
+            hint=f"its patches are kept apart from it: `hydra diff LANE -r {run}`",
         )
     return value
 

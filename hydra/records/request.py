@@ -72,7 +72,6 @@ class Lane:
     id: str
     adapter: str
     model: str | None = None
-    copy: int = 1
     effort: Effort | None = None
     profile: str = ""
     """The name under which hydra.toml has it, "" where the agent itself was named."""

@@ -14,7 +14,7 @@ from hydra.report import checks, ranking
 from hydra.report.crosstests import weighty_first
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.phrases import plus_minus, spent
-from hydra.report.text import clean, duration, plural
+from hydra.report.text import clean, duration, plural, quote
 
 LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -44,11 +44,12 @@ def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
         _details("A reviewer's remarks (they change no rank)", _listed(_notes(verdict, lanes))),
         _details("Warnings", _listed(strings(verdict, "warnings"))),
     ]
-    return _capped([block for block in blocks if block], _last(verdict))
+    return _capped([block for block in blocks if block], verdict)
 
 
-def _capped(blocks: Sequence[str], last: str) -> str:
+def _capped(blocks: Sequence[str], verdict: Data) -> str:
     """As many blocks as there is room for, each whole."""
+    last, of_run = _last(verdict), f" -r {quote(text(verdict, 'run'))}"
     names: list[str] = []
     remaining = 0
     room = LIMIT - _ROOM - len(last)
@@ -59,9 +60,8 @@ def _capped(blocks: Sequence[str], last: str) -> str:
         else:
             remaining += 1
     if remaining:
-        names.append(
-            f"{plural(remaining, 'part')} left out for the length: `hydra compare` shows all."
-        )
+        rest = f"{plural(remaining, 'part')} left out for the length"
+        names.append(f"{rest}: `hydra compare{of_run}` shows all.")
     return "\n\n".join([*names, last]) + "\n"
 
 

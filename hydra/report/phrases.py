@@ -30,6 +30,8 @@ def describe(event: Event) -> str:
     if event.kind == "run_started":
         return "  ".join(opening(event))
     tell = _TELL.get(event.kind)
+    if tell is _warning:
+        return _warning(event.data, event.run)
     return tell(event.data) if tell else _agent(event)
 
 
@@ -119,11 +121,11 @@ def _agent(event: Event) -> str:
     return ""
 
 
-def _warning(data: Data) -> str:
+def _warning(data: Data, run: str = "") -> str:
     whole = gist(text(data, "text"), len(text(data, "text")))
     if len(whole) <= _WARNING:
         return f"warning: {whole}"
-    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show)"
+    return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show {clean(run)})"
 
 
 def _run_ended(data: Data) -> str:
@@ -199,9 +201,7 @@ def spent(lane: Data) -> str:
     """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
     count = number(record(lane, "usage"), "cost_usd")
     reckoned = number(record(lane, "usage_estimate"), "cost_usd")
-    if count is None and reckoned is None:
-        return "unknown"
-    return cost(count) if count is not None else f"~{cost(reckoned)}"
+    return cost(count) if reckoned is None or count is not None else f"~{cost(reckoned)}"
 
 
 def tries(lane: Data) -> str:

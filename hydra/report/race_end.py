@@ -48,7 +48,7 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     style = "good" if text(verdict, "top") else "warn"
     answer = [paint(line, style, color) for line in _short(head, width)]
     rows = _table(verdict, lanes, width, color)
-    more = _next(verdict, lanes, _of_run(document)) if steps else []
+    more = _next(document, verdict, lanes, _of_run(document)) if steps else []
     if steps:
         sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
         more += [line for sentence in sentences for line in _short(sentence, width)]
@@ -116,7 +116,7 @@ def _row(lane: Data, verdict: Data) -> list[Cell]:
         text(lane, "lane"),
         StyledText(ranking.state_word(lane), ranking.style(lane)) if verdict else status_word(lane),
         plus_minus(patch) if number(patch, "files") else "-",
-        "cost unknown" if (cost := spent(lane)) == "unknown" else cost,
+        "cost ?" if (cost := spent(lane)) == "?" else cost,
         duration(number(lane, "seconds")),
     ]
 
@@ -157,7 +157,7 @@ def _of_run(document: Data) -> str:
     return f" -r {quote(run)}" if run else ""
 
 
-def _next(verdict: Data, lanes: Sequence[Data], of_run: str) -> list[str]:
+def _next(document: Data, verdict: Data, lanes: Sequence[Data], of_run: str) -> list[str]:
     patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
     if not patched:
         return [f"why: hydra runs show{of_run}"]
@@ -166,7 +166,7 @@ def _next(verdict: Data, lanes: Sequence[Data], of_run: str) -> list[str]:
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
     first = quote(text(verdict, "top") or patched[0])
     why = f"why: hydra compare{of_run}"
-    how = f"{of_run}{ranking.landing_options(verdict)}"
+    how = f"{of_run}{ranking.landing_options(verdict or document)}"
     rests = [
         line.strip()
         for lane in ranking.to_land(verdict)

@@ -119,7 +119,7 @@ def _landed(row: RunRow) -> Cell:
 def _spent(spending: RaceCost) -> str:
     """`$0.14`; `$0.14+` where an agent did not say what it cost."""
     if spending.dollars is None:
-        return "unknown"
+        return "?"
     more = "" if spending.whole else "+"
     about = "~" if spending.reckoned else ""
     return f"{about}{cost(spending.dollars)}{more}"

@@ -242,9 +242,9 @@ def span(seconds: float) -> str:
 
 
 def tokens(count: float | None) -> str:
-    """A number of tokens as `912`, `18.2k` or `1.3M`; unknown is `-`, never zero."""
+    """A number of tokens as `912`, `18.2k` or `1.3M`; unknown is `?`, never zero."""
     if count is None or not 0 <= count < math.inf:
-        return "-"
+        return "?"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size * 0.99995:
             return f"{count / size:.1f}{unit}"
@@ -252,9 +252,9 @@ def tokens(count: float | None) -> str:
 
 
 def cost(dollars: float | None) -> str:
-    """US dollars as `$0.11`; unknown is `-`, and less than a cent is not shown as nothing."""
+    """US dollars as `$0.11`; unknown is `?`, and less than a cent is not shown as nothing."""
     if dollars is None or not 0 <= dollars < math.inf:
-        return "-"
+        return "?"
     return "<$0.01" if 0 < dollars < 0.01 else f"${dollars:,.2f}"
 
 

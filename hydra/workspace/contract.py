@@ -42,10 +42,6 @@ class Workspace(Protocol):
         """(copy, original place) of the agent's settings, for confinement to lay over."""
 
     @property
-    def config_variables(self) -> Mapping[str, str]:
-        """The variables that name the settings' copies, for where nothing can be laid over."""
-
-    @property
     def placement(self) -> Placement:
         """Where its commands see the worktree, and what beside it; known after `open`."""
 
@@ -59,9 +55,6 @@ class Workspace(Protocol):
 
     def open(self) -> None:
         """Makes it all. Raises `Refused`; what was made goes with `remove`."""
-
-    def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Those of these files that stand in the worktree, as files inside it."""
 
     def changed_since(self, when: float) -> float | None:
         """When the worktree last changed, if after `when` (wall-clock seconds); else None."""

@@ -123,11 +123,6 @@ class LaneWorkspace:
         return self._settings.binds
 
     @property
-    def config_variables(self) -> Mapping[str, str]:
-        """The agent's own variables for its settings, each with its copy's path."""
-        return self._settings.variables
-
-    @property
     def environment(self) -> Mapping[str, str]:
         """Temporary files and caches go to the lane, by the variables their owners document.
 
@@ -160,10 +155,6 @@ class LaneWorkspace:
                 f"the lane {self._lane} could not be opened: {error}",
                 hint=f"see that {self._folder.parent} can be written and the disk has room",
             ) from error
-
-    def instructions(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Which of these files are there."""
-        return tree.present(self.worktree, names)
 
     def changed_since(self, when: float) -> float | None:
         """One walk of the worktree, and of what was installed beside it."""

@@ -6,7 +6,6 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,12 +43,6 @@ def _later(newest: int, stamp: int, future: bool) -> int:
     return stamp if later else newest
 
 
-def present(top: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """Those of `names` that are regular files inside `top`; a link that stays inside counts."""
-    real = Path(os.path.realpath(top))
-    return tuple(name for name in names if _is_file_inside(real, name))
-
-
 def remove(top: Path) -> None:
     """Removes a tree without following a link. Raises `OSError` for what cannot go.
 
@@ -75,14 +68,6 @@ def empty(folder: Path, *, but: str) -> None:
             entry.unlink()
         else:
             remove(entry)
-
-
-def _is_file_inside(top: Path, name: str) -> bool:
-    path = Path(os.path.realpath(top / name))
-    try:
-        return path.is_relative_to(top) and stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def _remove_open(top: Path) -> None:

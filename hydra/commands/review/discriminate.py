@@ -99,7 +99,7 @@ def _within(
     if not tests:
         raise Refused(
             "this run has no check that runs tests, so no test can tell its patches apart",
-            hint="race with --check, or name one now: hydra check --check ...",
+            hint=f"race with --check, or name one now: hydra check -r {plan.run} --check ...",
         )
     checks = tuple(check for check in plan.checks if check.kind in ("build", "test"))
     most = plan.trials.runs // (2 * len(tests)) - 1

@@ -87,7 +87,8 @@ def patched(record: RunRecord) -> dict[str, str]:
     lanes = {lane: values[lane] for lane in runs.read(record).lanes if lane in values}
     lanes = {lane: commit for lane, commit in lanes.items() if commit != record.base}
     if not lanes:
-        raise Refused(f"no lane of run {record.id} has a patch", hint="`hydra runs show` says why")
+        way = f"`hydra runs show {record.id}` says why"
+        raise Refused(f"no lane of run {record.id} has a patch", hint=way)
     return lanes
 
 

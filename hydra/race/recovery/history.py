@@ -160,6 +160,7 @@ def plan(folder: Path) -> RacePlan:
             network=document["network"],
             copies=tuple(document["copies"]),
             dependencies=tuple(document.get("dependencies", ())),
+            python_path=tuple(document.get("python_path", ())),
             setup=tuple(document["setup"]),
             **_checks(document.get("checks")),
             keep=document["keep"],

@@ -61,6 +61,13 @@ def id_to_type(run: RunRecord, typed: str = "") -> str:
     return run.id if typed or not is_latest else ""
 
 
+def is_uncommitted(run: RunRecord) -> bool:
+    """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
+    with suppress(RecordError):
+        return run.manifest.get("head", run.base) != run.base
+    return False
+
+
 def size(place: RepositoryRuns, run: RunRecord) -> int:
     """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
     return retention.size(run, place.state)

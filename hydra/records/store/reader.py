@@ -15,8 +15,6 @@ from hydra.records.store.files import GONE, UNBORN, disk_usage, read_object
 SCHEMA = 1
 """Version of a run's documents. A reader refuses a newer one (exit 6)."""
 
-_LOOK = "patches are kept apart from it: `hydra diff LANE`; `hydra runs path` names the folder"
-
 
 class RunRecord:
     """One run read back, finished or not. Reading never changes it."""
@@ -207,9 +205,19 @@ def _is_lane(lane: object) -> bool:
 
 
 def _unreadable(path: Path, why: str) -> RecordError:
-    return RecordError(f"{path.name} of run {path.parent.name} cannot be read: {why}", hint=_LOOK)
+    message = f"{path.name} of run {path.parent.name} cannot be read: {why}"
+    return RecordError(message, hint=_look(path))
 
 
 def _not_ours(path: Path) -> RecordError:
     message = f"{path.name} of run {path.parent.name} is not what Hydra writes"
-    return RecordError(message, hint=_LOOK)
+    return RecordError(message, hint=_look(path))
+
+
+def _look(path: Path) -> str:
+    """How to come to what is kept beside it: of this run, which need not be the latest."""
+    run = path.parent.name
+    return (
+        f"patches are kept apart from it: `hydra diff LANE -r {run}`; "
+        f"`hydra runs path {run}` names the folder"
+    )

@@ -101,6 +101,8 @@ class RunStore:
         self._together = False
         self.lost = 0
         """Events that could not be written (a full disk); the race goes on without them."""
+        self.invalid = 0
+        """Events whose data is no JSON, which no disk would have taken."""
         self.on_written: Callable[[], None] = lambda: None
         """Called when there is more in the file."""
 
@@ -121,11 +123,11 @@ class RunStore:
         return folder
 
     def append(self, event: Event) -> None:
-        """Adds one event. A failure to record never fails a run: it is counted in `lost`."""
+        """Adds one event. A failure to record never fails a run: it is counted."""
         try:
             self._waiting.append(encode(event))
-        except (TypeError, ValueError):  # data that is no JSON
-            self.lost += 1
+        except (TypeError, ValueError):
+            self.invalid += 1
         if not self._together or len(self._waiting) >= _AT_ONCE:
             self._write()
 

@@ -88,7 +88,8 @@ _PREDICATES = {"no changes": "changed nothing", "no patch": "left no patch"}
 
 def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
     if not patched:
-        return "Why each ended is said beside it, and in full by hydra runs show."
+        run = quote(text(verdict, "run"))
+        return f"Why each ended is said beside it, and in full by hydra runs show {run}."
     if verdict.get("checked") is False or ranking.is_all_untested(verdict):
         _, test, when = ranking.untested_steps(verdict, f" -r {quote(text(verdict, 'run'))}")
         return f"{when[:1].upper()}{when[1:]}: {test}"

@@ -73,7 +73,7 @@ const sideNode = (row) => {
 };
 
 const leftNode = ({ left: [lines, size] }) =>
-  el("div", { class: "row left" }, `${plural(lines, "line")} (${bytes(size)}) are too many for this page: hydra diff shows them`);
+  el("div", { class: "row left" }, `${plural(lines, "line")} (${bytes(size)}) are too many for this page: hydra diff LANE ${ON_RUN} shows them`);
 
 const rowNode = (row) => {
   if (row.t === "head") return headNode(row);
