@@ -120,7 +120,7 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
             "packages/api",
             ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
         ),
-        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test ./...",)),
+        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test -v ./...",)),
         (
             {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
             "",
