@@ -121,6 +121,18 @@ INVALID = """pydantic_core._pydantic_core.ValidationError: 1 validation error fo
 shop_key
   Field required [type=missing, input_value={}, input_type=dict]
 """
+INTERNAL = """warning: Failed to hardlink files; falling back to full copy.
+..F    [  8%]INTERNALERROR> Traceback (most recent call last):
+INTERNALERROR>   File "/usr/lib/python3.11/traceback.py", line 364, in _get_code_position
+INTERNALERROR>     return next(itertools.islice(positions_gen, 1, None))
+INTERNALERROR> StopIteration
+INTERNALERROR>
+INTERNALERROR> The above exception was the direct cause of the following exception:
+INTERNALERROR>
+INTERNALERROR> Traceback (most recent call last):
+INTERNALERROR> RuntimeError: generator raised StopIteration
+1 failed, 58 passed in 1.44s
+"""
 JEST = """ FAIL  app/a.test.js
   \u25cf Test suite failed to run
 
@@ -169,6 +181,7 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
                 "shop_key Field required [type=missing, input_value={}, input_type=dict]",
             ),
         ),
+        (INTERNAL, ("RuntimeError: generator raised StopIteration",)),
         (JEST, ("Cannot find module '@shop/core' from 'app/a.js'",)),
         (
             GO_GENERATED,
