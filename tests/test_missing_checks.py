@@ -168,6 +168,15 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
     assert [row["status"] for row in lane["checks"]] == ["passed"], done.stderr
 
 
+GROUP = """\
+[project]
+name = "shop"
+[dependency-groups]
+dev = ["tox"]
+testing = ["pytest"]
+"""
+
+
 @pytest.mark.parametrize(
     ("line", "files", "says", "hint"),
     [
@@ -186,6 +195,23 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
             "install -e .'; --no-check races without tests",
         ),
         (
+            "uv: not found",
+            ("uv.lock", "pyproject.toml", "tests/test_a.py"),
+            "uv: not found on PATH",
+            "python3 -m venv .venv && .venv/bin/pip install --upgrade pip && .venv/bin/pip install "
+            "-e . --group testing, then race again; or --setup 'python3 -m venv .venv && "
+            ".venv/bin/pip install --upgrade pip && .venv/bin/pip install -e . --group testing'; "
+            "--check 'uv run --group testing pytest -q' is Hydra's own guess; "
+            "--no-check races without tests",
+        ),
+        (
+            "poetry: not found",
+            ("poetry.lock", "conftest.py", "setup.py"),
+            "poetry: not found on PATH",
+            "check its spelling, or install it; --check 'poetry run pytest -q' is Hydra's own "
+            "guess; --no-check races without tests",
+        ),
+        (
             "jest: not found",
             ("package.json",),
             "jest: not found on PATH",
@@ -199,7 +225,8 @@ def test_the_hint_fits_why_it_cannot_run(
 ) -> None:
     for name in files:
         (scratch / "top" / name).parent.mkdir(parents=True, exist_ok=True)
-        (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
+        text = "import unittest\n" if "test_" in name else ""
+        (scratch / "top" / name).write_text(GROUP if name == "pyproject.toml" else text)
     error = refusal(line, _check("x"), scratch / "top")
     assert (error.message, error.hint) == (f"your tests cannot run here: {says}", hint)
 
