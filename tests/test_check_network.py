@@ -371,35 +371,6 @@ def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("listens", [True, False])
-def test_what_comes_after_the_tests_of_a_red_base_has_the_machine_s_network(
-    hydra: Hydra, service: int, free_port: int, listens: bool, confined: None
-) -> None:
-    """As a package.json with `posttest: npm audit` has it: the base never comes so far."""
-    port = service if listens else free_port
-    ask = f"import socket\nsocket.create_connection(('127.0.0.1', {port})).close()\n"
-    with_tests(hydra.repo, {"test_pages.py": pages(up="(3, 2), 2"), "ask.py": ask})
-    agents = place(
-        hydra,
-        {
-            "right": [fakes.edit("src/pager.py", RIGHT), DONE],
-            "readme": [README, DONE],
-            "bends": [fakes.edit("test_pages.py", pages(up="(3, 2), 1")), DONE],
-        },
-    )
-    hydra.run("race", "Do it", *agents, "--check", f"test={UNITTEST} && python3 -B ask.py")
-    bends = "held_back"
-    right = "proved" if listens else "untested"
-    assert states(hydra) == {"right": right, "readme": "untested", "bends": bends}
-    (row,) = (row for row in result(hydra)["lanes"] if row["lane"].endswith("right"))
-    (check,) = row["checks"]
-    assert check["network"] == "private"
-    needs = "what test runs after them needs this machine's, and passes with it"
-    assert any(needs in remark for remark in check["remarks"]) is listens, check["remarks"]
-    assert base_runs(hydra) == 2
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "listens"), [("(3, 2), 2", True), ("(1, 2), 0", True), ("(3, 2), 2", False)]
 )
