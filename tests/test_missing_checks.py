@@ -358,3 +358,44 @@ def test_what_a_check_below_the_top_is_given_is_meant_where_one_stands(hydra: Hy
     document = json.loads(done.stdout)
     ends = [row["status"] for row in (*document["baseline"], *document["lanes"][0]["checks"])]
     assert ends == ["passed", "passed"], done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("below", [False, True])
+def test_tests_that_read_a_submodule_that_was_never_fetched_stop_the_race(
+    scratch: Path, repo: Path, below: bool
+) -> None:
+    """As a plain `git clone` leaves it."""
+    allow = ("-c", "protocol.file.allow=always")
+    data = scratch / "data"
+    data.mkdir()
+    git(data, "init", "-q")
+    (data / "rows.txt").write_text("3 2 2\n")
+    git(data, "add", "-A")
+    git(data, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "Rows")
+    reads = (
+        "from pathlib import Path\n\nfrom src.pager import pages\n\n"
+        "ROWS = Path(__file__).with_name('data').joinpath('rows.txt').read_text()\n\n\n"
+        "def test_rows():\n    for line in ROWS.splitlines():\n"
+        "        n, size, expected = map(int, line.split())\n"
+        "        assert pages(n, size) == expected\n"
+    )
+    with_tests(repo, {"tests/test_rows.py": reads})
+    git(repo, *allow, "submodule", "add", "-q", str(data), "tests/data")
+    git(repo, "commit", "-qm", "Rows")
+    clone = scratch / "clone"
+    git(scratch, "clone", "-q", str(repo), str(clone))
+    hydra = Hydra(scratch, clone / "tests" if below else clone)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    place = "cd .. && " if below else ""
+    check = f"{place}{sys.executable} -B -m pytest -q tests"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", check)
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert "your tests cannot run here: tests/data is a submodule that was never fetched" in text
+    path = "data" if below else "tests/data"
+    line = f"git submodule update --init {path}"
+    assert f"hint: {line}, then race again; --no-check races without tests" in text
+    git(hydra.repo, *allow, *shlex.split(line)[1:])
+    race = hydra.race("-a", "claude", "--check", check)
+    assert race.lane("claude")["checks"][0]["status"] == "passed", race

@@ -11,6 +11,7 @@ from pathlib import Path
 from hydra.config.check_names import in_folder, split_folder, typed
 from hydra.errors import Refused
 from hydra.git.runner import run, split
+from hydra.process.sandbox.hidden_output import ABSENT
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
 from hydra.race.guesses.setups import setup as set_up_commands
@@ -56,6 +57,23 @@ def refusal(
     which = f" ({', '.join([*notes, *(['after the set-up'] if setup else ())])})"
     why = line if way else _where(line, check.command, top)
     return Refused(f"your tests cannot run here: {why}{which if which != ' ()' else ''}", hint=hint)
+
+
+def misses_one_of(output: str, folders: Sequence[str]) -> str:
+    """The folder, from the top, of which `output` says that a file is not there; "" for none."""
+    lines = [line for line in output.splitlines() if ABSENT.search(line)]
+    named = (name for name in folders if any(re.search(_inside(name), line) for line in lines))
+    return next(named, "")
+
+
+def _inside(folder: str) -> str:
+    return rf"(?<![\w.-]){re.escape(folder)}/"
+
+
+def fetching(module: str, folder: str) -> str:
+    """What brings a submodule, as one types it in `folder`."""
+    path = os.path.relpath(f"/{module}", f"/{folder}")
+    return f"git submodule update --init {shlex.quote(path)}, then race again"
 
 
 def installing(line: str, command: str, top: Path) -> str:
