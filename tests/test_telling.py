@@ -133,6 +133,13 @@ INTERNALERROR> Traceback (most recent call last):
 INTERNALERROR> RuntimeError: generator raised StopIteration
 1 failed, 58 passed in 1.44s
 """
+UNPARSED = """ImportError while loading conftest '/lane/shop/tests/conftest.py'.
+E     File "/lane/shop/shop/pager.py", line 1
+E       if sign == "-":
+E   IndentationError: unexpected indent
+=========================== short test summary info ============================
+ERROR tests/test_api.py
+"""
 JEST = """ FAIL  app/a.test.js
   \u25cf Test suite failed to run
 
@@ -182,6 +189,10 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
             ),
         ),
         (INTERNAL, ("RuntimeError: generator raised StopIteration",)),
+        (
+            UNPARSED,
+            ("IndentationError: unexpected indent", 'File "/lane/shop/shop/pager.py", line 1'),
+        ),
         (JEST, ("Cannot find module '@shop/core' from 'app/a.js'",)),
         (
             GO_GENERATED,

@@ -18,6 +18,8 @@ _INTERNAL = re.compile(r"^INTERNALERROR> ?")
 """Before each line of what ends pytest itself: its last one is the error."""
 
 _STRONG = (
+    # pytest begins one that does not parse with where it is.
+    re.compile(r"^E\s+(?:SyntaxError|IndentationError|TabError): "),
     re.compile(r"^E\s+(?=\S)(?!\+)"),  # pytest: the error itself
     # `node --test` quotes what a file printed as comments of TAP. unittest says of a module that
     # it failed, and below why.
