@@ -120,7 +120,7 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
             "packages/api",
             ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
         ),
-        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test ./...",)),
+        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test -v ./...",)),
         (
             {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
             "",
@@ -202,6 +202,29 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
     assert race.lane("claude")["checks"] == []
     note = "the guess `python3 -m pytest -q` is left out: it finds no tests"
     assert note in race.document["warnings"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [".venv", "env"])
+def test_an_environment_that_git_does_not_ignore_is_shown_as_a_whole(
+    scratch: Path, repo: Path, name: str
+) -> None:
+    """A copy of its interpreter alone would run nothing."""
+    hydra = Hydra(scratch, repo)
+    (repo / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (repo / "test_a.py").write_text("def test_a():\n    assert True\n")
+    commit(repo)
+    write(repo, environment(name))
+    (repo / name / "bin").mkdir()
+    (repo / name / "bin/python").symlink_to("/usr/bin/env")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert f"your tests cannot run here: {name}/bin/python: not found" in text
+    line = f'echo {name}/ >> "$(git rev-parse --git-path info/exclude)"'
+    assert f"hint: {line}, then race again: " in text
+    assert "--copy" not in text
 
 
 MAKE = """

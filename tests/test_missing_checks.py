@@ -168,6 +168,15 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
     assert [row["status"] for row in lane["checks"]] == ["passed"], done.stderr
 
 
+GROUP = """\
+[project]
+name = "shop"
+[dependency-groups]
+dev = ["tox"]
+testing = ["pytest"]
+"""
+
+
 @pytest.mark.parametrize(
     ("line", "files", "says", "hint"),
     [
@@ -186,6 +195,23 @@ def test_one_that_a_patch_brings_is_no_error(hydra: Hydra) -> None:
             "install -e .'; --no-check races without tests",
         ),
         (
+            "uv: not found",
+            ("uv.lock", "pyproject.toml", "tests/test_a.py"),
+            "uv: not found on PATH",
+            "python3 -m venv .venv && .venv/bin/pip install --upgrade pip && .venv/bin/pip install "
+            "-e . --group testing, then race again; or --setup 'python3 -m venv .venv && "
+            ".venv/bin/pip install --upgrade pip && .venv/bin/pip install -e . --group testing'; "
+            "--check 'uv run --group testing pytest -q' is Hydra's own guess; "
+            "--no-check races without tests",
+        ),
+        (
+            "poetry: not found",
+            ("poetry.lock", "conftest.py", "setup.py"),
+            "poetry: not found on PATH",
+            "check its spelling, or install it; --check 'poetry run pytest -q' is Hydra's own "
+            "guess; --no-check races without tests",
+        ),
+        (
             "jest: not found",
             ("package.json",),
             "jest: not found on PATH",
@@ -199,7 +225,8 @@ def test_the_hint_fits_why_it_cannot_run(
 ) -> None:
     for name in files:
         (scratch / "top" / name).parent.mkdir(parents=True, exist_ok=True)
-        (scratch / "top" / name).write_text("import unittest\n" if "test_" in name else "")
+        text = "import unittest\n" if "test_" in name else ""
+        (scratch / "top" / name).write_text(GROUP if name == "pyproject.toml" else text)
     error = refusal(line, _check("x"), scratch / "top")
     assert (error.message, error.hint) == (f"your tests cannot run here: {says}", hint)
 
@@ -331,3 +358,44 @@ def test_what_a_check_below_the_top_is_given_is_meant_where_one_stands(hydra: Hy
     document = json.loads(done.stdout)
     ends = [row["status"] for row in (*document["baseline"], *document["lanes"][0]["checks"])]
     assert ends == ["passed", "passed"], done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("below", [False, True])
+def test_tests_that_read_a_submodule_that_was_never_fetched_stop_the_race(
+    scratch: Path, repo: Path, below: bool
+) -> None:
+    """As a plain `git clone` leaves it."""
+    allow = ("-c", "protocol.file.allow=always")
+    data = scratch / "data"
+    data.mkdir()
+    git(data, "init", "-q")
+    (data / "rows.txt").write_text("3 2 2\n")
+    git(data, "add", "-A")
+    git(data, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "Rows")
+    reads = (
+        "from pathlib import Path\n\nfrom src.pager import pages\n\n"
+        "ROWS = Path(__file__).with_name('data').joinpath('rows.txt').read_text()\n\n\n"
+        "def test_rows():\n    for line in ROWS.splitlines():\n"
+        "        n, size, expected = map(int, line.split())\n"
+        "        assert pages(n, size) == expected\n"
+    )
+    with_tests(repo, {"tests/test_rows.py": reads})
+    git(repo, *allow, "submodule", "add", "-q", str(data), "tests/data")
+    git(repo, "commit", "-qm", "Rows")
+    clone = scratch / "clone"
+    git(scratch, "clone", "-q", str(repo), str(clone))
+    hydra = Hydra(scratch, clone / "tests" if below else clone)
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    place = "cd .. && " if below else ""
+    check = f"{place}{sys.executable} -B -m pytest -q tests"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", check)
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert "your tests cannot run here: tests/data is a submodule that was never fetched" in text
+    path = "data" if below else "tests/data"
+    line = f"git submodule update --init {path}"
+    assert f"hint: {line}, then race again; --no-check races without tests" in text
+    git(hydra.repo, *allow, *shlex.split(line)[1:])
+    race = hydra.race("-a", "claude", "--check", check)
+    assert race.lane("claude")["checks"][0]["status"] == "passed", race

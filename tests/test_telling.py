@@ -121,6 +121,25 @@ INVALID = """pydantic_core._pydantic_core.ValidationError: 1 validation error fo
 shop_key
   Field required [type=missing, input_value={}, input_type=dict]
 """
+INTERNAL = """warning: Failed to hardlink files; falling back to full copy.
+..F    [  8%]INTERNALERROR> Traceback (most recent call last):
+INTERNALERROR>   File "/usr/lib/python3.11/traceback.py", line 364, in _get_code_position
+INTERNALERROR>     return next(itertools.islice(positions_gen, 1, None))
+INTERNALERROR> StopIteration
+INTERNALERROR>
+INTERNALERROR> The above exception was the direct cause of the following exception:
+INTERNALERROR>
+INTERNALERROR> Traceback (most recent call last):
+INTERNALERROR> RuntimeError: generator raised StopIteration
+1 failed, 58 passed in 1.44s
+"""
+UNPARSED = """ImportError while loading conftest '/lane/shop/tests/conftest.py'.
+E     File "/lane/shop/shop/pager.py", line 1
+E       if sign == "-":
+E   IndentationError: unexpected indent
+=========================== short test summary info ============================
+ERROR tests/test_api.py
+"""
 JEST = """ FAIL  app/a.test.js
   \u25cf Test suite failed to run
 
@@ -168,6 +187,11 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
                 "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings: "
                 "shop_key Field required [type=missing, input_value={}, input_type=dict]",
             ),
+        ),
+        (INTERNAL, ("RuntimeError: generator raised StopIteration",)),
+        (
+            UNPARSED,
+            ("IndentationError: unexpected indent", 'File "/lane/shop/shop/pager.py", line 1'),
         ),
         (JEST, ("Cannot find module '@shop/core' from 'app/a.js'",)),
         (

@@ -18,6 +18,7 @@ from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.junit import read_junit
 from hydra.checks.text_parsers.output import read_text
+from hydra.ranking.document import verdict_document
 from hydra.ranking.measures import has_code
 from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
@@ -494,3 +495,13 @@ def test_a_patch_of_comments_alone_never_comes_before_one_of_code(
     verdict = rank(evidence(lanes, [base] if checked else []))
     ranks = {each.lane: each.rank for each in verdict.lanes}
     assert ranks == {"code": 1, "comments": 1 if path in TIED else 2}, verdict.says
+
+
+def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> None:
+    """`go test` without -v: what passes there has no name, and yet it passed."""
+    tests = read_text(b"--- FAIL: TestUp (0.00s)\nFAIL\tshop/cart\t0.1s\n")
+    base = replace(result({"t": False}, name="_base"), tests=tests)
+    facts = evidence([lane("a", result({"t": True}), base=[base])], [base])
+    document = verdict_document(rank(facts), facts, {}, "/run")
+    says = "pytest names its failures alone: new tests are not tried on other patches"
+    assert document["warnings"] == [says]

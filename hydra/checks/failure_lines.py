@@ -14,7 +14,12 @@ ENDS = 1024 * 1024
 anywhere."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 
+_INTERNAL = re.compile(r"^INTERNALERROR> ?")
+"""Before each line of what ends pytest itself: its last one is the error."""
+
 _STRONG = (
+    # pytest begins one that does not parse with where it is.
+    re.compile(r"^E\s+(?:SyntaxError|IndentationError|TabError): "),
     re.compile(r"^E\s+(?=\S)(?!\+)"),  # pytest: the error itself
     # `node --test` quotes what a file printed as comments of TAP. unittest says of a module that
     # it failed, and below why.
@@ -70,7 +75,8 @@ _NONE = re.compile(r"^[#\u2139] tests 0$")
 def lines(output: str) -> tuple[str, ...]:
     """At most two lines, without escapes; the last ones where none of them says what is wrong."""
     text = _ESCAPES.sub("", output[-ENDS:])
-    whole = [line.rstrip() for line in without_marks(text.splitlines()) if line.strip()]
+    marked = (_INTERNAL.sub("", line) for line in without_marks(text.splitlines()))
+    whole = [line.rstrip() for line in marked if line.strip()]
     printed = [line for line in whole if not _OF_RUNNERS.match(line)] or whole
     printed = [*_last_of_chains(printed)]
     # One of each kind: the error, then where.

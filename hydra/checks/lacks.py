@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from hydra.analysis.folder_names import PACKAGES
 from hydra.checks.builders import builder_of, entry_files
 from hydra.checks.lack import Lack, joined, of_shell
 from hydra.config.check_names import split_folders
@@ -79,7 +80,16 @@ class _Index:
         if not self._shown.isdisjoint(above) or not os.path.lexists(self.surplus.top / path):
             return ""
         places = self.surplus.places
-        return next((places[at] for at in above if at in places), "")
+        entry = next((places[at] for at in above if at in places), "")
+        return "" if self._is_environment(entry) else entry
+
+    def _is_environment(self, entry: str) -> bool:
+        """Whether it is one that lanes have as a whole as soon as git ignores it: a copy of a file
+        of it would not run."""
+        if not entry.endswith("/") or entry in self.surplus.ignored:
+            return False
+        place = self.surplus.top / entry
+        return not PACKAGES.isdisjoint(Path(entry).parts) or (place / "pyvenv.cfg").is_file()
 
     def find(self, name: str, *, folders: bool = True, elsewhere: bool = True) -> list[str]:
         """The paths that a program may mean by `name`; of one that is no entry's, or of several

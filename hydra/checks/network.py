@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from hydra.checks.record import CheckResult, CheckStatus
@@ -122,6 +123,38 @@ def goes_away(alone: CheckResult, with_host: CheckResult) -> bool:
     passes = with_host.passed and not alone.passed
     reaches = {*with_host.unreached} < {*alone.unreached}
     return passes or reaches or _passing(with_host) > _passing(alone)
+
+
+def lacks_network_after_tests(result: CheckResult, base: CheckResult | None) -> bool:
+    """Whether all tests of a patch pass and something after them could not be reached, where the
+    base, whose tests fail without a word of a network, never came so far."""
+    if result.network != "private" or result.status is not CheckStatus.FAILED:
+        return False
+    if not result.unreached or result.tests is None or not result.tests.passed:
+        return False
+    is_red = base is not None and base.status is CheckStatus.FAILED and not base.unreached
+    return is_red and not result.tests.failed and not result.tests.unserved
+
+
+def past_tests(alone: CheckResult, with_host: CheckResult) -> CheckResult:
+    """`alone`, as its tests ended in a network of its own, with how the whole check ends with the
+    machine's."""
+    if not with_host.passed:
+        return alone
+    remark = (
+        f"its tests passed in a network of its own; what {alone.check.name} runs after them needs "
+        "this machine's, and passes with it"
+    )
+    return replace(
+        alone,
+        status=with_host.status,
+        exit_code=with_host.exit_code,
+        reason="",
+        output=with_host.output,
+        telling=(),
+        unreached=(),
+        remarks=(remark,),
+    )
 
 
 def _passing(result: CheckResult) -> int:

@@ -11,9 +11,11 @@ from pathlib import Path
 from hydra.config.check_names import in_folder, split_folder, typed
 from hydra.errors import Refused
 from hydra.git.runner import run, split
+from hydra.process.sandbox.hidden_output import ABSENT
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
 from hydra.race.guesses.setups import setup as set_up_commands
+from hydra.race.guesses.setups import without_manager
 from hydra.records.request import Check
 
 WITHOUT = "--no-check races without tests"
@@ -22,19 +24,9 @@ WITHOUT = "--no-check races without tests"
 _ABSENT = re.compile(r"^([\w.+-]+): not found(?: \(exit 127\))?$")
 """A program of a bare name, which is looked for on PATH alone."""
 _NO_CD = "cannot cd to "
-_MANAGERS = (
-    "npm",
-    "pnpm",
-    "yarn",
-    "bun",
-    "node",
-    "uv",
-    "poetry",
-    "pdm",
-    "pipenv",
-    "hatch",
-    "cargo",
-)
+_OF_PYTHON = ("uv", "poetry", "pdm", "pipenv", "hatch")
+"""What brings packages that pip may bring too."""
+_MANAGERS = (*_OF_PYTHON, "npm", "pnpm", "yarn", "bun", "node", "cargo")
 """What brings packages is brought by none."""
 _FOLDERS = (*ENVIRONMENTS, "node_modules")
 _MODULE = re.compile(r"No module named|no module \w|Cannot find module|finds no \w")
@@ -67,14 +59,36 @@ def refusal(
     return Refused(f"your tests cannot run here: {why}{which if which != ' ()' else ''}", hint=hint)
 
 
+def misses_one_of(output: str, folders: Sequence[str]) -> str:
+    """The folder, from the top, of which `output` says that a file is not there; "" for none."""
+    lines = [line for line in output.splitlines() if ABSENT.search(line)]
+    named = (name for name in folders if any(re.search(_inside(name), line) for line in lines))
+    return next(named, "")
+
+
+def _inside(folder: str) -> str:
+    return rf"(?<![\w.-]){re.escape(folder)}/"
+
+
+def fetching(module: str, folder: str) -> str:
+    """What brings a submodule, as one types it in `folder`."""
+    path = os.path.relpath(f"/{module}", f"/{folder}")
+    return f"git submodule update --init {shlex.quote(path)}, then race again"
+
+
 def installing(line: str, command: str, top: Path) -> str:
     """The set-up that may bring a program or a module that is not there; "" for other reasons."""
     if not _is_absent(line):
         return ""
-    if (absent := _ABSENT.match(line)) and not _may_be_installed(absent[1], command, top):
-        return ""
+    absent = _ABSENT.match(line)
     at = _installed_at(command, top)
-    steps = [step for step in set_up_commands(at) if not _made_already(step, at)]
+    if absent and absent[1] in _OF_PYTHON:
+        commands = without_manager(at)
+    elif absent and not _may_be_installed(absent[1], command, top):
+        return ""
+    else:
+        commands = set_up_commands(at)
+    steps = [step for step in commands if not _made_already(step, at)]
     place = "" if at == top else str(at.relative_to(top))
     return in_folder(" && ".join(steps), place) if steps else ""
 

@@ -14,7 +14,7 @@ from hydra.config.checks import named
 from hydra.errors import HydraError, Refused
 from hydra.log import get_logger
 from hydra.process.records import CannotStart
-from hydra.race.check_hints import WITHOUT, refusal
+from hydra.race.check_hints import WITHOUT, fetching, misses_one_of, refusal
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.project_programs import with_own_programs
@@ -96,7 +96,7 @@ async def _look(
             if planned.setup:
                 planned = _set_up(planned, workspace.worktree, folder, around.environ)
             seen = await look(replace(context, checks=planned.checks), workspace)
-            top = workspace.worktree
+            top, unfetched = workspace.worktree, workspace.empty_submodules
     except (NoGround, CannotStart):
         # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
         # there is to say, and no agent is started after a set-up that failed.
@@ -105,6 +105,7 @@ async def _look(
     if seen.passed and not seen.on_host and earlier is not None:
         earlier.remember()
     missing = await trio.to_thread.run_sync(_missing, planned, around, seen, top)
+    _refuse_unfetched(planned, seen, unfetched, folder)
     await trio.to_thread.run_sync(_refuse, planned, hidden, seen, missing, folder)
     misses = joined(lack for lacks in missing.values() for lack in lacks)
     notes = hidden.lacking(misses, "check_ended")
@@ -163,6 +164,21 @@ def _missing(
         for check in planned.checks
         if check.name in seen.outputs
     }
+
+
+def _refuse_unfetched(
+    planned: RacePlan, seen: StartReport, unfetched: Sequence[str], folder: str
+) -> None:
+    """No task is to make what a submodule holds."""
+    for check in planned.checks:
+        if name := misses_one_of(seen.outputs.get(check.name, ""), unfetched):
+            raise refusal(
+                f"{name} is a submodule that was never fetched",
+                check,
+                planned.task.repository,
+                fetching(name, folder),
+                setup=planned.setup,
+            )
 
 
 def _refuse(

@@ -75,6 +75,8 @@ def _warnings(evidence: Evidence, place: str) -> Iterator[str]:
             continue
         if result.tests is None:
             yield f"{name} does not name its tests: what a patch breaks beside them is not seen"
+        elif "passed" in result.tests.unnamed and not result.tests.passed:
+            yield f"{name} names its failures alone: new tests are not tried on other patches"
         elif not (result.tests.passed or result.missing):
             what = f"{name} passes no test on the base ({result.says})"
             yield f"{what}: it can tell what a patch mends, not what it breaks"

@@ -76,6 +76,7 @@ class LaneWorkspace:
         `lent` are the user's objects folders that it was made to borrow from."""
         self.worktree = worktree
         self.notes: tuple[str, ...] = ()
+        self.empty_submodules: tuple[str, ...] = ()
         self._repository = repository
         self._base = base
         self._lane = lane
@@ -310,7 +311,9 @@ class LaneWorkspace:
         self.notes += self._settings.notes
         if submodules.empty:
             names = ", ".join(submodules.empty)
-            self.notes += (f"submodules that are not initialised stay empty: {names}",)
+            what = "submodules that are not initialised stay empty"
+            self.notes += (f"{what}: {names} (git submodule update --init)",)
+            self.empty_submodules = tuple(submodules.empty)
         if pointers := pointers + submodules.pointers:
             what = "files of Git LFS that were never fetched stay pointers"
             self.notes += (f"{what}: {pointers} (git lfs pull)",)

@@ -16,7 +16,7 @@ from hydra.race.guesses import node, python
 
 _OTHERS = (
     (("Cargo.toml", "cargo test"),),
-    (("go.mod", "go test ./..."),),
+    (("go.mod", "go test -v ./..."),),  # without -v it names its failures alone
     (
         ("gradlew", "./gradlew test"),
         ("build.gradle", "gradle test"),

@@ -58,6 +58,15 @@ def _commands(top: Path, names: frozenset[str]) -> Iterator[str]:
         yield from _by_pip(pip_arguments(project, python.test_tool(project)))
 
 
+def without_manager(top: Path) -> tuple[str, ...]:
+    """The commands that do it with Python alone, where the manager that the lockfile is of is not
+    there; () where the standard tables do not say what the tests need."""
+    project = Project(top, top)
+    tool = python.test_tool(project)
+    arguments = pip_arguments(project, tool)
+    return tuple(_by_pip(arguments)) if tool and tool not in arguments else ()
+
+
 def _by_pip(arguments: list[str]) -> Iterator[str]:
     if arguments:
         yield "python3 -m venv .venv"
