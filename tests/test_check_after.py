@@ -211,7 +211,8 @@ def test_a_set_up_can_be_given_after_the_race(hydra: Hydra) -> None:
         checks=("unit=test -e made && test -e .env && grep -q 2 requirements.txt",)
     )
     assert race.of("right")["state"] == "untested"
-    cure = "hydra check --setup 'pip install -r requirements.txt' tests it with them"
+    run = race.document["run"]
+    cure = f"hydra check -r {run} --setup 'pip install -r requirements.txt' tests it with them"
     assert cure in race.of("right")["reason"]
     assert hydra.run("check", "--setup", "touch made").returncode == 1
     done = hydra.run("check", "--setup", "touch made", "--copy", ".env")
@@ -294,6 +295,6 @@ def test_a_base_that_ran_without_what_checks_have_now_proves_nothing(hydra: Hydr
     assert race.again().of("docs")["state"] == "untested", race
     why = "not compared: the base's run had another set-up, other copies, packages or variables"
     assert race.of("more")["state"] == "untested", race
-    assert race.of("more")["reason"] == f"{why}; hydra check runs both anew"
+    assert race.of("more")["reason"] == f"{why}; checked again, both run anew"
     assert checked() == (True, {"key", "pad", "env"})
     assert race.again().of("more")["reason"] == race.of("docs")["reason"]
