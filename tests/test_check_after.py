@@ -211,7 +211,8 @@ def test_a_set_up_can_be_given_after_the_race(hydra: Hydra) -> None:
         checks=("unit=test -e made && test -e .env && grep -q 2 requirements.txt",)
     )
     assert race.of("right")["state"] == "untested"
-    cure = "hydra check --setup 'pip install -r requirements.txt' tests it with them"
+    run = race.document["run"]
+    cure = f"hydra check -r {run} --setup 'pip install -r requirements.txt' tests it with them"
     assert cure in race.of("right")["reason"]
     assert hydra.run("check", "--setup", "touch made").returncode == 1
     done = hydra.run("check", "--setup", "touch made", "--copy", ".env")

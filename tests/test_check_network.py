@@ -319,7 +319,7 @@ def test_results_of_two_networks_are_not_held_against_each_other(
     assert reasons["claude-other"] == (
         "untested",
         "not compared: it had a network of its own, and the base this machine's network; "
-        "hydra check runs both anew",
+        "checked again, both run anew",
     )
     (why,) = (lane["why"] for lane in lanes if lane["lane"] == "claude-tests")
     assert "of its own fail on the base" not in why  # its trial there had another network

@@ -354,7 +354,7 @@ def test_without_checks_a_patch_is_untested_and_may_land() -> None:
         True,
         "a",
     )
-    assert of(verdict).reason == "no check ran: `hydra check --check COMMAND` tests it"
+    assert of(verdict).reason == "no check ran: `hydra check -r r --check COMMAND` tests it"
 
 
 def test_of_several_lanes_without_checks_none_is_first() -> None:

@@ -45,7 +45,8 @@ def test_what_fails_with_other_dependencies_is_untested(hydra: Hydra) -> None:
     race = hydra.race(*terms)
     assert {lane: check_of(race, lane)["untested"] for lane in ("claude", "codex")} == {
         "claude": "its dependencies changed (requirements.txt) and were not installed: "
-        "hydra check --setup 'pip install -r requirements.txt' tests it with them",
+        f"hydra check -r {race.document['run']} --setup 'pip install -r requirements.txt' tests it "
+        "with them",
         "codex": "",
     }
     assert all(race.lane(lane)["held_back"] for lane in ("claude", "codex"))
@@ -73,7 +74,8 @@ def test_the_set_up_is_offered_for_the_folder_where_one_stands(
     top = hydra.repo
     hydra.repo = top / stands
     race = hydra.race("-a", "claude", "--check", f"cd {top} && grep -q load src/shelf/__init__.py")
-    cure = f"hydra check --setup {shlex.quote(line)} tests it with them"
+    run = race.document["run"]
+    cure = f"hydra check -r {run} --setup {shlex.quote(line)} tests it with them"
     assert str(check_of(race, "claude")["untested"]).endswith(f": {cure}"), race
 
 

@@ -31,7 +31,8 @@ def built_before(context: CheckContext, commit: str) -> str:
     paths = [row.path for row in touched if not (_TO_READ.search(row.path) or is_test(row.path))]
     for folder, command in built:
         if any(_is_source(path.decode("utf-8", "replace"), folder, context) for path in paths):
-            cure = f"hydra check --setup {shlex.quote(typed(command, context.place))}"
+            run, setup = context.patches.parent.name, shlex.quote(typed(command, context.place))
+            cure = f"hydra check -r {run} --setup {setup}"
             return f"{folder} is your checkout's, built without this patch: {cure} builds it anew"
     return ""
 

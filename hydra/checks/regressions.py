@@ -74,7 +74,7 @@ def compare_to_baseline(
     held_back = _held_back(judged, base)
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
     untested = now.untested or (base.untested if base is not None else "") or lacks
-    untested = untested or (differs and f"not compared: {differs}; hydra check runs both anew")
+    untested = untested or (differs and f"not compared: {differs}; checked again, both run anew")
     untested = untested or _lacking(now, base) or _uncollected(now, base)
     untested = untested or _unreached(judged, base)
     if untested:

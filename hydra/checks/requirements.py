@@ -27,7 +27,8 @@ def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
         return ""
     name = min(paths, key=len).decode("utf-8", "backslashreplace")
     command = next(filter(None, map(_install, paths)), "")
-    cure = f"hydra check --setup {shlex.quote(typed(command, place)) if command else 'COMMAND'}"
+    setup = shlex.quote(typed(command, place)) if command else "COMMAND"
+    cure = f"hydra check -r {patches.parent.name} --setup {setup}"
     return f"its dependencies changed ({name}) and were not installed: {cure} tests it with them"
 
 

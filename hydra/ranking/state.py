@@ -313,7 +313,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         if not evidence.checked and not has_code(mine):
             return "changes no line of code, and no check ran"
         if not evidence.checked:
-            return "no check ran: `hydra check --check COMMAND` tests it"
+            return f"no check ran: `hydra check -r {evidence.run} --check COMMAND` tests it"
         return "its checks did not run"
     if not mine.whole.is_known:
         return "it changes tests, and could not be run with the base's version of them"

@@ -817,7 +817,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("nothing tells", "no check that must pass tells it from the base", _is_known),
     ("advice", "add a test that fails without it", _is_known),
     ("no check", "changes no line of code, and no check ran", _never_ran),
-    ("no check", "no check ran: `hydra check --check COMMAND` tests it", _never_ran),
+    ("no check", r"no check ran: `hydra check -r \S+ --check COMMAND` tests it", _never_ran),
     ("no check", "its checks did not run|no tests were run on it", lambda facts, lane, _:
      not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)),
     ("no put back", "it changes tests, and could not be run with the base's version of them",
