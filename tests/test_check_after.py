@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -328,3 +330,32 @@ def test_rounds_of_which_no_ground_is_known_prove_nothing_together(tmp_path: Pat
     assert newest(tmp_path, "a", [run / "1"])["pytest"].differs(base) == ""
     assert newest(tmp_path, "a")["pytest"].differs(base) != ""
     assert base_of(tmp_path, [CHECK], "") is None
+
+
+@pytest.mark.slow
+def test_results_of_an_earlier_hydra_count_beside_their_own_base(hydra: Hydra) -> None:
+    """It wrote down no word for what they ran under."""
+    shop(hydra.repo)
+    lanes = {"right": {"src/pager.py": RIGHT}, "docs": {"README.md": "# Pages\n"}}
+    race = Judged(hydra, lanes).run()
+    before = [(name, race.of(name)["state"], race.of(name)["reason"]) for name in lanes]
+    for path in Path(hydra.run("runs", "path").stdout.strip()).rglob("c*/**/*.json"):
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps(_without(document, ("ground",))))
+    race.again()
+    assert [(name, race.of(name)["state"], race.of(name)["reason"]) for name in lanes] == before
+    assert hydra.run("check", lane("right")).returncode == 0
+    race.again()
+    assert race.of("right")["state"] == "proved", race
+    why = "not compared: an earlier Hydra ran one of the two, and did not write down under what"
+    assert race.of("docs")["reason"] == f"{why}; checked again, both run anew"
+    assert hydra.run("check").returncode == 0
+    assert (race.again().of("docs")["state"], race.of("docs")["reason"]) == before[1][1:]
+
+
+def _without(value: Any, keys: Sequence[str]) -> Any:
+    if isinstance(value, list):
+        return [_without(item, keys) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _without(item, keys) for key, item in value.items() if key not in keys}

@@ -138,6 +138,20 @@ def test_a_repository_that_an_agent_took_out_of_its_lane_is_missed(place: Place)
     assert "took its git repository away" in str(patch["notes"])
 
 
+@by_user
+def test_a_thousand_other_stores_are_looked_into_and_then_no_more(place: Place) -> None:
+    script = (
+        f'{STASH}; for i in $(seq 1500) last; do echo "$TMPDIR/s/$i"; done > "$TMPDIR/l";'
+        ' xargs mkdir -p < "$TMPDIR/l"; mv .git/objects/?? "$TMPDIR/s/last";'
+        ' cat "$TMPDIR/l" >> .git/objects/info/alternates; git stash show --include-untracked'
+    )
+    race, patches = raced(place, {"claude": script})
+    patch = race.lane("claude")["patch"]
+    assert place.git("show", "claude:src/pager.py", cwd=patches) == "fixed"
+    assert "stash holds work that could not be kept" in str(patch["notes"])
+    assert (patch["stranded"], patch["left_behind"]) == ([], 1)
+
+
 @by_account
 def test_what_leads_out_of_a_lane_is_not_followed(place: Place) -> None:
     git(place.repo, "worktree", "add", "-q", "--detach", str(place.scratch / "own"))
