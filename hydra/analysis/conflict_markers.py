@@ -8,14 +8,30 @@ from collections.abc import Iterator, Sequence
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.languages.braces import Family, source
+from hydra.analysis.tampering.model import too_much
 
 _MARKDOWN = (".md", ".mdx", ".markdown")
 _FIXTURE = re.compile(r"(?:^|/)(?:tests?|specs?|testdata|fixtures?)/|\.(?:patch|diff)$", re.I)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_REMNANT = re.compile(r"^(?:={7}|(?:<{7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?$", re.M)
+_HEREDOC = re.compile(r"<<[-~<]?[ \t]*[\"']?([A-Za-z_]\w*)")
+_FAMILIES: dict[str, Family] = {
+    **dict.fromkeys(("py", "pyi"), "python"),
+    **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "json"), "javascript"),
+    **dict.fromkeys(("java", "kt", "cs", "php", "scala", "swift", "c", "cc", "cpp", "h"), "jvm"),
+    **dict.fromkeys(("sh", "bash", "zsh", "yml", "yaml"), "shell"),
+    "go": "go",
+    "rs": "rust",
+    "rb": "ruby",
+}
+"""Languages in which no line of code is a marker, by ending: an underline or a quotation stands in
+a comment, in a string, or in a text up to a word of its own (`<<EOF`)."""
 
 
 def conflict_markers(files: Sequence[FileChange]) -> Iterator[Finding]:
-    """A gate for each file that has more conflicts with the patch than without it.
+    """A gate for each file that has more conflicts with the patch than without it, whole or half
+    resolved.
 
     No conflict is what another file had before, an example in a fence of Markdown, or one of a test
     or a diff that told of conflicts before.
@@ -34,6 +50,40 @@ def conflict_markers(files: Sequence[FileChange]) -> Iterator[Finding]:
                 path=file.path,
                 line=new[0],
             )
+        elif not conflicts and (line := _half_resolved(file)):
+            yield Finding(
+                kind="conflict_markers",
+                weight="gate",
+                text=f"leaves a conflict marker in {file.path}",
+                path=file.path,
+                line=line,
+            )
+
+
+def _half_resolved(file: FileChange) -> int:
+    """The line of a marker that stands in code and did not; 0 where none does."""
+    remnants = _remnants(file.path, file.new or "")
+    had = len(_remnants(file.path, file.old or "")) if remnants else 0
+    return remnants[0] if len(remnants) > had else 0
+
+
+def _remnants(path: str, text: str) -> list[int]:
+    """The lines of markers that are neither in a comment nor in a text."""
+    family = _FAMILIES.get(path.rpartition(".")[2].lower())
+    if family is None or too_much(text) or not _REMNANT.search(text):
+        return []
+    lines: list[int] = []
+    ends = ""
+    written = text.split("\n")
+    for number, line in enumerate(source(text, family).bare.split("\n"), 1):
+        if ends:
+            ends = "" if written[number - 1].strip(" \t\r;)") == ends else ends
+        elif _REMNANT.fullmatch(line):
+            lines.append(number)
+        elif family in ("shell", "ruby") or path.endswith(".php"):
+            match = _HEREDOC.search(written[number - 1]) if "<<" in line else None
+            ends = match[1] if match else ""
+    return lines
 
 
 def _tells(path: str) -> bool:

@@ -32,6 +32,20 @@ _SOURCE = re.compile(
     r"package)) ['\"]([^'\"\s]+)"
 )
 _GO_PACKAGE = re.compile(r"\bpackage ([\w.-]+(?:/[\w.-]+)+)(?: is not in |[;:]|$)")
+_LOADED = (
+    (re.compile(r"package (\w+(?:\.\w+)+) does not exist"), "{}"),  # javac
+    (
+        re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError):? ((?:\w+[./])+\w+)"),
+        "{}.java {}.kt {}.class",
+    ),
+    (re.compile(r"(?:Class|Interface|Trait) [\"']?(\w+(?:\\\w+)+)[\"']? not found"), "{}.php"),
+)
+"""Names of packages and classes, and the files that they may mean."""
+_OPENED = (
+    (re.compile(r"cannot load such file -- ([\w./-]+)"), "{}.rb lib/{}.rb"),
+    (re.compile(r"(?:cannot find|library not found for) -l([\w+.-]+)"), "lib{}.so lib{}.a"),
+    (re.compile(r"No rule to make target [`']([^'\s]+)'"), "{}"),
+)
 _PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 _ENDS = ("", ".js", ".ts", ".json", ".mjs", ".cjs", ".tsx", ".jsx", ".d.ts")
 _INDEXES = ("/index.js", "/index.ts")
@@ -155,6 +169,12 @@ def _names(line: str, folders: Sequence[str], index: _Index) -> Iterator[tuple[s
     for package in _GO_PACKAGE.findall(line):
         parts = package.split("/")  # the module's own name is before the folder's
         yield from (("/".join(parts[at:]), True, False) for at in range(1, len(parts)))
+    for pattern, files in _LOADED:
+        for name in pattern.findall(line):
+            yield from _of_class(re.split(r"[./\\]", name), files)
+    for pattern, files in _OPENED:
+        for name in pattern.findall(line):
+            yield from ((file.format(name), True, True) for file in files.split())
     for source in _SOURCE.findall(line):
         if source.startswith((".", "/")):
             yield from ((f"{source}{end}", False, True) for end in (*_ENDS, *_INDEXES))
@@ -172,6 +192,12 @@ def _of_module(dotted: str, folders: Sequence[str]) -> Iterator[tuple[str, bool,
     for folder in folders:
         yield f"{folder}/{path}.py".lstrip("/"), False, False
         yield f"{folder}/{path}".lstrip("/"), True, False
+
+
+def _of_class(parts: Sequence[str], files: str) -> Iterator[tuple[str, bool, bool]]:
+    """Below a folder of any name; of a namespace the first parts may stand for one."""
+    for at in range(len(parts) - 1):
+        yield from ((file.format("/".join(parts[at:])), True, True) for file in files.split())
 
 
 def _folders(text: str, top: Path) -> list[str]:
