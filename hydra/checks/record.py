@@ -84,8 +84,6 @@ class CheckResult:
         if self.network != other.network:
             mine, theirs = _NETWORKS[self.network], _NETWORKS[other.network]
             return f"it had {mine}, and the base {theirs}"
-        if self.ground != other.ground and not (self.ground and other.ground):
-            return "an earlier Hydra ran one of the two, and did not write down under what"
         if self.ground != other.ground:
             return "the base's run had another set-up, other copies, packages or variables"
         return ""
