@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.analysis.conflict_markers import conflict_markers
+from hydra.analysis.tampering.conflict_markers import conflict_markers
 from tests.support.evidences import file
 
 LEFT = [

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from hydra.analysis.conflict_markers import conflict_markers
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.code_changes import production
 from hydra.analysis.tampering.config_changes import steering
+from hydra.analysis.tampering.conflict_markers import conflict_markers
 from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.hardcoded import ExpectedValues
 from hydra.analysis.tampering.inline_tests import blocks_deleted

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import kind_of
@@ -19,6 +21,8 @@ SMALLEST = 50
 
 _SHARE = 0.5
 _MOST = 512 * 1024
+_FEW, _NEAR = 20, 200
+"""New files that may have a line which tells where a file went, and those that are looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,9 @@ def rewriting(files: Sequence[FileChange]) -> Iterator[Finding]:
         yield _finding(_form(formal), formal)
     if rewritten:
         yield _finding(_rewritten(rewritten, counted), rewritten)
-    deleted = [loss for loss in counted if not exists(loss.file) and not _moved(loss.file, files)]
+    gone = [loss for loss in counted if not exists(loss.file)]
+    new = _NewFiles(files) if gone else None
+    deleted = [loss for loss in gone if new and not new.has(loss.file)]
     if sum(loss.lines for loss in deleted) >= SMALLEST * 2:
         names = wording.names([loss.file.path for loss in deleted])
         lines = number_of(sum(loss.lines for loss in deleted), "line")
@@ -112,21 +118,46 @@ def _formal(file: FileChange) -> bool:
         return False
 
 
-def _moved(file: FileChange, files: Sequence[FileChange]) -> bool:
-    """Whether the same content, or most of it, is a new file elsewhere."""
-    lines = {line for line in (file.old or "").split("\n") if line.strip()}
-    for other in files:
-        if existed(other) or other.new is None:
-            continue
-        if other.new == file.old or (file.old_oid and other.new_oid == file.old_oid):
+class _NewFiles:
+    """The files that a patch adds, by their content and by their lines."""
+
+    def __init__(self, files: Sequence[FileChange]) -> None:
+        self._files = [file for file in files if not existed(file) and file.new is not None]
+        self._texts = {file.new for file in self._files}
+        self._oids = {file.new_oid for file in self._files}
+        self._lines = [_lines(file.new) for file in self._files]
+        self._having = defaultdict[str, list[int]](list)
+        for number, lines in enumerate(self._lines):
+            for line in lines:
+                self._having[line].append(number)
+
+    def has(self, file: FileChange) -> bool:
+        """Whether the same content, or most of it, is a new file elsewhere."""
+        if file.old in self._texts or (file.old_oid and file.old_oid in self._oids):
             return True
-        if other.path.rpartition("/")[2] == file.path.rpartition("/")[2] or _ending(
-            other.path
-        ) == _ending(file.path):
-            names = {line for line in other.new.split("\n") if line.strip()}
-            if len(lines & names) > len(lines) * _SHARE:
-                return True
-    return False
+        lines = _lines(file.old)
+        return any(
+            len(lines & self._lines[number]) > len(lines) * _SHARE
+            for number in self._near(lines)
+            if _alike(self._files[number].path, file.path)
+        )
+
+    def _near(self, lines: Collection[str]) -> Iterator[int]:
+        """Those that have a line of these which few have; one that has most of them has such a
+        line, unless they are nothing but what all have."""
+        rows = [self._having[line] for line in lines if line in self._having]
+        least = min(map(len, rows), default=0)
+        few = (number for row in rows if len(row) <= max(_FEW, least) for number in row[:_FEW])
+        return islice(dict.fromkeys(few), _NEAR)
+
+
+def _lines(text: str | None) -> set[str]:
+    return {line for line in (text or "").split("\n") if line.strip()}
+
+
+def _alike(path: str, other: str) -> bool:
+    same = path.rpartition("/")[2] == other.rpartition("/")[2]
+    return same or _ending(path) == _ending(other)
 
 
 def _ending(path: str) -> str:

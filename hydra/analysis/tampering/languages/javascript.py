@@ -48,6 +48,8 @@ _MADE = re.compile(
 )
 """What the file itself calls so: no test's context."""
 
+_DEEPEST = 40
+
 Helper = tuple[list[str], Sequence[Claim]]
 
 
@@ -181,8 +183,9 @@ class _File:
             self._rows(table, spans, start, end)
         if term in _GROUPS:
             block.marks = block.marks[:1] if mark is not None else []
-            groups.append((block, term))
             self.groups.append(block)
+            if len(groups) < _DEEPEST:  # what lies deeper is called by these
+                groups.append((block, term))
         else:
             self.tests.append(block)
 
