@@ -33,6 +33,9 @@ def result(
 PASSED, FAILED = CheckStatus.PASSED, CheckStatus.FAILED
 GREEN = result(PASSED, having(a="passed", b="passed"))
 RED = result(FAILED, having(a="passed", b="failed"))
+BOTH_FAIL = result(FAILED, having(a="failed", b="failed"))
+PARTLY = RED
+"""Of these two, with what mends the first."""
 
 
 @pytest.mark.parametrize(
@@ -153,16 +156,24 @@ def test_a_failing_lint_is_held_back_even_where_the_base_fails() -> None:
         (RED, RED, False),
         (RED, None, True),
         (GREEN, GREEN, False),
+        (PARTLY, BOTH_FAIL, True),
         (result(FAILED), result(FAILED), False),
         (result(FAILED), result(PASSED), True),
         (result(CheckStatus.TIMED_OUT), GREEN, False),
         (result(FAILED, check=Check("b", "make", "build")), None, False),
     ],
 )
-def test_only_a_test_s_new_failure_is_run_once_more(
+def test_a_test_s_new_failure_is_run_once_more_and_what_is_mended_in_part(
     now: CheckResult, base: CheckResult | None, worth: bool
 ) -> None:
     assert worth_again(now, base) is worth
+
+
+def test_what_a_patch_mends_in_part_and_fails_once_more_is_flaky() -> None:
+    """Tests that go by the clock fail on some runs: no README mends them."""
+    judged = compare_to_baseline(result(FAILED, PARTLY.tests, again=BOTH_FAIL), BOTH_FAIL)
+    assert judged.comparison is not None
+    assert (judged.comparison.fixed, judged.comparison.flaky) == ((), ("a",))
 
 
 def test_the_base_s_own_failure_is_looked_at_twice() -> None:

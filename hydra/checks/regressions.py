@@ -31,7 +31,8 @@ FEWER = "fewer tests pass than on the base, and its output does not name them"
 
 
 def worth_again(now: CheckResult, base: CheckResult | None) -> bool:
-    """Whether a failure deserves one more run: of tests, and not one that the base had too."""
+    """Whether a failure deserves one more run: of tests, and not one that the base had too, but
+    where some of the base's failures are gone: they may come and go by themselves."""
     if now.check.kind != "test" or now.status is not CheckStatus.FAILED:
         return False
     if base is None or base.status is not CheckStatus.FAILED:
@@ -39,7 +40,8 @@ def worth_again(now: CheckResult, base: CheckResult | None) -> bool:
     comparison = compare(base.tests, now.tests, base_again=_tests(base.again))
     if comparison is None:
         return False  # it fails on the base as well, and nobody says what of it
-    return bool(comparison.broken or comparison.new_failing)
+    partly = comparison.fixed and comparison.still_failing
+    return bool(comparison.broken or comparison.new_failing or partly)
 
 
 def base_worth_again(base: CheckResult) -> bool:
