@@ -286,7 +286,8 @@ def _clear(
         tree.remove(files)
     lock = Path(journal.git_dir) / "index.lock"
     with suppress(FileNotFoundError):
-        if lock.read_bytes() == journal.id.encode():
+        # An earlier Hydra's is empty, and a link to its own.
+        if lock.read_bytes() == journal.id.encode() or lock.samefile(staging / "lock"):
             lock.unlink()
     if staging.exists():
         tree.remove(staging)

@@ -148,6 +148,13 @@ def look(order: LandingOrder, scratch: Path) -> tuple[Step, ...]:
     return tree_look.steps()
 
 
+def _copy(file: Path, copy: Path) -> None:
+    """On the disk for good, as a landing that was broken off goes by it."""
+    shutil.copy2(file, copy)
+    with copy.open("rb") as copied:
+        os.fsync(copied.fileno())
+
+
 @dataclass(slots=True)
 class _Under:
     """A move under way."""
@@ -197,7 +204,7 @@ class _Under:
         shifts = tuple(self._shift_of(*numbered) for numbered in enumerate(self.ready.steps))
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
-            shutil.copy2(users, self.staging / "index-old")
+            _copy(users, self.staging / "index-old")
         journal = self.journal.at(
             MOVING,
             shifts=tuple(file_move for file_move in shifts if file_move.old or file_move.fresh),
@@ -239,7 +246,7 @@ class _Under:
         users = Path(self.journal.git_dir) / "index"
         if users.exists():
             (self.staging / "index").chmod(users.stat().st_mode & 0o777)
-        shutil.copy2(self.staging / "index", self.staging / "index-new")  # to know it again by
+        _copy(self.staging / "index", self.staging / "index-new")  # to know it again by
         moment("index")
         (self.staging / "index").rename(users)
         moment("index set")
