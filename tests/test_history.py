@@ -39,8 +39,8 @@ def test_every_try_of_every_lane_counts(lanes: list[object], total: RaceCost) ->
             {"landed": ("codex",), "spending": RaceCost(1, reckoned=True)},
             "claude  codex  ~$1.00+",
         ),
-        ({"landed": (), "undone": True, "spending": RaceCost()}, "claude  undone  unknown"),
-        ({"landed": (), "state": "running", "spending": RaceCost()}, "[running]  no  unknown"),
+        ({"landed": (), "undone": True, "spending": RaceCost()}, "claude  undone  ?"),
+        ({"landed": (), "state": "running", "spending": RaceCost()}, "[running]  no  ?"),
     ],
 )
 def test_a_race_is_a_line(row: dict[str, object], end: str) -> None:

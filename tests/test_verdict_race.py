@@ -452,7 +452,7 @@ def test_the_same_patch_twice_is_no_choice_and_a_tie_is(hydra: Hydra) -> None:
     for does, twin in (("one", "same"), ("same", "one")):
         assert f"left the very same patch as {lane(twin)}" in judged.outputs(does, "agreement")
     lands(judged, str(judged.top()))
-    git(hydra.repo, "revert", "--no-edit", "HEAD")
+    assert hydra.run("merge", "--undo").returncode == 0
     judged = Judged(hydra, {"one": {PAGER: right()}, "other": {PAGER: other}}).run()
     as_fast(hydra)
     judged.again()
