@@ -417,8 +417,9 @@ def test_nothing_of_the_agents_runs_while_a_patch_is_taken(race: Race, scratch: 
     evil.write_text(f'#!/bin/sh\necho "$0 $@" >> {mark}\ncat 2>/dev/null\n')
     evil.chmod(0o755)
     (ground.worktree / ".gitattributes").write_text(
-        "* filter=evil diff=evil merge=evil\n*.py filter=lfs\n"
+        "* filter=evil diff=evil merge=evil\n*.bin filter=lfs\n"
     )
+    (ground.worktree / "a.bin").write_bytes(b"large\n")
     keys = (
         "core.fsmonitor core.sshCommand core.pager core.editor core.askPass diff.external "
         "diff.evil.command diff.evil.textconv filter.evil.clean filter.evil.smudge "

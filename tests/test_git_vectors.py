@@ -141,7 +141,8 @@ VECTORS = {
         "git add -A",
     ),
     "filter-called-lfs": Vector(
-        "echo '* filter=lfs' > .gitattributes; git config filter.lfs.clean \"$E\";"
+        "echo large > a.bin; echo '*.bin filter=lfs' > .gitattributes;"
+        ' git config filter.lfs.clean "$E";'
         'git config filter.lfs.process "$E"',
         "git add -A",
     ),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from hydra.landing import transaction
+from hydra.landing import swap, transaction
 from hydra.race.recovery.startup import recover
 from tests.support import landing_kinds as kinds
 from tests.support import without_calls
+from tests.support.forks import forked
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf, leftovers
 from tests.support.shelf import shelf
@@ -63,3 +66,38 @@ def test_without_hard_links_a_landing_killed_at_any_moment_is_old_or_new(shelf: 
         assert leftovers(shelf.repo) == []
         if now == after:
             shelf.undo()
+
+
+def test_a_kill_between_taking_a_name_and_filling_it_leaves_nothing_behind(shelf: Shelf) -> None:
+    """Git's lock of the index first, then each file's own name and the one it is moved aside to."""
+    kinds.users_own(shelf.repo)
+    before = Stand.of(shelf.repo)
+    number = 1
+    while killed_at_name(shelf, number):
+        assert leftovers(shelf.repo) != []
+        ended = shelf.command("runs")
+        assert ended.returncode == 0, ended.stderr
+        assert Stand.of(shelf.repo) == before, number
+        assert leftovers(shelf.repo) == [], number
+        number += 1
+    assert number > 3
+    assert kinds.unlike_git(shelf.repo) == []
+
+
+def killed_at_name(shelf: Shelf, number: int) -> bool:
+    """Lands in a child that is killed as it has taken its `number`th free name; whether it was."""
+    left, take = number, swap._reserve
+
+    def taken(fresh: bytes, target: bytes) -> None:
+        nonlocal left
+        take(fresh, target)
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def lands() -> None:
+        swap._reserve = taken
+        without_calls.refuse(WITHOUT[-1])
+        shelf.merge("claude")
+
+    return forked(lands) < 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 
-from hydra.analysis.folder_names import OUTPUTS
+from hydra.analysis.folder_names import CACHES, OUTPUTS
 
 _OUTPUTS = OUTPUTS | frozenset(
     [
@@ -15,7 +16,8 @@ _OUTPUTS = OUTPUTS | frozenset(
     ]
 )
 _FEW, _MANY = 10, 100
-"""Files that a folder has at least which is called as a build calls them, and any other."""
+"""Files that a folder has at least which is called as a build calls them, and any other. A cache of
+a tool of tests or of Python's needs one."""
 
 _WRITTEN = frozenset(
     [
@@ -35,18 +37,18 @@ def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict
     build may have left. `files` has each path of the patch, and whether it is new, `tracked` what
     the base has: where it has a file, people keep such files."""
     new = [path for path, is_new in files.items() if is_new and not is_written(path)]
-    if len(new) < _FEW:
-        return {}
     counts = Counter(folder for path in new for folder in _folders(path))
     changed = (path for path, is_new in files.items() if not is_new)
     others = {folder for path in (*changed, *tracked) for folder in _folders(path)}
-    folder_counts: Counter[str] = Counter()
-    for path in new:
-        whole = [folder for folder in _folders(path) if folder not in others]
-        outputs = (at for at in whole if _name(at) in _OUTPUTS and counts[at] >= _FEW)
-        many = (at for at in whole if counts[at] >= _MANY)
-        folder_counts.update([folder] if (folder := next(outputs, next(many, ""))) else ())
-    return dict(folder_counts)
+    whole = {path: [folder for folder in _folders(path) if folder not in others] for path in new}
+    outputs = {
+        path: next((at for at in folders if counts[at] >= _fewest(at)), "")
+        for path, folders in whole.items()
+    }
+    rest = [path for path, folder in outputs.items() if not folder]
+    counts = Counter(folder for path in rest for folder in _folders(path))
+    many = (next((at for at in whole[path] if counts[at] >= _MANY), "") for path in rest)
+    return dict(Counter(filter(None, (*outputs.values(), *many))))
 
 
 def folder_of(path: str, folders: Mapping[str, int]) -> str:
@@ -68,12 +70,18 @@ def is_written(path: str) -> bool:
 
 
 def _place(path: str, folders: Mapping[str, int]) -> str:
-    return next((folder for folder in _folders(path) if folder in folders), "")
+    return next((folder for folder in [*_folders(path)][::-1] if folder in folders), "")
 
 
 def _folders(path: str) -> Iterator[str]:
     """The widest first."""
     return (path[: at + 1] for at, letter in enumerate(path) if letter == "/")
+
+
+def _fewest(folder: str) -> float:
+    """How many files one has at least that is called as what a build leaves."""
+    name = _name(folder)
+    return 1 if name in CACHES else _FEW if name in _OUTPUTS else inf
 
 
 def _name(folder: str) -> str:

@@ -131,7 +131,8 @@ def merge(request: MergeRequest) -> Landing:
         )
         for warning in choice.warnings:
             request.warn(warning)
-        tree = composed(place, record, choice.parts, commits=request.commits)
+        new = bool(request.branch)
+        tree = composed(place, record, choice.parts, commits=request.commits, branch=new)
         tree_difference = difference(record.patches, tree.head, tree.result)
         files = tree_difference.files
         if not files:
@@ -250,7 +251,6 @@ def _land(
 ) -> Landing:
     repository, files = place.repository, tree_difference.files
     commit = "" if not request.commits else _commit(place, record, tree, text, request)
-    onto = repository.head
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
     name = new_run_id()
     document: dict[str, Any] = {
@@ -263,7 +263,7 @@ def _land(
         "title": text.splitlines()[0],
         "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,
-        "onto": onto,
+        "onto": tree.head if request.branch else repository.head,
         "base": tree.base,
         "head": tree.head,
         "result": tree.result,
@@ -288,7 +288,7 @@ def _land(
         files=files,
         moved=tree.head != tree.base,
         hooks=() if not request.commits else hooks_of(place, files),
-        notes=notes_of(record, choice.parts, choice.picks),
+        notes=notes_of(place, record, choice.parts, choice.picks, tree, files),
         dry_run=request.dry_run,
         document=document,
         remarks=remarks_of(place, record, tree),
@@ -369,7 +369,7 @@ def _commit(
     return export.make_commit(
         record.patches,
         tree=tree.result,
-        head=place.repository.head,
+        head=tree.head,
         message=text.encode("utf-8", "surrogateescape"),
         identity={key: config[key] for key in ("user.name", "user.email") if key in config},
         environ=request.environ,

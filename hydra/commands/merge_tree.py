@@ -9,7 +9,9 @@ from pathlib import Path
 
 from hydra.analysis.made_folders import by_hand, made_folders
 from hydra.errors import LandingRefused, UsageError
-from hydra.git.diff import changes, renames
+from hydra.git.attributes import asks_for_lfs, content, runs_lfs
+from hydra.git.diff import TreeChange, changes, renames
+from hydra.git.merge import three_way
 from hydra.git.runner import run
 from hydra.landing.compose import LanePart, bring, compose
 from hydra.landing.picks import LanePatch, Pick
@@ -33,11 +35,17 @@ class ComposedTree:
 
 
 def composed(
-    place: RepositoryRuns, record: RunRecord, parts: Sequence[LanePart], *, commits: bool
+    place: RepositoryRuns,
+    record: RunRecord,
+    parts: Sequence[LanePart],
+    *,
+    commits: bool,
+    branch: bool,
 ) -> ComposedTree:
     """What is picked, as a tree on where the branch stands now. Raises `LandingRefused`.
 
-    `commits`: it shall become a commit, which a race from uncommitted changes does not allow.
+    `commits`: it shall become a commit, which a race from uncommitted changes does not allow;
+    `branch`: of a new branch, which begins where the race did if that is ahead.
     """
     base, repository = record.base, place.repository
     dirty = _dirty(record, base)
@@ -50,17 +58,21 @@ def composed(
     tree = compose(record.patches, base, parts)
     head = base if dirty else repository.head
     if head != base and _is_behind(repository.root, head, base):
-        raise LandingRefused(
-            f"nothing was landed: the race began from {base[:10]}, which is ahead of "
-            f"{repository.branch or 'HEAD'}: the patch would land without what it was made on",
-            hint=f"take that first: git merge --ff-only {base[:10]}; then land again",
-        )
+        if not branch:
+            raise LandingRefused(
+                f"nothing was landed: the race began from {base[:10]}, which is ahead of "
+                f"{repository.branch or 'HEAD'}: the patch would land without what it was made on",
+                hint=f"take that first: git merge --ff-only {base[:10]}; then land again, or land "
+                "both on a branch of their own: --branch NAME",
+            )
+        head = base
     result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
     lanes = tuple(part.lane for part in parts)
     return ComposedTree(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
 
 
 def _is_behind(root: Path, head: str, base: str) -> bool:
+    """Whether `base` has all commits of `head`."""
     return run("merge-base", "--is-ancestor", head, base, cwd=root, check=False).code == 0
 
 
@@ -123,9 +135,15 @@ def whole_files(record: RunRecord, part: LanePart) -> frozenset[str]:
 
 
 def notes_of(
-    record: RunRecord, parts: Sequence[LanePart], picks: Sequence[Pick]
+    place: RepositoryRuns,
+    record: RunRecord,
+    parts: Sequence[LanePart],
+    picks: Sequence[Pick],
+    tree: ComposedTree,
+    files: Sequence[TreeChange],
 ) -> tuple[str, ...]:
-    """That a patch is not whole, or what of it stays out and may be missed, a sentence each."""
+    """That a patch is not whole, what of it stays out and may be missed, or what it needs, a
+    sentence each."""
     notes = []
     for part in parts:
         patch = runs.read(record).lanes.get(part.lane, {}).get("patch")
@@ -134,7 +152,42 @@ def notes_of(
             notes.append(f"the patch of {part.lane} is INCOMPLETE: {missing}")
         if any(pick.without for pick in picks):
             notes += _left_out(record, part)
+    notes += _without_its_base(place, record, tree)
+    if any(change.path.rpartition(b"/")[2] == b".gitattributes" for change in files):
+        notes += _first_of_lfs(place, record, tree)
     return tuple(notes)
+
+
+def _without_its_base(
+    place: RepositoryRuns, record: RunRecord, tree: ComposedTree
+) -> Iterator[str]:
+    """A sentence where the race began from changes that the branch has in no form."""
+    root, head, base = place.repository.root, tree.head, tree.base
+    if head == base or _is_behind(root, base, head):
+        return
+    shared = run("merge-base", head, base, cwd=root, check=False).line
+    if not shared:
+        return
+    merged = three_way(record.patches, base=shared, ours=head, theirs=base)
+    if merged.conflicts or merged.tree != tree_of(record, head):
+        yield (
+            f"the race began from {base[:10]}, which has changes that "
+            f"{place.repository.branch or 'HEAD'} lacks: the patch lands without them "
+            f"(git merge {base[:10]} brings them)"
+        )
+
+
+def _first_of_lfs(place: RepositoryRuns, record: RunRecord, tree: ComposedTree) -> Iterator[str]:
+    """A sentence where a patch is the first to ask for Git LFS, and something is to be set up."""
+    patches, repository = record.patches, place.repository
+    if asks_for_lfs(patches, tree.head) or not asks_for_lfs(patches, tree.result):
+        return
+    named = repository.config.get("core.hookspath")
+    hooks = repository.root / Path(named).expanduser() if named else repository.common_dir / "hooks"
+    if not runs_lfs(patches):
+        yield "it asks for Git LFS, which was not set up for the race: its files come as they are"
+    elif b"lfs" not in content(hooks / "pre-push"):
+        yield "Git LFS is new here: git lfs install --local, or your pushes leave its files behind"
 
 
 def _left_out(record: RunRecord, part: LanePart) -> Iterator[str]:

@@ -110,8 +110,11 @@ def driver(repo: Repository, name: str) -> Settings:
 
 
 def drivers(repo: Repository, base: str, allow: Sequence[str]) -> Settings:
-    """The filters that may run at `base`: LFS's, and those that were allowed by name."""
+    """The filters that may run: LFS's, which a patch may be the first to ask for, and those that
+    were allowed by name and that `base` asks for."""
     names = {*asked_filters(repo, base)} & {LFS, *allow}
+    if executables.find("git-lfs"):
+        names.add(LFS)
     return tuple(pair for name in sorted(names) for pair in driver(repo, name))
 
 
@@ -125,13 +128,31 @@ def asked_filters(repo: Repository, base: str = "") -> tuple[str, ...]:
     """Every filter named in the tree's .gitattributes at `base`, info/attributes and the user's;
     where one of the first cannot be read, also every one that a driver is set up for."""
     output, unread = _in_tree(repo.root, base or repo.head)
-    output += b"\n" + content(repo.common_dir / "info" / "attributes")
-    output += b"\n" + content(attributes_file(repo))
-    contents = (attribute for line in output.split(b"\n") for attribute in _attributes(line))
-    names = {os.fsdecode(w[7:]) for w in contents if w.startswith(b"filter=")}
+    own = (repo.common_dir / "info" / "attributes", attributes_file(repo))
+    names = _filters_in(output, *map(content, own))
     if unread:
         names |= {match[1] for match in map(_DRIVER.fullmatch, repo.config) if match}
     return tuple(sorted(names))
+
+
+def runs_lfs(patches: Path) -> bool:
+    """Whether LFS's filter may run there, as it was set up before the race."""
+    return b'[filter "lfs"]' in content(patches / "config")
+
+
+def asks_for_lfs(patches: Path, tree: str) -> bool:
+    """Whether attributes of a tree or a commit in patches.git, or the user's that were frozen in,
+    ask for LFS's filter; also where they cannot be read."""
+    output, unread = _in_tree(patches, tree, isolated=True)
+    info = patches / "info"
+    own = map(content, (info / "attributes", info / "user-attributes"))
+    return bool(unread) or LFS in _filters_in(output, *own)
+
+
+def _filters_in(*texts: bytes) -> set[str]:
+    lines = (line for text in texts for line in text.split(b"\n"))
+    contents = (attribute for line in lines for attribute in _attributes(line))
+    return {os.fsdecode(w[7:]) for w in contents if w.startswith(b"filter=")}
 
 
 _DRIVER = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)", re.DOTALL)
@@ -143,13 +164,15 @@ def unread(repo: Repository, base: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _in_tree(root: Path, oid: str) -> tuple[bytes, str]:
+def _in_tree(root: Path, oid: str, *, isolated: bool = False) -> tuple[bytes, str]:
     """Lines of a commit's .gitattributes that name a filter, and why one of the files cannot be
-    read: a start asks three times."""
+    read: a start asks three times. `isolated`: `root` is a gitdir of Hydra's."""
     result = run(
         *("grep", "-h", "-F", "-a", "--no-color", "--no-textconv", "-e", "filter="),
         *(oid, "--", ":(top,glob)**/.gitattributes"),
         cwd=root,
+        git_dir=root if isolated else None,
+        isolated=isolated,
         check=False,
     )
     # Of an object that is missing git says so, and ends as where nothing is found.

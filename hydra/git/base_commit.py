@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hydra.containment import EscapeError, locate
 from hydra.errors import Refused, UsageError
 from hydra.git.attributes import filters, lfs_missing, settings, unread
-from hydra.git.index import copy_index
+from hydra.git.index import copy_users_index
 from hydra.git.patches import commit_tree
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, join, run, split
@@ -142,8 +142,7 @@ def dirty_base(repo: Repository, patches: Path, head: str, limits: Limits) -> st
     from hydra.git.snapshot import collect  # few races need it before their agents run
 
     index = patches / "base-index"
-    with suppress(FileNotFoundError):
-        copy_index(repo.git_dir / "index", index)
+    copy_users_index(repo, index)
     taken = collect(
         patches=patches, worktree=repo.root, base=head, index=index, limits=limits, nested=False
     )

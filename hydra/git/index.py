@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 
+from hydra.git.repository import Repository
 from hydra.git.runner import Result, join, run
 from hydra.git.snapshot_state import SnapshotSession
 from hydra.git.tree_scan import first_paths, shown
@@ -32,6 +33,17 @@ def copy_index(source: Path, target: Path) -> None:
     half = target.with_name(f"{target.name}.{os.getpid()}.new")
     shutil.copy2(source, half)
     half.replace(target)
+
+
+def copy_users_index(repo: Repository, copy: Path) -> None:
+    """A copy of the user's index, whole in itself; none where they have none."""
+    git_dir, root = repo.git_dir, repo.root
+    if (git_dir / "index").exists():
+        shutil.copy2(git_dir / "index", copy)
+    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
+        # In the tree: a file that was written to in the second of its entry is looked at again.
+        terms = ("update-index", "--no-split-index")
+        run(*terms, cwd=root, git_dir=git_dir, work_tree=root, index=copy)
 
 
 @contextmanager

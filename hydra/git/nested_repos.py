@@ -26,7 +26,7 @@ _SUBMODULE_LIMIT = 20.0
 
 def expand(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
     """Untracked paths with each nested repository (`name/`) replaced by its files."""
-    others = _with_mounted(session, others)
+    others = _without_stores(session, _with_mounted(session, others))
     files = [path for path in others if not path.endswith(b"/")]
     for folder in others:
         if folder.endswith(b"/"):
@@ -34,6 +34,24 @@ def expand(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
             inside = list(files_under(session.top, folder, session.survey))
             files += worth_taking(session, folder, inside)
     return files
+
+
+def _without_stores(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
+    """Without what belongs to the lane's own repository where its agent has moved or copied it into
+    the tree: such a one borrows the user's objects, as no project's own does."""
+    sources = {os.path.realpath(source.git_dir) for source in session.sources}
+    for store in session.survey.stores:
+        rest = [path for path in others if not path.startswith(store)]
+        place = os.path.realpath(session.full(store))
+        lent = session.lane is not None and session.lane.was_lent(Path(os.fsdecode(place)))
+        if len(rest) == len(others) or not lent:
+            continue
+        others = rest
+        is_own = os.fsdecode(place) in sources
+        session.left_behind += not is_own
+        what = "the lane's repository" if is_own else "a copy of the lane's repository"
+        session.notes.append(f"not in the patch, being {what}: {shown(store)}")
+    return others
 
 
 def _with_mounted(session: SnapshotSession, others: list[bytes]) -> list[bytes]:

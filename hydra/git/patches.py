@@ -40,11 +40,6 @@ def drivers(patches: Path) -> attributes.Settings:
     return tuple((os.fsdecode(key), os.fsdecode(value)) for key, _, value in pairs)
 
 
-def keeps_lfs(patches: Path) -> bool:
-    """Whether the base has files that LFS keeps, and its filter may run."""
-    return b'[filter "lfs"]' in attributes.content(patches / "config")
-
-
 def commit(
     patches: Path,
     *,

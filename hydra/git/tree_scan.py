@@ -19,6 +19,9 @@ from hydra import text
 
 _CONTROL = frozenset((b".gitignore", b".gitattributes", b".gitmodules"))
 
+_STORE = (b"HEAD", b"objects", b"refs")
+"""What is in each gitdir."""
+
 _LISTED = 250_000
 """Paths that are held, some 25 MB; git lists a larger tree better."""
 
@@ -39,6 +42,8 @@ class Survey:
     closed: list[bytes] = field(default_factory=list)
     repositories: list[bytes] = field(default_factory=list)
     """Folders with a .git of their own, each ending in `/`."""
+    stores: list[bytes] = field(default_factory=list)
+    """Folders that look like what a .git is, of any other name, each ending in `/`."""
 
     def hold(self, files: list[bytes]) -> None:
         """Adds one folder's files."""
@@ -64,7 +69,10 @@ def survey(top: bytes) -> Survey:
     while waiting:
         folder = waiting.pop()
         files: list[bytes] = []
-        for entry in _entries(top, folder, scan):
+        entries = _entries(top, folder, scan)
+        if folder and {entry.name for entry in entries}.issuperset(_STORE):
+            scan.stores.append(folder)
+        for entry in entries:
             name = entry.name
             path = folder + name
             if entry.is_dir(follow_symlinks=False):

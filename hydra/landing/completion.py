@@ -20,6 +20,7 @@ from hydra.git.runner import is_unanswered, run
 from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
+from hydra.landing.swap import free
 from hydra.log import get_logger
 from hydra.paths import make_private
 from hydra.records.store.files import read_object, write_json
@@ -287,7 +288,9 @@ def _clear(
     lock = Path(journal.git_dir) / "index.lock"
     with suppress(FileNotFoundError):
         # An earlier Hydra's is empty, and a link to its own.
-        if lock.read_bytes() == journal.id.encode() or lock.samefile(staging / "lock"):
+        if not free(os.fsencode(lock)) and (
+            lock.read_bytes() == journal.id.encode() or lock.samefile(staging / "lock")
+        ):
             lock.unlink()
     if staging.exists():
         tree.remove(staging)

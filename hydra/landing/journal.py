@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,6 @@ from typing import Any, NamedTuple
 from hydra.errors import RecordError
 from hydra.git.diff import TreeChange
 from hydra.git.repository import Repository
-from hydra.git.runner import run
 from hydra.git.status import WorkTree
 from hydra.landing.attributes import Attributes
 from hydra.landing.obstacles import mount_of
@@ -247,17 +245,6 @@ def places(repository: Repository, name: str) -> tuple[Path, Path]:
     git_dir, root, folder = repository.git_dir, repository.root, f".hydra-landing-{name}"
     same = git_dir.stat().st_dev == root.stat().st_dev and mount_of(git_dir) == mount_of(root)
     return git_dir / folder, (git_dir if same else root) / folder
-
-
-def copy_index(repository: Repository, copy: Path) -> None:
-    """A copy of the user's index, whole in itself; none where they have none."""
-    git_dir, root = repository.git_dir, repository.root
-    if (git_dir / "index").exists():
-        shutil.copy2(git_dir / "index", copy)
-    if any(git_dir.glob("sharedindex.*")):  # its other half lies in the user's own gitdir
-        # In the tree: a file that was written to in the second of its entry is looked at again.
-        terms = ("update-index", "--no-split-index")
-        run(*terms, cwd=root, git_dir=git_dir, work_tree=root, index=copy)
 
 
 def share(root: Path, fresh: Path, paths: Iterable[bytes]) -> None:

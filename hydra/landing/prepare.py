@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hydra.git.background import Later
 from hydra.git.diff import EXECUTABLE, LINK, MODULE
-from hydra.git.index import Stamps
+from hydra.git.index import Stamps, copy_users_index
 from hydra.git.paths import parents
 from hydra.git.status import FLAGS, WorkTree, is_module
 from hydra.landing import journal
@@ -55,7 +55,7 @@ class LandingFiles:
     def prepare(self) -> None:
         """Raises `LandingRefused` where something is in the way, `OSError`, `GitFailed`."""
         order, root = self.order, self.order.repository.root
-        journal.copy_index(order.repository, self.index)
+        copy_users_index(order.repository, self.index)
         before = self.staging / "index-before"
         with suppress(FileNotFoundError):
             shutil.copy2(self.index, before)

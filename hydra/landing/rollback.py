@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from hydra.landing.journal import MOVING, FileMove, Journal
-from hydra.landing.swap import FileMark, give_back, put
+from hydra.landing.swap import FileMark, free, give_back, put
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
         elif step is not None:
             acts.append(step)
 
+    for move in journal.shifts:  # where it was killed between taking a name and filling it
+        for place in (full(journal, move.path), gone_place(journal, move.number)):
+            if FileMark.of(place) not in (move.old, move.fresh):
+                free(place)
     judge(_index_back(journal))
     for move in came:
         judge(_came_back(journal, move))

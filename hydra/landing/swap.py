@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat
 from typing import NamedTuple
 
 _AT_FDCWD = -100
@@ -136,10 +137,21 @@ def put(fresh: bytes, target: bytes) -> None:
 
 
 def _reserve(fresh: bytes, target: bytes) -> None:
-    """Takes a free name, so that only who opens this very file could still be overwritten."""
+    """Takes a free name, so that only who opens this very file could still be overwritten: none
+    but root may, and by that it is known again."""
     if os.path.isdir(fresh) and not os.path.islink(fresh):  # noqa: PTH112, PTH114
         return  # a rename takes no folder's place but an empty one's
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
+
+
+def free(target: bytes) -> bool:
+    """Gives back a name that a landing which was killed had only taken; whether it had. Nobody else
+    makes an empty file that nobody may open."""
+    mark = FileMark.of(target)
+    taken = mark is not None and stat.S_ISREG(mark.mode) and not (mark.size or mark.mode & 0o7777)
+    if taken:
+        os.unlink(target)  # noqa: PTH108
+    return taken
 
 
 def _renameat2(old: bytes, new: bytes, flag: int) -> bool:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
+from hydra.git.index import copy_users_index
 from hydra.git.runner import GitFailed, owner, run
 from hydra.landing import completion
 from hydra.landing import journal as journals
@@ -141,7 +142,7 @@ def look(order: LandingOrder, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
     check_repository(order.repository, order.ref)
     index = scratch / "index"
-    journals.copy_index(order.repository, index)
+    copy_users_index(order.repository, index)
     tree = order.tree(order.repository.root, index)
     tree_look = TreeLook(tree, scratch, order.changes, order.loose, order.outside)
     tree_look.read()

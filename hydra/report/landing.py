@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hydra.analysis.made_folders import folder_of, made_folders
+from hydra.analysis.wording import number_of
 from hydra.report.checks import says
 from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
@@ -138,7 +139,9 @@ def _files(changes: Sequence[TreeChange]) -> Iterator[str]:
     yield from (f"  {_letter(named[path])} {clean(path)}" for path in shown[:SHOWN])
     if len(shown) > SHOWN:
         yield f"  and {len(shown) - SHOWN:,} more file{'s' * (len(shown) > SHOWN + 1)}"
-    yield from (f"  A {clean(folder)} ({count:,} files)" for folder, count in folders.items())
+    yield from (
+        f"  A {clean(folder)} ({number_of(count, 'file')})" for folder, count in folders.items()
+    )
 
 
 def _letter(change: TreeChange) -> str:

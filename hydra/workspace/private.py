@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hydra.errors import Refused
 from hydra.git import patches as patch_git
 from hydra.git import worktree as lane_git
-from hydra.git.attributes import content
+from hydra.git.attributes import asks_for_lfs, content, runs_lfs
 from hydra.git.base_commit import Repository
 from hydra.git.index import copy_index, refresh, scratch
 from hydra.git.lfs_checkout import LfsFiles
@@ -288,7 +288,7 @@ class LaneWorkspace:
         head = self._repository.head
         nearest = lane_git.bring(self._git_dir, self._patches, self._base, head)
         files = LfsFiles()
-        if patch_git.keeps_lfs(self._patches):
+        if runs_lfs(self._patches) and asks_for_lfs(self._patches, self._base):
             files = LfsFiles.of(self._git_dir, self._base, self._repository, self._patches)
         pointers = lane_git.checkout(
             self._git_dir,

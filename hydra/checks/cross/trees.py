@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -101,6 +102,7 @@ class Trees:
         inline = {_key(file): file for file in job.tests if not supports_tests(file)}
         for change in self._changes(job.on, (*job.tests, *job.without)):
             file = inline.get(_key_of(change))
+            file = self._exact(file, change) if file else None
             text = put_back(file, self._subjects[job.on].files) if file else None
             if text is None or change.new is None:
                 yield change.path, change.old
@@ -108,6 +110,14 @@ class Trees:
                 yield change.path, self._written(change.new.mode, text)
         for change in self._settings(job):
             yield change.path, self._restored(change)
+
+    def _exact(self, file: FileChange, change: TreeChange) -> FileChange:
+        """With texts of which each byte is known, also where they are no UTF-8."""
+        if file.old is None or file.new is None or change.old is None or change.new is None:
+            return file
+        old, new = (read_blob(self._patches, e.oid) for e in (change.old, change.new))
+        pair = (data.decode("utf-8", "surrogateescape") for data in (old, new))
+        return replace(file, old=next(pair), new=next(pair))
 
     def _settings(self, job: TrialJob) -> Iterator[TreeChange]:
         return self._changes(job.on, job.settings)
@@ -126,7 +136,7 @@ class Trees:
         return self._written(change.new.mode, text)
 
     def _written(self, mode: str, text: str) -> TreeEntry:
-        return TreeEntry(mode, write_blob(self._patches, text.encode("utf-8", "surrogatepass")))
+        return TreeEntry(mode, write_blob(self._patches, text.encode("utf-8", "surrogateescape")))
 
     def _text(self, entry: TreeEntry | None) -> str | None:
         if entry is None or not entry.mode.startswith("100"):

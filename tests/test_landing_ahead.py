@@ -1,0 +1,79 @@
+"""Landing a patch that was made on commits which the branch does not have yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import git
+from tests.support import fakes
+from tests.support.command import Hydra
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("first", ["branch", "merge"])
+def test_each_line_that_is_offered_lands_it_whichever_comes_first(hydra: Hydra, first: str) -> None:
+    repo = hydra.repo
+    start = git(repo, "rev-parse", "HEAD")
+    git(repo, "checkout", "-qb", "feature")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Ahead")
+    ahead = git(repo, "rev-parse", "HEAD")
+    git(repo, "checkout", "-q", "main")
+    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), fakes.finish("done")])
+    race = hydra.run("race", "Do it", "-a", "claude", "--base", "feature", "--no-check")
+    assert race.returncode == 0, race.stdout + race.stderr
+    refused = hydra.run("merge", "claude")
+    assert refused.returncode == 5
+    assert git(repo, "rev-parse", "HEAD") == start
+
+    def on_a_branch() -> None:
+        assert "--branch NAME" in refused.stderr
+        tip = git(repo, "rev-parse", "HEAD")
+        landed = hydra.run("merge", "claude", "--branch", "both")
+        assert landed.returncode == 0, landed.stdout + landed.stderr
+        assert git(repo, "rev-parse", "HEAD") == tip
+        assert git(repo, "diff", "--name-only", "feature", "both") == "new.txt"
+        assert git(repo, "rev-parse", "both^") == tip if tip != start else ahead
+
+    def onto_main() -> None:
+        line = refused.stderr.partition("take that first: ")[2].partition(";")[0]
+        git(repo, *line.split()[1:])
+        assert git(repo, "rev-parse", "HEAD") == ahead
+        landed = hydra.run("merge", "claude")
+        assert landed.returncode == 0, landed.stdout + landed.stderr
+        assert git(repo, "rev-parse", "HEAD^") == ahead
+        assert (repo / "new.txt").read_text() == "new\n"
+
+    if first == "branch":
+        on_a_branch()
+        onto_main()
+        assert git(repo, "rev-parse", "both^") == ahead
+    else:
+        onto_main()
+        assert hydra.run("merge", "--undo").returncode == 0
+        git(repo, "reset", "-q", "--hard", start)
+        on_a_branch()
+    undone = hydra.run("merge", "--undo")
+    assert undone.returncode == 0, undone.stderr
+
+
+@pytest.mark.parametrize("has", [False, True], ids=["lacks", "squashed"])
+def test_a_branch_that_went_another_way_is_told_what_it_lacks(hydra: Hydra, has: bool) -> None:
+    repo = hydra.repo
+    git(repo, "checkout", "-qb", "feature")
+    (repo / "feature.txt").write_text("feature\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Ahead")
+    git(repo, "checkout", "-q", "main")
+    hydra.agent("claude", [fakes.edit("new.txt", "new\n"), fakes.finish("done")])
+    race = hydra.run("race", "Do it", "-a", "claude", "--base", "feature", "--no-check")
+    assert race.returncode == 0, race.stdout + race.stderr
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Another way")
+    if has:
+        git(repo, "merge", "-q", "--squash", "feature")
+        git(repo, "commit", "-q", "-m", "Squashed")
+    landed = hydra.run("merge", "claude")
+    assert landed.returncode == 0, landed.stdout + landed.stderr
+    assert ("main lacks: the patch lands without them" in landed.stdout + landed.stderr) != has
+    assert (repo / "feature.txt").exists() == has
+    assert (repo / "new.txt").read_text() == "new\n"
