@@ -159,7 +159,7 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
             names += result.comparison.fixed
         elif base.tests is not None and result.tests is None:
             return None  # what became of the base's tests is not known
-        elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base):
+        elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base, result):
             names.append(result.check.name)  # a check that names no tests counts as one
     return tuple(names) if tests else None
 
@@ -186,9 +186,10 @@ def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Itera
     before = {base.check.name: base for base in baseline if base.status is CheckStatus.FAILED}
     for result in lane.checks:
         base = before.get(result.check.name)
-        if base is None or _unsteady(base) or not (result.check.required and result.passed):
+        if base is None or not (result.check.required and result.passed):
             continue
-        if _nameless(base, result) or _silently(base, result):
+        names_none = _nameless(base, result) or _silently(base, result)
+        if names_none and not _unsteady(base, result):
             yield result.check.name
 
 
@@ -223,8 +224,8 @@ def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iter
             )
 
 
-def _unsteady(base: CheckResult) -> bool:
-    return base.again is not None and base.again.passed
+def _unsteady(base: CheckResult, now: CheckResult) -> bool:
+    return base.unsteady or now.unsteady
 
 
 def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
