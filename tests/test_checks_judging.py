@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hydra.checks.record import CheckResult, CheckStatus, details, document, read
-from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
+from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.results import TestCase, Tests
 from hydra.records.request import Check
 
@@ -65,6 +65,24 @@ PARTLY = RED
             result(FAILED),
             "unit exited with 1; it fails on the base as well, and does not say which tests",
             "failed",
+        ),
+        (
+            result(FAILED),
+            RED,
+            "unit exited with 1; it fails on the base as well, and says only there which tests",
+            "failed",
+        ),
+        (
+            RED,
+            result(FAILED),
+            "unit exited with 1; it fails on the base as well, and does not say there which tests",
+            "1 passed, 1 failed",
+        ),
+        (
+            result(FAILED, Tests("text", (TestCase("c", "failed"),))),
+            RED,
+            "unit exited with 1; it fails on the base as well, with tests of other names",
+            "0 passed, 1 failed",
         ),
         (
             result(FAILED, having(a="passed", b="passed")),
@@ -146,7 +164,8 @@ def test_what_is_not_required_holds_nothing_back() -> None:
 def test_a_failing_lint_is_held_back_even_where_the_base_fails() -> None:
     lint = Check("lint", "ruff check .", "lint")
     judged = compare_to_baseline(result(FAILED, check=lint), result(FAILED, check=lint))
-    assert judged.held_back.startswith("lint exited with 1; it fails on the base as well")
+    shown = "lint exited with 1; it fails on the base as well, and does not say of what"
+    assert judged.held_back == shown
 
 
 @pytest.mark.parametrize(
@@ -174,6 +193,43 @@ def test_what_a_patch_mends_in_part_and_fails_once_more_is_flaky() -> None:
     judged = compare_to_baseline(result(FAILED, PARTLY.tests, again=BOTH_FAIL), BOTH_FAIL)
     assert judged.comparison is not None
     assert (judged.comparison.fixed, judged.comparison.flaky) == ((), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("now", "base", "by_luck"),
+    [
+        (GREEN, RED, True),
+        (RED, BOTH_FAIL, True),
+        (result(PASSED), result(FAILED), True),
+        (result(FAILED, having(a="passed")), result(FAILED, having(a="failed")), True),
+        (GREEN, GREEN, False),
+        (RED, RED, False),
+        (GREEN, None, False),
+        (GREEN, result(FAILED, RED.tests, again=GREEN), False),
+        (result(FAILED), result(FAILED), False),
+        (result(CheckStatus.TIMED_OUT), RED, False),
+        (
+            result(PASSED, check=Check("l", "make lint", "lint")),
+            result(FAILED, check=Check("l", "make lint", "lint")),
+            False,
+        ),
+    ],
+)
+def test_what_a_patch_mends_may_be_luck(
+    now: CheckResult, base: CheckResult | None, by_luck: bool
+) -> None:
+    assert mends(now, base) is by_luck
+
+
+def test_what_passes_and_fails_once_more_is_flaky() -> None:
+    judged = compare_to_baseline(result(PASSED, GREEN.tests, again=RED), RED)
+    assert judged.comparison is not None
+    assert (judged.comparison.fixed, judged.comparison.flaky) == ((), ("b",))
+    assert (judged.held_back, judged.says) == ("", "2 passed")
+    assert judged.remarks == ("flaky, on the same code: b",)
+    whole = compare_to_baseline(result(PASSED, again=result(FAILED)), result(FAILED))
+    assert (whole.held_back, whole.says) == ("", "flaky")
+    assert whole.remarks == ("it passed, and failed on one more run: flaky",)
 
 
 def test_the_base_s_own_failure_is_looked_at_twice() -> None:

@@ -12,9 +12,12 @@ import trio
 
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.round import CheckRun
+from hydra.ranking.results import standing
+from hydra.ranking.state import fixed
 from hydra.records.request import Check, Limits
 from tests.conftest import git
 from tests.support.checks import NOT_CONFINED, Bench, confinement
+from tests.support.evidences import evidence, file, lane
 from tests.support.processes import running, token, wait_until
 
 PASSES = "def test_a():\n    assert True\n"
@@ -133,6 +136,58 @@ async def test_a_base_that_is_flaky_itself_fixes_nothing(scratch: Path, repo: Pa
     assert result.comparison is not None
     assert result.comparison.fixed == ()
     assert len(result.comparison.flaky) == 1
+
+
+BY_LUCK = """\
+import pathlib
+def test_a():
+    runs = pathlib.Path({runs!r})
+    runs.write_text(runs.read_text() + "x" if runs.exists() else "x")
+    assert len(runs.read_text()) == 3
+"""
+"""It passes on its third run: after the two on the base."""
+
+PLAIN = "PYTEST_ADDOPTS= pytest -q -p no:cacheprovider >/dev/null"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [PYTEST.command, PLAIN], ids=["named", "nameless"])
+@pytest.mark.parametrize(
+    ("files", "has_code"),
+    [
+        ({"README.md": "# Shop, documented\n"}, False),
+        ({"pager.py": "x = 1  # one\n"}, False),
+        ({"test_more.py": "def test_more():\n    pass\n"}, False),
+        ({"pager.py": "x = 2\n"}, True),
+    ],
+    ids=["document", "comment", "test", "code"],
+)
+async def test_a_patch_without_a_line_of_code_mends_nothing_by_luck(
+    scratch: Path, repo: Path, command: str, files: dict[str, str], has_code: bool
+) -> None:
+    (scratch / "home").mkdir()
+    texts = {
+        "test_a.py": BY_LUCK.format(runs=str(scratch / "home" / "runs")),
+        "pager.py": "x = 1\n",
+    }
+    check = Check("pytest", command)
+    bench = Bench(scratch, with_files(repo, texts), [check], confined=NOT_CONFINED)
+    result = (await bench.checked(bench.commit(files)))["pytest"]
+    assert result.status is CheckStatus.PASSED
+    assert (result.again is None) is has_code
+    base_results = [bench.base_results["pytest"]]
+    row = lane("claude", result, files=[file("README.md")], base=base_results)
+    assert bool(fixed(standing(row, evidence([row], base_results)))) is has_code
+
+
+@pytest.mark.slow
+async def test_a_document_that_tests_read_mends_them(scratch: Path, repo: Path) -> None:
+    reads = "def test_a():\n    assert 'documented' in open('README.md').read()\n"
+    bench = Bench(scratch, with_files(repo, {"test_a.py": reads}), [PYTEST])
+    result = (await bench.checked(bench.commit({"README.md": "documented\n"})))["pytest"]
+    assert result.again is not None
+    assert result.comparison is not None
+    assert len(result.comparison.fixed) == 1
 
 
 @pytest.mark.slow

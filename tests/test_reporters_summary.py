@@ -59,8 +59,8 @@ warnings
   - codex-2: vendor/.git was taken as files
   - codex-2: left running and ended by Hydra: node server.js
 
-land it:  hydra merge claude
-see it:   hydra diff claude
+see it:        hydra diff claude
+land it still: hydra merge claude --override "why it may land"
 """
 
 
@@ -90,6 +90,13 @@ def test_in_a_pipe_each_lane_is_one_line() -> None:
 def test_the_record_gives_the_same_summary() -> None:
     recorded = json.loads(dump(result_document(PLAN, RESULT)))
     assert summary(recorded, width=80) == summary(result_document(PLAN, RESULT), width=80)
+
+
+def test_a_race_from_before_there_were_verdicts_lands_without_a_reason() -> None:
+    document = result_document(PLAN, RESULT)
+    del document["verdict"]
+    shown = summary(document, width=80)
+    assert shown.endswith("\n\nland it:  hydra merge claude\nsee it:   hydra diff claude\n")
 
 
 def test_a_damaged_record_is_shown_as_far_as_it_goes() -> None:

@@ -16,10 +16,17 @@ MOVED += [file(f"lib/m{n}.py", None, BODY.format(n)) for n in range(4000)]
 OPENED = {
     "test": "test(\n" * 8000,
     "describe": "describe('x', () => {\n" * 8000,
+    "expect": "expect(\n" * 8000,
+    "expect in expect": "expect(a, " * 8000 + ")" * 8000,
+    "helper": "it('x', () => {\n" + "checkAll(\n" * 8000,
+    "bound": "it('x', () => {\n" + "const a = f(\n" * 8000,
 }
 PATCHES = {
     "moved": MOVED,
     **{name: [file("web/a.test.js", text, f"{text}x\n")] for name, text in OPENED.items()},
+    "go": [file("a_test.go", text := "assert.Equal(\n" * 8000, f"{text}x\n")],
+    "ruby": [file("spec/a_spec.rb", text := "expect(\n" * 8000, f"{text}x\n")],
+    "java": [file("src/test/ATest.java", text := "assertThat(\n" * 8000, f"{text}x\n")],
 }
 
 

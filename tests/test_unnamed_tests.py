@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.inline_tests import put_back
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
@@ -505,3 +506,48 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
     document = verdict_document(rank(facts), facts, {}, "/run")
     says = "pytest names its failures alone: new tests are not tried on other patches"
     assert document["warnings"] == [says]
+
+
+# ---- A file of tests that neither its name nor any run gives away.
+
+UP = """\
+def up(n):
+    return n // 2
+
+assert up(4) == 2
+assert up(5) == 3
+"""
+
+
+@pytest.mark.slow
+def test_a_check_that_names_no_file_is_not_mended_by_what_is_asserted_alone(hydra: Hydra) -> None:
+    shop(hydra.repo, {"lib/up.nim": UP})
+    lanes: dict[str, Files] = {
+        "asserts": {"lib/up.nim": UP.replace("== 3", "== 2"), "README.md": "# Said so\n"},
+        "drops": {"lib/up.nim": UP.replace("assert up(5) == 3\n", "")},
+        "right": {"lib/up.nim": UP.replace("n // 2", "-(-n // 2)")},
+    }
+    judged = Judged(hydra, lanes).run(checks=("python3 lib/up.nim",))
+    assert states(judged, lanes) == {
+        "asserts": "untested",
+        "drops": "untested",
+        "right": "proved",
+    }, str(judged)
+    assert judged.top() == "right"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alone"),
+    [
+        ("  doAssert up(5) == 3\n", "  doAssert up(5) == 2\n", True),
+        ("  check up(5) == 3\n", "  # as it is\n\n  check up(5) == 2\n", True),
+        ("check('a') is b\n", "", True),
+        ("require('./a')\n", "require('./b')\n", False),
+        ("check(user)\n", "check(user, again)\n", False),
+        ("assert n\nn = 1\n", "assert m\nn = 2\n", False),
+        (None, "assert n\n", False),
+        ("n\n", "n\n", False),
+    ],
+)
+def test_lines_that_assert(old: str | None, new: str, alone: bool) -> None:
+    assert asserts_alone([file("lib/up.nim", old, new)]) is alone

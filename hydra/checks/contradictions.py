@@ -45,7 +45,7 @@ def _differ(mine: CheckResult, theirs: CheckResult) -> bool:
 
 def _end(result: CheckResult) -> CheckStatus | None:
     """None where it is flaky by itself."""
-    return None if result.again is not None and result.again.passed else result.status
+    return None if result.unsteady else result.status
 
 
 def _both_ways(mine: CheckResult, theirs: CheckResult) -> list[str]:

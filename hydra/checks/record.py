@@ -45,9 +45,10 @@ class CheckResult:
     `dropped` are the bytes of output that were over the limit. `tree` is `clean`, or `lane` where
     it ran in the lane's own tree; `network` is `private`, its own, or `host`, the machine's;
     `ground` is one word for all else that it ran under: set-up, copies, packages, variables.
-    `again` is the second run of one that failed. `held_back` says why it keeps its patch from being
-    usable, "" where it does not. `telling` are the lines of its output that say most of why it did
-    not pass, at most two; `missing` is what it misses of the checkout, with what brings that.
+    `again` is the second run of one that failed, or that passed where that may be luck.
+    `held_back` says why it keeps its patch from being usable, "" where it does not. `telling` are
+    the lines of its output that say most of why it did not pass, at most two; `missing` is what it
+    misses of the checkout, with what brings that.
     `unreached` is what it could not reach, or its tests were skipped for.
     """
 
@@ -78,6 +79,12 @@ class CheckResult:
     def passed(self) -> bool:
         """Whether it exited with 0, having found something to test."""
         return self.status is CheckStatus.PASSED
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether it failed once and passed once, with the same code."""
+        ends = {self.status, self.again.status} if self.again is not None else set()
+        return ends == {CheckStatus.PASSED, CheckStatus.FAILED}
 
     def differs(self, other: CheckResult) -> str:
         """Why the two are no measure of each other, as a clause; "" where they are."""
@@ -113,7 +120,7 @@ def _says(result: CheckResult) -> str:
     if UNCOLLECTED in result.remarks:
         return "no test ran"  # pytest counts a module that cannot be imported as one failure
     if result.tests is None or not result.tests.total:
-        return result.status.value
+        return "flaky" if result.unsteady else result.status.value
     if result.tests.failed:
         return f"{result.tests.passed} passed, {result.tests.failed} failed"
     if result.status is CheckStatus.FAILED:

@@ -44,6 +44,16 @@ def worth_again(now: CheckResult, base: CheckResult | None) -> bool:
     return bool(comparison.broken or comparison.new_failing or partly)
 
 
+def mends(now: CheckResult, base: CheckResult | None) -> bool:
+    """Whether tests that fail on the base pass now. Those that go by the clock do so by themselves:
+    of a patch that changes no line of code it counts where they pass once more."""
+    if base is None or base.status is not CheckStatus.FAILED or base.unsteady:
+        return False
+    comparison = compare(base.tests, _tests(now), base_again=_tests(base.again))
+    fixes = now.passed or (comparison is not None and bool(comparison.fixed))
+    return now.check.kind == "test" and fixes
+
+
 def base_worth_again(base: CheckResult) -> bool:
     """Whether the base's own failures are to be looked at twice: a flaky one is never fixed."""
     return base.check.kind == "test" and base.status is CheckStatus.FAILED
@@ -72,6 +82,8 @@ def compare_to_baseline(
         remarks.append("it failed, and passed on one more run: flaky")
     if comparison is not None and comparison.flaky:
         remarks.append(f"flaky, on the same code: {_names(comparison.flaky)}")
+    elif now.passed and now.unsteady:
+        remarks.append("it passed, and failed on one more run: flaky")
     judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
     held_back = _held_back(judged, base)
     lacks = changed if held_back and now.status in _OF_THE_CODE else ""
@@ -142,7 +154,7 @@ def _held_back(now: CheckResult, base: CheckResult | None) -> str:
     comparison = now.comparison
     if comparison is None:
         is_known = base is not None and base.status is CheckStatus.FAILED
-        also = "; it fails on the base as well, and does not say which tests" if is_known else ""
+        also = f"; it fails on the base as well{_unheld(now, base)}" if is_known else ""
         return f"{name} {now.reason.removeprefix('it ')}{also}"
     if not comparison.breaks_nothing and not _replaces(comparison, now.tests):
         return f"{name}: {_broken(comparison)}"
@@ -151,6 +163,23 @@ def _held_back(now: CheckResult, base: CheckResult | None) -> str:
     ):
         return f"{name} {now.reason.removeprefix('it ')}, though no test failed"
     return ""
+
+
+def _unheld(now: CheckResult, base: CheckResult | None) -> str:
+    """Why its tests and those of the base, which fails too, cannot be held against each other."""
+    if now.check.kind != "test":
+        return ", and does not say of what"
+    named = _names_tests(now), base is not None and _names_tests(base)
+    return {
+        (True, True): ", with tests of other names",
+        (True, False): ", and does not say there which tests",
+        (False, True): ", and says only there which tests",
+        (False, False): ", and does not say which tests",
+    }[named]
+
+
+def _names_tests(result: CheckResult) -> bool:
+    return result.tests is not None and bool(result.tests.cases)
 
 
 def _replaces(comparison: Comparison, now: Tests | None) -> bool:

@@ -19,7 +19,7 @@ from hydra.checks.network import (
     past_tests,
 )
 from hydra.checks.record import CheckResult, CheckStatus, details
-from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
+from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import CheckSuite
 from hydra.errors import HydraError
@@ -189,14 +189,27 @@ class CheckRun:
         await self._base_ready(tell)
         await self._run_on_host(suite, tell)
         await self._past_tests(suite, tell)
-        again = [
-            result.check
-            for result in suite.results.values()
-            if worth_again(result, self._base_of(result))
-        ]
+        results = [*suite.results.values()]
+        again = [result.check for result in results if worth_again(result, self._base_of(result))]
+        lucky = [result.check for result in results if mends(result, self._base_of(result))]
+        if lucky and not await trio.to_thread.run_sync(self._has_code, suite.commit):
+            again += [check for check in lucky if check not in again]
         if again:
             async with self._place(again):
                 await suite.run_again(again)
+
+    def _has_code(self, commit: str) -> bool:
+        """Whether a patch changes a line of code; also where git does not say. Blocks."""
+        from hydra.analysis.code_lines import changes_code  # few patches need them
+        from hydra.checks.collected import collected, marked
+        from hydra.git.file_changes import file_changes
+
+        try:
+            (files,) = file_changes(self.context.patches, f"{commit}^", [commit])
+        except HydraError:
+            return True
+        on_base = collected(self.base.values(), [file.path for file in files])
+        return changes_code(marked(files, on_base, ()))
 
     async def _base_ready(self, tell: Tell) -> None:
         if not self.ready.is_set():

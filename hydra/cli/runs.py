@@ -117,9 +117,8 @@ def show(**options: Any) -> None:
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         root = place.repository.root
-        data = (
-            None if result is None else with_candidates({**result, "verdict": verdict}, root, run)
-        )
+        by_now = {"verdict": verdict} if result and "verdict" in result else {}
+        data = None if result is None else with_candidates({**result, **by_now}, root, run)
         ending = summary(data, width=columns, color=color, run=row.run) if data else ""
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])

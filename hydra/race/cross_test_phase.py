@@ -12,7 +12,7 @@ from hydra.checks.cross.record import Trials, TrialSubject
 from hydra.checks.cross.scheduler import trials
 from hydra.checks.record import CheckResult
 from hydra.git.contents import trees
-from hydra.ranking.collect import file_changes
+from hydra.git.file_changes import file_changes
 from hydra.ranking.settled import settled
 from hydra.records.request import TrialCap
 

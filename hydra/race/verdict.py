@@ -74,7 +74,7 @@ def of_result(
         _say(document)
     return {
         **document,
-        "uncommitted": manifest.get("head", base) != base,
+        "uncommitted": runs.is_uncommitted(RunRecord(folder)),
         "separated": review_records.separated(folder),
         "round": newest_round(folder),
         "check_now": "" if document["tested"] else _check_now(folder, result, facts, place),

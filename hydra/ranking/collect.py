@@ -20,14 +20,12 @@ from hydra.checks.record import CheckResult, read
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
 from hydra.git import commits, contents, patches
-from hydra.git.contents import FileCount
-from hydra.git.diff import MODULE, TreeChange, TreeEntry
+from hydra.git.file_changes import file_changes, without_texts
 from hydra.git.runner import GitFailed
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch, Remark, Usage
 from hydra.records.request import Weights
 
-_ABSENT = TreeEntry("", "")
 RECENT = 20
 """Commits of the base's history that a patch is held against."""
 
@@ -132,18 +130,11 @@ def _history(
         history = commits.recent(git_dir, base, RECENT)
         paths = {file.path.encode() for changes in files for file in changes}
         earlier = (
-            EarlierCommit(commit.oid, commit.subject, tuple(map(_entries, commit.changes)))
+            EarlierCommit(commit.oid, commit.subject, tuple(map(without_texts, commit.changes)))
             for commit in history
         )
         return tuple(earlier), commits.hunks(git_dir, base, patches, history, paths)
     return (), {}
-
-
-def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:
-    """What each commit changes against `base`, as the judge reads it. Raises `GitFailed`."""
-    texts: dict[str, str] = {}
-    rows = contents.read_changes(git_dir, base, commits)
-    return [tuple(_file(content, texts) for content in counts) for counts in rows]
 
 
 TESTS, TEST_BYTES, ALL_TEST_BYTES = 300, 64 * 1024, 2 * 1024**2
@@ -178,48 +169,6 @@ def base_tests(
         for path, oid in mapping.items()
         if oid in texts and b"\0" not in texts[oid]
     }
-
-
-def _entries(change: TreeChange) -> FileChange:
-    old, new = change.old or _ABSENT, change.new or _ABSENT
-    return FileChange(
-        path=change.path.decode("utf-8", "backslashreplace"),
-        old_mode=old.mode,
-        new_mode=new.mode,
-        old_oid=old.oid,
-        new_oid=new.oid,
-    )
-
-
-def _file(content: FileCount, texts: dict[str, str]) -> FileChange:
-    change: TreeChange = content.change
-    old, new = change.old or _ABSENT, change.new or _ABSENT
-    binary = content.added is None
-    before = None if binary else _text(old.oid, content.old, texts)
-    after = None if binary else _text(new.oid, content.new, texts)
-    missing = [
-        entry
-        for entry, text in ((old, before), (new, after))
-        if text is None and entry.mode not in ("", MODULE)
-    ]
-    return replace(
-        _entries(change),
-        binary=binary,
-        insertions=content.added,
-        deletions=content.deleted,
-        old=before,
-        new=after,
-        unread=bool(missing) and not binary,
-    )
-
-
-def _text(oid: str, data: bytes | None, texts: dict[str, str]) -> str | None:
-    """One string for one object, however many lanes have it."""
-    if data is None:
-        return None
-    if oid not in texts:
-        texts[oid] = data.decode("utf-8", "backslashreplace")
-    return texts[oid]
 
 
 def _moved(document: Document, values: Mapping[str, str]) -> bool:

@@ -5,19 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from hydra.analysis.code_lines import changes_code
 from hydra.analysis.equivalence.model import Group
-from hydra.analysis.equivalence.normalize import same
 from hydra.analysis.finding import Finding
-from hydra.analysis.generated import generated, vendored
-from hydra.analysis.notices.places import is_test, kind_of
-from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import without_tests
-from hydra.analysis.tampering.test_files import is_configuration, supports_tests
 from hydra.ranking.cross_tests import spoiled
 from hydra.ranking.model import CrossTest, Reason, State
 from hydra.ranking.ranks import Measure
 from hydra.ranking.results import LaneResults
-from hydra.ranking.scope import is_document
 
 UNTESTED = ("state", "code", "gates")
 """The measures of a race without a check: what else can be read of patches puts none before
@@ -166,26 +160,5 @@ def _agreeing(lane: str, same: Sequence[Group]) -> float:
 
 
 def has_code(results: LaneResults) -> bool:
-    """Whether it changes a line of code: none of a test or of what lies beside tests, of a
-    document, of a lock file, none that is generated or vendored, nor form alone."""
-    return any(_is_code(file) and not _is_form(file) for file in results.lane.files)
-
-
-def _is_code(file: FileChange) -> bool:
-    path = file.path.encode("utf-8", "backslashreplace")
-    kind = kind_of(path)
-    if supports_tests(file) or is_configuration(file.path) or is_test(path):
-        return False
-    if not (file.insertions or file.deletions) or kind == "lock_file":
-        return False
-    if is_document(file.path) and kind != "build":  # CMakeLists.txt
-        return False
-    return not (vendored(file.path) or generated(file.path, file.new))
-
-
-def _is_form(file: FileChange) -> bool:
-    old, new = file.old, file.new
-    if old is None or new is None or old == new:
-        return False
-    path = file.path
-    return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
+    """Whether its patch changes a line of code."""
+    return changes_code(results.lane.files)

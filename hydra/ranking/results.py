@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hydra.analysis.code_lines import is_document
+from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.suite import tests_changed
-from hydra.analysis.tampering.test_files import is_configuration, is_support
+from hydra.analysis.tampering.test_files import is_configuration, is_support, supports_tests
 from hydra.checks import results
+from hydra.checks.collected import collected
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
@@ -159,7 +162,7 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
             names += result.comparison.fixed
         elif base.tests is not None and result.tests is None:
             return None  # what became of the base's tests is not known
-        elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base):
+        elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base, result):
             names.append(result.check.name)  # a check that names no tests counts as one
     return tuple(names) if tests else None
 
@@ -186,9 +189,10 @@ def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Itera
     before = {base.check.name: base for base in baseline if base.status is CheckStatus.FAILED}
     for result in lane.checks:
         base = before.get(result.check.name)
-        if base is None or _unsteady(base) or not (result.check.required and result.passed):
+        if base is None or not (result.check.required and result.passed):
             continue
-        if _nameless(base, result) or _silently(base, result):
+        names_none = _nameless(base, result) or _silently(base, result)
+        if names_none and not _unsteady(base, result):
             yield result.check.name
 
 
@@ -223,8 +227,8 @@ def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iter
             )
 
 
-def _unsteady(base: CheckResult) -> bool:
-    return base.again is not None and base.again.passed
+def _unsteady(base: CheckResult, now: CheckResult) -> bool:
+    return base.unsteady or now.unsteady
 
 
 def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
@@ -257,11 +261,27 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     ran = (
         check.check for check in lane.checks if check.check.kind == "test" and check.status in RAN
     )
-    lost = any(put_back(file, lane.files) is None for file in inline_changed(lane.files))
+    asks = _asks_alone(lane, evidence)
+    lost = asks or any(put_back(file, lane.files) is None for file in inline_changed(lane.files))
     if not lost and all(check.name in tried for check in ran):
         return False
     checks = [result.check for result in lane.checks]
-    return bool(tests_changed(lane.files) or configuration(lane.files, checks, evidence.paths))
+    changed = asks or tests_changed(lane.files)
+    return bool(changed or configuration(lane.files, checks, evidence.paths))
+
+
+def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
+    """Whether it changes nothing but what is asserted, in files that may be tests for all that is
+    known: a check that failed on the base passes, and on the base names no file of them."""
+    code = [file for file in lane.files if not (is_document(file.path) or supports_tests(file))]
+    if not asserts_alone(code):
+        return False
+    passed = {check.check.name for check in lane.checks if check.passed}
+    return any(
+        base.check.name in passed and not collected([base], evidence.paths)
+        for base in evidence.baseline_of(lane)
+        if base.check.kind == "test" and base.status is CheckStatus.FAILED
+    )
 
 
 def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) -> PutBack:

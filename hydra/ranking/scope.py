@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from statistics import median
@@ -33,13 +32,6 @@ _FACTOR_OF_ONE, _LEAST_OF_ONE = 10.0, 100
 
 _MOST_READ = 512 * 1024
 """Characters of files that changed in form only; after so many the rest are not tried."""
-
-_DOCUMENT = re.compile(r"\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|CHANGES|AUTHORS)$")
-
-
-def is_document(path: str) -> bool:
-    """Whether a file is there to be read, by its name."""
-    return _DOCUMENT.search(path) is not None
 
 
 def scope(lane: str, lanes: Mapping[str, Sequence[FileChange]]) -> tuple[Finding, ...]:

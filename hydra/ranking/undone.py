@@ -12,6 +12,7 @@ from itertools import accumulate
 from operator import attrgetter
 from pathlib import PurePosixPath
 
+from hydra.analysis.code_lines import is_document
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.test_files import exists, is_tests
@@ -19,7 +20,6 @@ from hydra.analysis.wording import first_names
 from hydra.git.commits import ChangedLines
 from hydra.ranking.evidence import EarlierCommit, Evidence
 from hydra.ranking.model import Reason
-from hydra.ranking.scope import is_document
 
 _SUBJECT = 60
 

@@ -232,7 +232,8 @@ def _next_steps(document: Data, lanes: list[Data], run: str) -> list[str]:
     name = quote(text((usable or documents)[0], "lane"))
     named = f" -r {quote(run)}" if run else ""
     how = ranking.landing_options(document)
-    if not usable:
+    # Of a verdict that cannot be read nobody knows what speaks against a lane.
+    if not usable or "verdict" in document:
         return [
             f"see it:        hydra diff {name}{named}",
             f"land it still: hydra merge {name}{named}{how}{ranking.OVERRIDE}",

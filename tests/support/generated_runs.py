@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
+from hydra.analysis.code_lines import changes_code
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.plan import Plan, TrialJob, alone, new_ids, plan, tests_only
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.cross.rerun import tells, worse
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult, CheckStatus
-from hydra.checks.regressions import base_worth_again, compare_to_baseline, worth_again
+from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch
@@ -349,11 +350,12 @@ def _named(check: Check, ends: Mapping[str, str], good: bool, *, quiet: bool) ->
 
 
 def _with_again(
-    draw: Draw, world: World, code: Code, suite: Suite, now: CheckResult, base: CheckResult | None
+    draw: Draw, world: World, lane: Lane, now: CheckResult, base: CheckResult | None
 ) -> CheckResult:
-    if not worth_again(now, base):
+    may_be_luck = mends(now, base) and not changes_code(lane.files)
+    if not (worth_again(now, base) or may_be_luck):
         return now
-    again = _result(draw, world, now.check, code, suite)
+    again = _result(draw, world, now.check, lane.code, lane.suite)
     return now if again.status is CheckStatus.INTERRUPTED else replace(now, again=again)
 
 
@@ -402,7 +404,7 @@ def _evidence(
         for check in world.checks:
             base = baseline.get(check.name)
             now = _result(draw, world, check, lane.code, lane.suite)
-            now = _with_again(draw, world, lane.code, lane.suite, now, base)
+            now = _with_again(draw, world, lane, now, base)
             checks.append(
                 compare_to_baseline(replace(now, details=f"checks/1/{lane.name}.json"), base)
             )

@@ -829,7 +829,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
     ("not said", r"(?:{check}: )?{n} tests? of the base ha(?:s|ve) no result: {tests}", _is_known),
     ("exited", r"(?:does not build: )?{check} exited with {n}(?:; it fails on the base as well, "
-     "and does not say which tests|, though no test failed)?", lambda facts, lane, groups:
+     "(?:with tests of other names|and does not say (?:(?:there )?which tests|of what)"
+     "|and says only there which tests)|, though no test failed)?", lambda facts, lane, groups:
      _status(facts, lane, groups["check"]) is CheckStatus.FAILED),
     ("stopped", r"{check}: (?:its program is missing: )?{stopped}(?:, as on the base)?", _is_known),
     ("no tests", "{check} found no tests; on the base {n} passed", _stopped),

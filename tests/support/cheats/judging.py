@@ -18,8 +18,9 @@ from hydra.checks.record import CheckResult
 from hydra.checks.round import CheckRun
 from hydra.git import contents
 from hydra.git.contents import trees
+from hydra.git.file_changes import file_changes
 from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
-from hydra.ranking.collect import base_tests, file_changes
+from hydra.ranking.collect import base_tests
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank

@@ -57,6 +57,14 @@ class BraceSource:
     comments: list[tuple[int, str]]
     ends: dict[int, int] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
+    read: int = 0
+    """Characters that were read of it so far, each as often as it was."""
+
+    @property
+    def tangled(self) -> bool:
+        """Whether what was read of it is far more than it has: brackets that nothing closes, or
+        that lie in each other, reach far."""
+        return self.read > 12 * len(self.text) + 100_000
 
     def line(self, at: int) -> int:
         """The line of a position, from 1."""
@@ -69,9 +77,17 @@ class BraceSource:
     def parts(self, start: int, end: int, separator: str = ",") -> Iterator[str]:
         """The parts of a list, each on one line and without spaces that mean nothing."""
         for first, last in self.spans(start, end, separator):
-            part = squeeze(self.code[first:last])
+            part = self.squeezed(first, last)
             if part:
                 yield part
+
+    def squeezed(self, start: int, end: int) -> str:
+        """A piece of the code, squeezed; nothing any more where it is `tangled`."""
+        if self.tangled:
+            return ""
+        end = min(end, start + _LONGEST)
+        self.read += max(0, end - start)
+        return squeeze(self.code[start:end])
 
     def spans(self, start: int, end: int, separator: str = ",") -> Iterator[tuple[int, int]]:
         """Where those parts lie."""
@@ -140,6 +156,9 @@ def _match(whole: BraceSource) -> None:
                     break
 
 
+_LONGEST = 4000
+"""Characters of a piece of code that are looked at."""
+
 _SPACES = re.compile(r"\s+")
 _AROUND = re.compile(r"\s*([^\w\s$\"'`@])\s*")
 _TRAILING = re.compile(r",([)\]}])")
@@ -149,7 +168,7 @@ _QUOTED = re.compile(r"'([^'\"\\\n]*+)'|`([^`\"\\$\n]*+)`")
 def squeeze(text: str) -> str:
     """A piece of code in one way of writing it: spaces, quotes and trailing commas as a formatter
     might have them."""
-    flat = _SPACES.sub(" ", text[:4000]).strip().rstrip(";")
+    flat = _SPACES.sub(" ", text[:_LONGEST]).strip().rstrip(";")
     flat = _AROUND.sub(r"\1", flat)
     flat = _TRAILING.sub(r"\1", flat)
     return _QUOTED.sub(lambda match: f'"{match[1] or match[2] or ""}"', flat)

@@ -50,7 +50,8 @@ TANGLED = "is not read: its blocks are nested too deeply"
 
 def tangled(blocks: Sequence[CaseBody], source: BraceSource) -> bool:
     """Whether blocks lie in each other so that reading each would take far more than the text."""
-    return sum(block.end - block.start for block in blocks) > 16 * len(source.text) + 100_000
+    reach = sum(block.end - block.start for block in blocks)
+    return source.tangled or reach > 16 * len(source.text) + 100_000
 
 
 Claim = tuple[int, Sequence[Assertion]]
@@ -66,7 +67,7 @@ def bindings(source: BraceSource, start: int, end: int) -> dict[str, str]:
         if name in values:
             twice.add(name)
             continue
-        value = squeeze(source.code[match.end() : statement_end(source, match.end(), end)])
+        value = source.squeezed(match.end(), statement_end(source, match.end(), end))
         if value and len(value) < _LONGEST and not value.startswith(("function", "async", "{")):
             values[name] = replaced(value, values)
     return {name: value for name, value in values.items() if name not in twice}
@@ -197,7 +198,7 @@ def helped(
             and MAY_ASK.fullmatch(call[1])
             and call[1] not in _ASSERTIONS
         ):
-            text = squeeze(source.code[call.start() : source.inside(call.end() - 1)[1] + 1])
+            text = source.squeezed(call.start(), source.inside(call.end() - 1)[1] + 1)
             unknown = Assertion("may ask", text, "", source.line(call.start()))
             pairs.append((call.start(), [unknown]))
     return pairs

@@ -49,6 +49,8 @@ class Functions:
         calls.unique(self.tests)
         tests = [self._read(block, helpers, quiet) for block in self.tests]
         others = [self._read(block, {}, quiet) for block in self.others]
+        if self.source.tangled:
+            return FileReading(problem=calls.TANGLED)
         return FileReading(
             tests=tuple(tests), others=tuple(other for other in others if other.assertions)
         )

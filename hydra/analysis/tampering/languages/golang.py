@@ -62,7 +62,7 @@ def _file(path: str, text: BraceSource) -> Functions:
             file.tests.append(block)
         else:
             file.others.append(block)
-            params = split(squeeze(text.code[first:last]))
+            params = split(text.squeezed(first, last))
             file.params[hit[1]] = [param.partition(" ")[0] for param in params]
     file.loops = list(_loops(text))
     file.claims = sorted(_claims(text), key=lambda claim: claim[0])

@@ -50,6 +50,8 @@ _DECLARED = re.compile(
 
 _DEEPEST = 40
 
+_LONGEST_TITLE = 1000
+
 Helper = tuple[list[str], Sequence[Claim]]
 
 
@@ -147,6 +149,9 @@ class _File:
                 if following is None:
                     continue
                 start, end = self.source.inside(following.end() - 1)
+            self.source.read += end - start
+            if self.source.tangled:
+                break
             if start < len(self.source.text):
                 self._block(match["word"], more, table, match.start(), start, end, groups)
         calls.unique(self.tests)
@@ -162,7 +167,8 @@ class _File:
         groups: list[tuple[CaseBody, str]],
     ) -> None:
         spans = list(self.source.spans(start, end))
-        title = self.source.code[slice(*spans[0])].strip()
+        first, last = spans[0]
+        title = self.source.code[first : min(last, first + _LONGEST_TITLE)].strip()
         if title[:1] not in ('"', "'", "`") and len(spans) < 2:
             return
         short = title.strip("\"'`") if title[:1] in "\"'`" else title
@@ -284,6 +290,8 @@ class _File:
             return FileReading(problem=calls.TANGLED)
         helpers = {**everywhere, **self.helpers}
         tests = [self._test(block, helpers) for block in self.tests]
+        if self.source.tangled:
+            return FileReading(problem=calls.TANGLED)
         only = [
             TestRead(path=self.path, name=block.name, short=block.short, line=block.line)
             for block in self.only

@@ -67,7 +67,7 @@ def _file(path: str, text: BraceSource) -> Functions:
         names = [document.rpartition(".")[2] for document in _ANNOTATION.findall(head)]
         if any(document.endswith("Test") or document == "TestFactory" for document in names):
             file.tests.append(block)
-            params = [_param(param) for param in split(squeeze(text.code[first:last]))]
+            params = [_param(param) for param in split(text.squeezed(first, last))]
             rows = _rows(head)
             if rows:
                 rounds = calls.rounds(start, end, f"[{','.join(params)}]", rows)
@@ -77,7 +77,7 @@ def _file(path: str, text: BraceSource) -> Functions:
                 extra.append((start, [_raising("the test", expected[1], line)]))
         else:
             file.others.append(block)
-            file.params[short] = [_param(param) for param in split(squeeze(text.code[first:last]))]
+            file.params[short] = [_param(param) for param in split(text.squeezed(first, last))]
     file.claims = sorted([*_claims(text), *extra], key=lambda claim: claim[0])
     return file
 
@@ -146,7 +146,7 @@ def _plain(part: str) -> str:
 
 def _loops(text: BraceSource) -> Iterator[Rounds]:
     for match in _LOOP.finditer(text.bare):
-        line = squeeze(text.code[match.start(2) : match.end(2)])
+        line = text.squeezed(match.start(2), match.end(2))
         inner = re.fullmatch(
             r"(?:List\.of|Arrays\.asList|listOf|arrayOf|setOf|Set\.of)\((.*)\)", line
         )
@@ -167,9 +167,9 @@ def _claims(text: BraceSource) -> Iterator[Claim]:
         yield match.start(), _expectation(match[1], match[2] or "", args, chain, line)
     for match in _INFIX.finditer(text.bare):
         line = text.line(match.start())
-        subject = squeeze(text.code[text.starts[line - 1] : match.start()])
+        subject = text.squeezed(text.starts[line - 1], match.start())
         last = text.starts[line] if line < len(text.starts) else len(text.code)
-        expected = squeeze(text.code[match.end() : last])
+        expected = text.squeezed(match.end(), last)
         op = {"NotBe": "!=", "Contain": "in"}.get(match[1], "==")
         yield match.start(), [assertion(op, subject, expected.strip("()"), line)]
 

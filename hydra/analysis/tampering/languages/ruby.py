@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hydra.analysis.tampering.languages import calls
-from hydra.analysis.tampering.languages.braces import BraceSource, source, squeeze
+from hydra.analysis.tampering.languages.braces import BraceSource, source
 from hydra.analysis.tampering.languages.calls import CaseBody, Claim, Rounds
 from hydra.analysis.tampering.languages.expressions import opposite, split, truth
 from hydra.analysis.tampering.model import (
@@ -140,25 +140,23 @@ class _File:
             start, end = text.inside(match.end() - 1)
             how = _TO.match(text.bare, end + 1)
             line = text.line(match.start())
-            subject = squeeze(text.code[start:end])
+            subject = text.squeezed(start, end)
             if how is None:
                 yield match.start(), [Assertion("always holds", subject, "", line)]
                 continue
             last = text.bare.find("\n", how.end())
-            rest = squeeze(text.code[how.end() : last if last > 0 else len(text.code)])
+            rest = text.squeezed(how.end(), last if last > 0 else len(text.code))
             yield match.start(), [_matched(how[1] != "to", how["matcher"], subject, rest, line)]
         for match in _ASSERT.finditer(text.bare):
             line = text.line(match.start("word"))
-            rest = squeeze(text.code[match.start("rest") : match.end("rest")])
+            rest = text.squeezed(match.start("rest"), match.end("rest"))
             rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
             yield match.start("word"), _asserted(match["word"], match["how"] or "", rest, line)
         for match in _MUST.finditer(text.bare):
             line = text.line(match.start())
-            subject = squeeze(text.code[text.starts[line - 1] : match.start()])
+            subject = text.squeezed(text.starts[line - 1], match.start())
             last = text.starts[line] if line < len(text.starts) else len(text.code)
-            claim = _of(
-                match["how"], subject, squeeze(text.code[match.end() : last]).strip("()"), line
-            )
+            claim = _of(match["how"], subject, text.squeezed(match.end(), last).strip("()"), line)
             yield match.start(), [claim if match["word"] == "must" else opposite(claim)]
 
     def reading(self) -> FileReading:
@@ -169,13 +167,13 @@ class _File:
             TestRead(path=self.path, name=body.name, short=body.short, line=body.line)
             for body in self.only
         ]
-        return FileReading(
-            tests=tuple(self._test(block) for block in self.tests),
-            others=tuple(
-                test_read for test_read in map(self._test, self.others) if test_read.assertions
-            ),
+        tests, others = map(self._test, self.tests), map(self._test, self.others)
+        reading = FileReading(
+            tests=tuple(tests),
+            others=tuple(test_read for test_read in others if test_read.assertions),
             only=tuple(only),
         )
+        return FileReading(problem=calls.TANGLED) if self.source.tangled else reading
 
     def _test(self, block: CaseBody) -> TestRead:
         text = self.source

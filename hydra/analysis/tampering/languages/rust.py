@@ -85,7 +85,7 @@ def _heads(text: BraceSource) -> Iterator[_Head]:
         attributes = [squeeze(document) for document in _ATTRIBUTE.findall(code)]
         params = [
             re.sub(r"^(?:#\[[^\]]*\])?(?:mut )?", "", param).partition(":")[0]
-            for param in split(squeeze(text.code[first:last]))
+            for param in split(text.squeezed(first, last))
         ]
         yield _Head(match["name"], attributes, text.line(match.start("name")), params, start, end)
 
@@ -124,7 +124,7 @@ def _loops(text: BraceSource) -> Iterator[Rounds]:
         values = calls.listed(line, lists)
         if values is not None:
             start, end = text.inside(match.end() - 1)
-            pattern = squeeze(text.code[match.start(1) : match.end(1)])
+            pattern = text.squeezed(match.start(1), match.end(1))
             rounds = calls.rounds(start, end, pattern, [squeeze(value) for value in values])
             if rounds is not None:
                 yield rounds

@@ -1,0 +1,48 @@
+"""Whether a patch changes a line of code, or what is there to be read alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hydra.analysis.equivalence.normalize import same
+from hydra.analysis.generated import generated, vendored
+from hydra.analysis.notices.places import is_test, kind_of
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.inline_tests import without_tests
+from hydra.analysis.tampering.test_files import is_configuration, supports_tests
+
+_DOCUMENT = re.compile(
+    r"\.(?:md|rst|txt|adoc)$|(?:^|/)(?:README|LICENSE|CHANGELOG|CHANGES|AUTHORS)$"
+)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is there to be read, by its name."""
+    return _DOCUMENT.search(path) is not None
+
+
+def changes_code(files: Iterable[FileChange]) -> bool:
+    """Whether it changes a line of code: none of a test or of what lies beside tests, of a
+    document, of a lock file, none that is generated or vendored, nor form alone."""
+    return any(_is_code(file) and not _is_form(file) for file in files)
+
+
+def _is_code(file: FileChange) -> bool:
+    path = file.path.encode("utf-8", "backslashreplace")
+    kind = kind_of(path)
+    if supports_tests(file) or is_configuration(file.path) or is_test(path):
+        return False
+    if not (file.insertions or file.deletions) or kind == "lock_file":
+        return False
+    if is_document(file.path) and kind != "build":  # CMakeLists.txt
+        return False
+    return not (vendored(file.path) or generated(file.path, file.new))
+
+
+def _is_form(file: FileChange) -> bool:
+    old, new = file.old, file.new
+    if old is None or new is None or old == new:
+        return False
+    path = file.path
+    return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
