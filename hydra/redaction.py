@@ -320,7 +320,8 @@ def redacted(document: T) -> T:
     """A text, or the texts of a document, without what `notice` has found."""
     if not _typed or not _redactor(_typed).count(_encoded("\n".join(_texts(document)))):
         return document  # at once: an event has ten texts
-    return _redacted(document)
+    clean: T = _redacted(document)
+    return clean
 
 
 def _texts(value: object) -> Iterator[str]:
