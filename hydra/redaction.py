@@ -7,6 +7,7 @@ keys. Nothing here backtracks: an unbounded pattern took 4.2 s on 90 kB of `eyJ.
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -47,6 +48,9 @@ _RUN = b"a" * 20
 _CLASSES = bytes(97 if (i < 128 and chr(i).isalnum()) or i in b"-_" else 32 for i in range(256))
 _ESCAPES = b"\\%"
 _ESCAPE = re.compile(rb"\\(?:[nrtbf]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}")
+
+_PAIR = re.compile(rb"(?:--)?([A-Za-z_][A-Za-z0-9_-]*)=")
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 _ANY_ESCAPE = re.compile(rb"\\[u/]")
 _ASCII_ESCAPE = re.compile(rb"\\(?:u00[2-7]|/)")
@@ -96,6 +100,7 @@ class Redactor:
         within = [(group, _in_one_run(group[0])) for group in self._groups]
         self._long = [group for group, long in within if long]
         self._short = [group for group, long in within if not long]
+        self._least = min((len(probe) for probe, _ in self._long), default=sys.maxsize)
         lengths = [len(form) for _, forms in self._groups for form in forms]
         self.overlap = max([_LONGEST_SHAPE, *lengths]) - 1
 
@@ -106,7 +111,7 @@ class Redactor:
         total = 0
         for form in forms:
             total += line.count(form)
-            line = line.replace(form, MARK)
+            line = line.replace(form, _name_before(form) + MARK)
         shapes = list(_shapes_in(line, _runs_in(line) if forms else runs))
         if shapes:
             contents: list[bytes] = []
@@ -124,7 +129,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """The same for text, where nobody counts."""
         clean, position = self.redact(_encoded(text))
-        return clean.decode("utf-8", "surrogateescape") if position else text
+        return text if not position else clean.decode("utf-8", _errors(text))
 
     def may_hide(self, line: bytes) -> bool:
         """Whether the escapes in a line of JSON may spell a secret that `redact` did not see."""
@@ -144,8 +149,9 @@ class Redactor:
 
     def _forms_in(self, line: bytes, runs: list[Span]) -> list[bytes]:
         hits = [form for probe, forms in self._short if probe in line for form in forms]
-        if runs and self._long:
-            tokens = b" ".join([line[start:stop] for start, stop in runs])
+        long = [line[start:stop] for start, stop in runs if stop - start >= self._least]
+        if long:
+            tokens = b" ".join(long)
             hits += [form for probe, forms in self._long if probe in tokens for form in forms]
         # The longest first: a value that begins another must not leave the other's end behind.
         return sorted(hits, key=len, reverse=True)
@@ -158,6 +164,13 @@ class Redactor:
                 yield at, at + len(form)
                 at = buffer.find(form, at + len(form))
         yield from _shapes_in(buffer, runs)
+
+
+@lru_cache(maxsize=256)
+def _name_before(form: bytes) -> bytes:
+    """Of a value that goes with its name the name, which is no secret."""
+    pair = _PAIR.match(form)
+    return pair[0] if pair and looks_secret(pair[1].decode()) else b""
 
 
 def _runs_in(line: bytes) -> list[Span]:
@@ -218,8 +231,13 @@ def _grouped(unchanging: bytes, form: bytes, forms: set[bytes]) -> Iterator[Grou
 
 
 def _encoded(text: str) -> bytes:
-    # The environment's values carry bytes that are not UTF-8 as surrogates.
-    return text.encode("utf-8", "surrogateescape")
+    return text.encode("utf-8", _errors(text))
+
+
+def _errors(text: str) -> str:
+    """The environment's values carry bytes that are not UTF-8 as surrogates; an agent's JSON may
+    have any other."""
+    return "surrogatepass" if _LONE.search(text) else "surrogateescape"
 
 
 def _spellings(value: str) -> Iterator[str]:
@@ -256,45 +274,72 @@ _typed: frozenset[str] = frozenset()
 
 _URL = r"""://[^\s/:@'"]{0,256}:(?P<password>[^\s/@'"]{1,256})@"""
 _PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(.*?)(?:-----END|\Z)"
+# Prose and code speak of such keys too: lines of one are long, but for its last.
+_PEM_LINES = (
+    r"(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{40,}={0,2}"
+    r"(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{1,39}(?=(?:\s|\\[nr])*\Z))?"
+)
 _NAME = r"""(?<![\w-])((?:--)?[A-Za-z_][\w-]{0,63}+)\\?["']?(\s{0,3}[=:]\s{0,3}|,?\s{1,3})"""
 _VALUE = (
     r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,1024}+)|\\?'([^'\\\n]{1,1024}+)"""
     r"""|([^\s"'`;&|<>()\[\]{},\\]{1,1024}+)(?![(\[]))"""
 )
+_COMMON = re.compile(
+    r"[A-Za-z]?[a-z_-]{0,15}|[A-Z_-]{1,16}|[\w./~-]*\.[a-z]{1,4}|[a-z0-9_.~-]*(?:/[a-z0-9_.-]+)+"
+)
+"""A mere word, the name of a file: it stands for something else elsewhere."""
 
 
 def notice(*texts: str, values: Iterable[str] = ()) -> None:
     """From now on no record and no screen has a secret that a person typed in one of `texts`.
 
     It is one by its form, or because it is one of `values`, or the value of a variable with the
-    name of a secret. What is shorter than `SHORTEST` goes together with the name before it.
+    name of a secret. What is shorter than `SHORTEST`, or `_COMMON`, goes together with the name
+    before it.
     """
     global _typed
-    variables = (value for name, value in os.environ.items() if looks_secret(name))
-    secrets = {key for key in (*values, *variables) if any(key in text for text in texts)}
+    named = (value for name, value in os.environ.items() if looks_secret(name))
+    keys = (*values, *filter(_is_telling, named))
+    secrets = {key for key in keys if any(key in text for text in texts)}
     secrets.update(secret for text in texts for secret in _secrets_in(text))
     if fresh := {secret for secret in secrets if len(secret) >= SHORTEST} - _typed:
         _typed |= fresh
         hide(fresh)
 
 
-_PLACES = frozenset(
-    ("repository", "worktree", "folder", "cwd", "record", "path", "files", "kept", "copies")
-) | {"dependencies", "python_path", "run", "base", "commit"}
-"""Fields that are read back to find or to restore something: they stay as they are."""
+_PLACES = (
+    frozenset(("repository", "worktree", "folder", "cwd", "record", "path", "files", "kept"))
+    | {"copies", "dependencies", "python_path", "junit", "loose", "exact", "picks", "run"}
+    | {"lane", "lanes", "top", "whole", "adapter", "profile", "permission", "status"}
+    | {"base", "base_name", "commit", "ref", "branch", "onto", "head", "result"}
+)
+"""Fields whose texts are read back to find or to restore something: they stay as they are."""
 
 
 def redacted(document: T) -> T:
     """A text, or the texts of a document, without what `notice` has found."""
-    return _redacted(document) if _typed else document
+    if not _typed or not _redactor(_typed).count(_encoded("\n".join(_texts(document)))):
+        return document  # at once: an event has ten texts
+    clean: T = _redacted(document)
+    return clean
 
 
-def _redacted(value: Any) -> Any:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
-        return _redactor(_typed).text(value)
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
+
+
+def _redacted(value: Any, *, stays: bool = False) -> Any:
+    if isinstance(value, str):
+        return value if stays else _redactor(_typed).text(value)
     if isinstance(value, Mapping):
-        return {k: item if k in _PLACES else _redacted(item) for k, item in value.items()}
-    return [*map(_redacted, value)] if isinstance(value, list | tuple) else value
+        return {k: _redacted(item, stays=k in _PLACES) for k, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item, stays=stays) for item in value]
+    return value
 
 
 @lru_cache(maxsize=1)
@@ -306,9 +351,10 @@ def _secrets_in(text: str) -> Iterator[str]:
     line = _encoded(text)
     yield from (line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line)))
     for key in re.findall(_PEM, text, re.DOTALL):
-        yield from re.split(r"\s+|\\n", key)
+        for lines in re.findall(_PEM_LINES, key):
+            yield from re.split(r"(?:\s|\\[nr])+", lines)
     for url in re.finditer(_URL, text):
-        yield url["password"] if len(url["password"]) >= SHORTEST else url[0]
+        yield url["password"] if _is_telling(url["password"]) else url[0]
     for pair in re.finditer(_NAME, text):
         name, sign = pair.groups()
         rest = looks_secret(name) and re.compile(_VALUE).match(text, pair.end())
@@ -316,8 +362,12 @@ def _secrets_in(text: str) -> Iterator[str]:
         if not rest or value[0] in "$<%*" or MARK.decode() in value:
             continue
         if sign == "=" and (name.isupper() or name.startswith("--")):
-            yield value if len(value) >= SHORTEST else text[pair.start() : rest.end()]
+            yield value if _is_telling(value) else text[pair.start() : rest.end()]
         elif sign.strip(", ") or name.startswith("--") or name == "Bearer":
-            # Code and prose say such things too: what is a secret has a figure in it, and is no
-            # file's name.
-            yield value if re.search(r"[0-9](?!.*\.[a-z]{1,4}$)", value) else ""
+            # Code and prose say such things too: what is a secret has a figure in it.
+            yield value if re.search("[0-9]", value) and _is_telling(value) else ""
+
+
+def _is_telling(value: str) -> bool:
+    """Whether it is looked for wherever it stands."""
+    return len(value) >= SHORTEST and not _COMMON.fullmatch(value)

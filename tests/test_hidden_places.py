@@ -294,3 +294,19 @@ def test_a_module_that_is_missing_for_another_reason_gives_no_line(home: Path) -
         ):
             record.write_text(text)
             assert list(hidden_modules("No module named 'shelf'", view)) == []
+
+
+@pytest.mark.slow
+@needs_bwrap
+def test_an_agent_whose_command_misses_an_endless_name_ends_no_race(hydra: Hydra) -> None:
+    (hydra.repo / "package.json").write_text('{"name": "shop"}\n')
+    (hydra.repo / ".gitignore").write_text("node_modules/\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "A package")
+    (hydra.repo / "node_modules" / "a").mkdir(parents=True)
+    says = f"Error: Cannot find module '{'a' * 300}'"
+    fails = f"printf '%s\\n' {shlex.quote(says)}; exit 1"
+    steps = [fakes.shell("sh", "-c", fails), fakes.edit("a.txt", "a\n"), fakes.finish("done")]
+    hydra.agent("claude", steps)
+    race = hydra.race("-a", "claude", "--no-check")
+    assert race.lane("claude")["patch"]["files"] == 1, race

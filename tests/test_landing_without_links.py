@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +104,24 @@ def killed_at_name(shelf: Shelf, number: int) -> bool:
         shelf.merge("claude")
 
     return forked(lands) < 0
+
+
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, os.mkfifo, partial(Path.symlink_to, target="/dev/zero")]
+)
+def test_what_stands_where_another_git_has_its_lock_stays(
+    shelf: Shelf, make: Callable[[Path], None]
+) -> None:
+    """Laid as a landing was killed that had no lock yet."""
+    before = Stand.of(shelf.repo)
+    seen: list[str] = []
+    transaction.moment = seen.append
+    shelf.merge("claude")
+    kinds.quiet()
+    shelf.undo()
+    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index("lock") + 1)
+    lock = shelf.repo / ".git" / "index.lock"
+    make(lock)
+    recover(shelf.environ, lambda line: None)
+    assert leftovers(shelf.repo) == [lock.name]
+    assert Stand.of(shelf.repo) == before

@@ -13,7 +13,7 @@ from hydra.redaction import notice, redacted
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.verdict_races import RIGHT, UNITTEST, shop
+from tests.support.verdict_races import RIGHT, TESTS, UNITTEST, shop
 
 FORMS = {
     "variable": "API_TOKEN={}",
@@ -91,6 +91,48 @@ def test_a_private_key_goes_and_so_does_the_value_of_a_variable(
 def test_code_and_prose_stay(text: str) -> None:
     notice(text)
     assert redacted(text) == text
+
+
+COMMON = (
+    "DB_PASSWORD=postgres pytest tests/postgres",
+    "postgres://app:postgres@localhost/db of src/postgres.py",
+    "SSL_KEY=certs/server.key serve certs/server.key",
+    "the key: lib/v2/loader is slow, see lib/v2/loader",
+    "find -----BEGIN RSA PRIVATE KEY----- in src/scanner/rules.py, then src/scanner/rules.py",
+)
+"""What a secret is called that is a word or a file elsewhere; each ends in that."""
+
+
+@pytest.mark.parametrize("text", COMMON)
+def test_a_word_and_a_file_go_with_their_name_alone(text: str) -> None:
+    notice(text)
+    last = text.rpartition(" ")[2]
+    assert redacted(text).endswith(last)
+    assert redacted([last]) == [last]
+    paired = "=" in text or "@" in text
+    assert ("[redacted]" in redacted(text)) == paired
+
+
+def test_a_word_that_a_variable_holds_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", "postgres")
+    notice("Mend the queries of postgres")
+    assert redacted("src/postgres.py") == "src/postgres.py"
+
+
+def test_what_a_record_is_read_back_by_stays() -> None:
+    secret = value("same")
+    notice(f"API_TOKEN={secret}")
+    landing = {"ref": f"refs/heads/{secret}", "lanes": [secret], "loose": [f"{secret}.py"]}
+    lanes = {"lanes": [{"lane": secret, "message": f"I use {secret}"}], "top": secret}
+    assert redacted(landing) == landing
+    assert redacted(lanes)["lanes"] == [{"lane": secret, "message": "I use [redacted]"}]
+
+
+def test_half_a_character_of_an_agent_s_is_no_obstacle() -> None:
+    notice(f"API_TOKEN={value('half')}")
+    half = "half \ud83d, \udcff and \udfff"
+    assert redacted({"text": [half]}) == {"text": [half]}
+    assert redacted(f"{half} {value('half')}") == f"{half} [redacted]"
 
 
 # ---- at the command line
@@ -254,3 +296,51 @@ def test_a_killed_race_leaves_no_typed_secret(hydra: Hydra, scratch: Path) -> No
     search = Search(hydra)
     search.run("runs", "show")
     assert search.hits([value("task")]) == []
+
+
+@pytest.mark.slow
+def test_a_secret_that_is_a_word_or_a_branch_too_changes_no_verdict_and_no_landing(
+    hydra: Hydra,
+) -> None:
+    branch = f"fix-{value('branch')}"
+    git(hydra.repo, "checkout", "-qb", branch)
+    shop(hydra.repo, {"tests/test_pages.py": None, "tests/test_postgres.py": TESTS})
+    line = f"DB_PASSWORD=postgres API_TOKEN={value('branch')} {UNITTEST}"
+    (hydra.home / "hydra.toml").write_text(f'[race]\ncheck = ["{line}"]\n')
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), fakes.finish("done")])
+    race = hydra.race("-a", "claude")
+    assert race.document["verdict"]["lanes"][0]["state"] == "proved", race
+    (check,) = race.lane("claude")["checks"]
+    assert (check["check"], check["command"].count("=[redacted]")) == ("unittest", 2)
+    details = next(Path(race.document["folder"]).glob("checks/1/claude/*.json"))
+    assert "test_postgres" in details.read_text()
+    before = git(hydra.repo, "rev-parse", "HEAD")
+    message = ("-m", f"API_TOKEN={value('branch')} Mend it")
+    assert hydra.run("merge", "claude", *message).returncode == 0
+    undone = hydra.run("merge", "--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert git(hydra.repo, "rev-parse", branch) == before
+
+
+KILLED = """
+import os, sys
+from hydra.cli.entry import run
+from hydra.landing import transaction
+transaction.moment = lambda name: os.kill(os.getpid(), 9) if name == "ref set" else None
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_landing_leaves_no_typed_secret(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    hydra.race("-a", "claude", "--no-check")
+    override = f"by API_TOKEN={value('reason')}"
+    line = (hydra.python, "-c", KILLED, "merge", "claude", "--no-check", "--override", override)
+    assert hydra.execute(*line).returncode == -9
+    search = Search(hydra)
+    assert search.hits([value("reason")]) == []
+    search.run("runs")
+    assert search.hits([value("reason")]) == []
+    (landing,) = hydra.state.glob("*/runs/*/landings/*.json")
+    assert json.loads(landing.read_text())["override"] == "by API_TOKEN=[redacted]"

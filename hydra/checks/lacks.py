@@ -49,7 +49,7 @@ _OPENED = (
 _PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 _ENDS = ("", ".js", ".ts", ".json", ".mjs", ".cjs", ".tsx", ".jsx", ".d.ts")
 _INDEXES = ("/index.js", "/index.ts")
-_FILE = re.compile(r"([\w.@%+~/-]+)/[\w.-]+\.py\b")
+_FILE = re.compile(r"(?<![\w.@%+~/-])([\w.@%+~/-]+)/[\w.-]+\.py\b")
 _ROOTS = ("", "src")
 """Where Python looks for a module beside the folders of the files that the output names."""
 
@@ -212,7 +212,8 @@ def _of_package(name: str, index: _Index) -> Iterator[str]:
     top = index.surplus.top
     for folder in index.surplus.shown:
         link = top / folder / name
-        if folder.rpartition("/")[2] == "node_modules" and link.is_symlink():
+        # Not pathlib's own, which raises for a name that is too long.
+        if folder.rpartition("/")[2] == "node_modules" and os.path.islink(link):  # noqa: PTH114
             real = os.path.relpath(os.path.realpath(link), os.path.realpath(top))
             yield from (f"{real}/{file}" for file in entry_files(top / real))
 

@@ -303,7 +303,7 @@ def _land(
             _bring, place, record, tree_difference, (commit, tree.result) if commit else ()
         ),
         record=Path(document["record"]),
-        document=document,
+        document=redacted(document),  # its journal has it as well
     )
     if request.branch:
         _new_branch(place, order, request)

@@ -75,6 +75,7 @@ class LaneFolder:
     mounted: MountedTree
     scratch: Path
     lent: tuple[Path, ...] = ()
+    settings: Path | None = None
     _shown: dict[Path, Path] = field(default_factory=dict, repr=False, compare=False)
 
     def owns(self, path: Path) -> bool:
@@ -82,6 +83,13 @@ class LaneFolder:
         top = os.path.realpath(self.path)
         real = Path(os.path.realpath(path))
         return real.is_relative_to(top) and real != Path(top)
+
+    def has_settings(self, folder: Path) -> bool:
+        """Whether `folder` lies among the agent's settings, or holds them."""
+        if self.settings is None:
+            return False
+        place, real = (Path(os.path.realpath(path)) for path in (self.settings, folder))
+        return real.is_relative_to(place) or place.is_relative_to(real)
 
     def holds(self, git_dir: Path) -> bool:
         """Whether it is a repository of this lane: another's is none of Hydra's business."""
@@ -94,10 +102,20 @@ class LaneFolder:
 
     def repositories(self) -> Iterator[Path]:
         """What looks like one anywhere in this lane, not in another."""
+        return islice(self._repositories(), _STORES)
+
+    def _repositories(self) -> Iterator[Path]:
         for folder, inner, files in islice(os.walk(self.path), _FOLDERS):
             if "HEAD" in files and "objects" in inner:
                 inner.clear()
                 yield Path(folder)
+
+    def is_seen(self) -> bool:
+        """Whether `repositories` has looked into every folder, and given all."""
+        closed: list[OSError] = []
+        folders = islice(os.walk(self.path, onerror=closed.append), _FOLDERS + 1)
+        is_whole = sum(1 for _ in folders) <= _FOLDERS and not closed
+        return is_whole and sum(1 for _ in self.repositories()) < _STORES
 
     def open(self, git_dir: Path) -> Survey:
         """Lets its owner read a repository whose agent has closed it, or a part of it; what was

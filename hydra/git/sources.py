@@ -21,6 +21,9 @@ from hydra.git.tree_scan import Survey
 LIMIT = 20.0
 """Seconds for one git command that reads what an agent could have written."""
 
+MOVED = 50
+"""Repositories that were moved away in a lane, or look so, that are looked at."""
+
 _FOLDERS = 5000
 """Folders that are walked through for submodules' repositories."""
 
@@ -67,11 +70,12 @@ def lane_sources(
     lane: LaneFolder, handed: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[LaneRepository, ...]:
     """The repository of the lane's tree, if it is one of this lane alone; where its agent has put
-    another in the place of the one that it was made with, that too, wherever it lies."""
+    another in the place of the one that it was made with, that too, wherever it lies; of many that
+    may be it `MOVED`, and one more."""
     own = _own(lane, handed)
     if own and lane.was_lent(own.git_dir):
         return (own,)
-    others = [place for place in lane.repositories() if lane.was_lent(place)]
+    others = [*islice(filter(lane.was_lent, lane.repositories()), MOVED + 1)]
     moved = (_with(lane, place, place, handed, lane.open(place), "moved/") for place in others)
     return (*((own,) if own else ()), *moved)
 

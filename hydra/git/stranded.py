@@ -16,6 +16,7 @@ from hydra.git.runner import GitFailed, run, split
 from hydra.git.snapshot import collect
 from hydra.git.snapshot_state import WorktreeLost, names
 from hydra.git.sources import (
+    MOVED,
     LaneRepository,
     SubmoduleWork,
     inner_source,
@@ -31,6 +32,7 @@ _REPOSITORIES = 50
 """Repositories inside one tree, and linked worktrees of one, that are looked at."""
 
 _GONE = "its agent took its git repository away: commits and stashes that it made there are gone"
+_UNSEEN = "its agent took its git repository away, and not all folders could be searched for it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +75,14 @@ def keep(lane: LaneSources) -> StrandedReport:
     for work in lane.submodules:
         keeper.keep_submodule(work)
     if lane.lane.lent and not any(lane.lane.was_lent(own.git_dir) for own in lane.sources):
-        keeper.notes.append(_GONE)
-    for source in lane.sources:
+        if lane.lane.is_seen():
+            keeper.notes.append(_GONE)
+        else:
+            keeper.leave(_UNSEEN)
+    moved = [source for source in lane.sources if source.prefix]
+    for source in moved[MOVED:]:
+        keeper.leave(f"{source.git_dir} and more that may be its repository were not looked at")
+    for source in lane.sources[: len(lane.sources) - len(moved[MOVED:])]:
         keeper.look(source)
         _keep_staged(keeper, lane, source, lane.worktree)
         linked = [admin for admin in admins(source.git_dir) if admin != source.admin]
@@ -178,6 +186,9 @@ def _keep_worktree(
     if _is_in_tree(lane, worktree):
         return
     linked = LaneRepository(source.git_dir, admin, source.objects, f"{short}/")
+    if lane.lane.has_settings(worktree):
+        keeper.leave(f"{short} was not looked at: it is where its agent has its sign-in")
+        return
     is_named = dot.name == ".git" and lane.lane.owns(worktree)
     if not (is_named and os.path.isdir(worktree)):  # noqa: PTH112
         if closed:

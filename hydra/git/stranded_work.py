@@ -79,6 +79,8 @@ class WorkKeeper:
             self.leave(f"may hold its work, and cannot be read: {first_paths([*source.closed])}")
         if os.path.isdir(source.git_dir / "reftable"):  # noqa: PTH112
             self.leave(f"the refs of {source.prefix or 'its repository'} cannot be read: reftable")
+        if not tips.whole:
+            self.leave(f"not all reflogs of {source.prefix or 'its repository'} were read")
         settled = self._settled(source, tips)
         named = _named(source, tips, settled)
         nobodys = (*settled, *(self._handed(source) if named else ()))

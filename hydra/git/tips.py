@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,7 @@ _ZERO = re.compile(r"0+")
 _LINKS = 5
 """git follows a ref that names another, and so on, this far."""
 
+_REF_BYTES = 8192
 FILE_BYTES = 1024 * 1024
 _LIST_BYTES = 64 * 1024 * 1024
 """Bytes of packed-refs, and of a reflog: 200,000 tags are 15 MB."""
@@ -34,16 +36,36 @@ _LIST_BYTES = 64 * 1024 * 1024
 _FILES = 5000
 """Files that are read of one folder with all below it."""
 
+_ALL_BYTES = 256 * 1024 * 1024
+"""Bytes of all reflogs, and of what is under way, that are read: links and holes cost an agent
+nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tips:
     """`refs` by name, each with what it names; `head` and `branch` of its worktree ("" where there
-    is none, or where it is detached); `commits` are what reflogs and what is under way name."""
+    is none, or where it is detached); `commits` are what reflogs and what is under way name, and
+    `whole` says whether all of those were read."""
 
     refs: dict[str, str]
     head: str
     branch: str
     commits: frozenset[str]
+    whole: bool = True
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many bytes may still be read; less than none once something was not."""
+
+    remaining: int
+
+    def small(self, path: Path, most: int = FILE_BYTES) -> bytes:
+        """What `small` gives, as long as there is room."""
+        with suppress(OSError):
+            size = path.lstat().st_size
+            self.remaining -= size if size <= most else 0
+        return small(path, most) if self.remaining >= 0 else b""
 
 
 def read_tips(git_dir: Path, admin: Path) -> Tips:
@@ -54,8 +76,9 @@ def read_tips(git_dir: Path, admin: Path) -> Tips:
     for _ in range(_LINKS):
         branch = links.get(branch, branch)
     head = refs.get(branch, "") if branch else _first(content)
-    commits = frozenset(_commits(git_dir, admin))
-    return Tips(dict(sorted(refs.items())), head, branch, commits)
+    room = _Room(_ALL_BYTES)
+    commits = frozenset(_commits(git_dir, admin, room))
+    return Tips(dict(sorted(refs.items())), head, branch, commits, whole=room.remaining >= 0)
 
 
 def admins(git_dir: Path) -> list[Path]:
@@ -87,7 +110,7 @@ def _refs(git_dir: Path, admin: Path) -> tuple[dict[str, str], dict[str, str]]:
             refs[os.fsdecode(ref)] = name.decode()
     for place in dict.fromkeys((git_dir, admin)):  # what a bisect marks lies beside the HEAD
         for file in _below(place, "refs"):
-            content, path = small(file), str(file.relative_to(place))
+            content, path = small(file, _REF_BYTES), str(file.relative_to(place))
             if oid := _first(content):
                 refs[path] = oid
             elif other := _linked(content):
@@ -111,14 +134,16 @@ def _older_stashes(git_dir: Path) -> list[str]:
     return [oid for line in reversed(lines[:-1]) if (oid := _first(line[line.find(b" ") + 1 :]))]
 
 
-def _commits(git_dir: Path, admin: Path) -> Iterator[str]:
+def _commits(git_dir: Path, admin: Path, room: _Room) -> Iterator[str]:
     for place in (git_dir, *admins(git_dir)):
+        if room.remaining < 0:
+            return
         for file in _below(place, "logs"):
-            for line in small(file, _LIST_BYTES).splitlines():
+            for line in room.small(file, _LIST_BYTES).splitlines():
                 yield from (oid.decode() for oid in line.split(b" ")[:2] if _OID.fullmatch(oid))
         for file in (*_files(place), *(file for step in _STEPS for file in _files(place / step))):
             if file.name not in _NO_NAMES:  # FETCH_HEAD and MERGE_HEAD have a line for each
-                yield from filter(None, map(_first, small(file).splitlines()))
+                yield from filter(None, map(_first, room.small(file).splitlines()))
         if place != admin and (oid := _first(small(place / "HEAD"))):
             yield oid
 

@@ -127,9 +127,13 @@ class RaceScheduler:
         async for event in failed:
             assert self.hidden is not None
             look = partial(self.hidden.notice, event.kind, event.data, lane=event.lane)
-            texts = await trio.to_thread.run_sync(
-                partial(look, raw=event.raw), abandon_on_cancel=True
-            )
+            try:
+                texts = await trio.to_thread.run_sync(
+                    partial(look, raw=event.raw), abandon_on_cancel=True
+                )
+            except Exception:  # a hint less, and no lane is the worse for it
+                _log.warning("what a command lacks was not found out", exc_info=True)
+                continue
             for text in texts:
                 self.emit("run_warning", "hidden_place", data={"text": text})
 

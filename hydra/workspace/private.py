@@ -357,7 +357,7 @@ class LaneWorkspace:
         from hydra.git.secret_scan import noted
 
         mounted = MountedTree(self.worktree, self._placement.path or self.worktree)
-        lane = LaneFolder(self._folder, mounted, scratch, self._lent)
+        lane = LaneFolder(self._folder, mounted, scratch, self._lent, self._home)
         sources = self._sources(lane)
         taken = collector.collect(
             patches=self._patches,
