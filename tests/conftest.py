@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.support import command, fakes, reports
 
@@ -22,6 +23,9 @@ settings.register_profile(
     "hydra", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hydra")
+# Hypothesis draws constants of the modules that are loaded, too: which these are says what other
+# tests this worker had before.
+setattr(providers, "_get_local_constants", lambda: providers._local_constants)  # noqa: B010
 
 # Under `nohup` a child would ignore a SIGHUP, and a job that a script put behind a SIGINT: what is
 # tested is a Hydra that nobody has told to ignore anything.

@@ -126,6 +126,12 @@ def test_a_check_that_finds_nothing_replaces_nothing(hydra: Hydra) -> None:
     assert new["pytest"] == new["pytest-2"] == ["tests/test_new.py::test_none"]
 
 
+def in_checks(hydra: Hydra) -> set[str]:
+    """The lanes whose agents are done, and whose checks run or wait."""
+    kinds = ("check_started", "check_waiting")
+    return {row.get("lane", "") for row in hydra.recorded() if row["kind"] in kinds} - {""}
+
+
 @pytest.mark.slow
 def test_after_an_interrupt_what_was_done_is_tested(hydra: Hydra) -> None:
     """One in its checks, one that waits for them, and one at work."""
@@ -146,6 +152,7 @@ def test_after_an_interrupt_what_was_done_is_tested(hydra: Hydra) -> None:
     race = hydra.start("race", "Do it", *names, "--check", UNITTEST, "--check", "slow=sh slow.sh")
     at_work.wait()
     assert wait_until(lambda: len(running(mark)) == 2)  # on the base and on a patch
+    assert wait_until(lambda: in_checks(hydra) == {lane("right"), lane("twin")})
     race.send_signal(signal.SIGINT)
     stdout, _ = race.communicate(timeout=60)
     assert race.returncode == 130

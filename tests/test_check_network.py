@@ -21,6 +21,7 @@ from hydra.records.request import Check
 from tests.support import fakes
 from tests.support.checks import Bench, confinement
 from tests.support.command import Hydra
+from tests.support.ports import free_port
 from tests.support.processes import wait_until
 from tests.support.trials import RIGHT, UNITTEST, pages, with_tests
 
@@ -101,45 +102,30 @@ def service() -> Iterator[int]:
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-@pytest.fixture
 def confined() -> None:
     if not confinement().holds:
         pytest.skip("nothing confines here")
-
-
-def events(hydra: Hydra) -> list[dict[str, Any]]:
-    """What the race has recorded by now."""
-    return [
-        json.loads(line)
-        for file in hydra.state.glob("*/runs/*/events.jsonl")
-        for line in file.read_text().splitlines(keepends=True)
-        if line.endswith("\n")
-    ]
 
 
 def has(hydra: Hydra, kind: str, lane: str, **data: object) -> bool:
     return any(
         (event["kind"], event.get("lane", "")) == (kind, lane)
         and data.items() <= event["data"].items()
-        for event in events(hydra)
+        for event in hydra.recorded()
     )
 
 
 def base_runs(hydra: Hydra) -> int:
     return sum(
-        (event["kind"], event.get("lane", "")) == ("check_started", "") for event in events(hydra)
+        (event["kind"], event.get("lane", "")) == ("check_started", "")
+        for event in hydra.recorded()
     )
 
 
 def at_once(hydra: Hydra, *, after_agents: bool = False) -> list[int]:
     """How many agents and checks ran when a check began, itself among them."""
     running, numbers = 0, []
-    for event in events(hydra):
+    for event in hydra.recorded():
         running += event["kind"] in ("agent_started", "check_started", "trial_started")
         if event["kind"] in ("check_started", "trial_started"):
             numbers.append(running)
@@ -186,12 +172,13 @@ def other_waits(hydra: Hydra) -> tuple[subprocess.Popen[str], fakes.Barrier]:
 
 
 @pytest.mark.slow
-def test_no_server_of_an_agent_meets_a_test(hydra: Hydra, free_port: int, confined: None) -> None:
+def test_no_server_of_an_agent_meets_a_test(hydra: Hydra, confined: None) -> None:
     """It has the tests' port while the base and its neighbour are checked."""
+    port = free_port()
     gate = fakes.Barrier(hydra.scratch, "holding")
     held = gate.path.parent / "held"
-    with_tests(hydra.repo, {"test_serves.py": SERVES.format(port=free_port, held=held)})
-    holding = fakes.shell("python3", "-c", HOLDS, str(free_port), str(gate.path.parent))
+    with_tests(hydra.repo, {"test_serves.py": SERVES.format(port=port, held=held)})
+    holding = fakes.shell("python3", "-c", HOLDS, str(port), str(gate.path.parent))
     lanes = {
         "holds": [README, holding, DONE],
         "right": [fakes.edit("src/pager.py", RIGHT), DONE],
@@ -263,7 +250,7 @@ def test_on_the_machine_s_network_nothing_is_checked_beside_an_agent(
     race, gate = other_waits(hydra)
     for lane in ("", "claude-right"):
         assert wait_until(lambda: has(hydra, "check_waiting", lane, **{"for": "agents"}))  # noqa: B023
-    assert not any(event["kind"] == "check_started" for event in events(hydra))
+    assert not any(event["kind"] == "check_started" for event in hydra.recorded())
     gate.open()
     _, stderr = race.communicate(timeout=120)
     assert "none of their own can be had here (the kernel or the container refuses" in stderr
@@ -361,7 +348,7 @@ def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
             f"{name} uses this machine's network (what listens on localhost:{service}), one run at "
             "a time once no agent runs: without it, it fails on the base"
         )
-        assert has(hydra, "run_warning", "", text=said), events(hydra)
+        assert has(hydra, "run_warning", "", text=said), hydra.recorded()
     assert states(hydra) == {"right": "proved"}
     assert networks(result(hydra)) == {"host"}
     assert all(check["again"]["network"] == "host" for check in result(hydra)["baseline"])

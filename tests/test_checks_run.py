@@ -438,7 +438,8 @@ async def test_a_check_that_is_stopped_is_interrupted_and_what_was_done_stays(
 
             nursery.start_soon(run)
             file = bench.run_folder / "checks/1/claude/b.txt"
-            assert await trio.to_thread.run_sync(wait_until, lambda: running(mark))
+            begun = f"sleep\0{mark}"  # the shell has the mark in its line before it says a word
+            assert await trio.to_thread.run_sync(wait_until, lambda: running(begun))
             stop.cancel()
     statuses = {result.check.name: result.status for result in results}
     assert statuses == {

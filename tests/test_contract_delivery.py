@@ -160,7 +160,7 @@ def test_the_program_that_poses_hears_a_conversation(scratch: Path) -> None:
             agent.stdin.flush()
             assert [json.loads(agent.stdout.readline()) for _ in line] == line
         agent.stdin.close()
-        assert agent.wait(20) == 0
+        assert agent.wait(120) == 0
     document = json.loads((scratch / "told.json").read_text())["heard"]
     assert document == [[len(LONG), hashlib.sha256(LONG.encode()).hexdigest()]] * 2
     assert side.read_text() == "{}"

@@ -72,7 +72,7 @@ def start(
 
 
 def finished(child: subprocess.Popen[bytes], prompt: str = "Fix it") -> tuple[int, bytes, bytes]:
-    out, err = child.communicate(prompt.encode(), timeout=30)
+    out, err = child.communicate(prompt.encode(), timeout=120)
     return child.returncode, out, err
 
 
@@ -469,7 +469,7 @@ def test_a_daemon_that_holds_stdout_delays_the_end_of_the_stream(scratch: Path, 
     steps = [fakes.daemon(name=name, hold_stdout=True)]
     child = start(fakes.place(scratch, "codex", steps), "codex", work)
     prompted(child)
-    assert child.wait(timeout=30) == 0
+    assert child.wait(timeout=120) == 0
     (pid,) = fakes.processes_named(name)
     assert child.stdout
     os.set_blocking(child.stdout.fileno(), False)
@@ -531,7 +531,7 @@ def test_stdout_can_be_closed_while_the_agent_works_on(
     assert b"init" in child.stdout.read()  # to EOF, though the agent is still there
     assert child.poll() is None
     gate.open()
-    assert child.wait(timeout=30) == 0
+    assert child.wait(timeout=120) == 0
     assert (work / "late.txt").exists()
     child.communicate()
 
@@ -547,7 +547,7 @@ def test_a_reader_that_goes_away(
     assert child.stdout
     child.stdout.close()
     gate.open()
-    assert child.wait(timeout=30) == code
+    assert child.wait(timeout=120) == code
     assert child.stderr
     child.stderr.close()
 
@@ -613,7 +613,7 @@ def test_barriers_and_records_work_on_a_read_only_root(
     gate.wait()
     assert calls.next()["stdin"] == "Fix it"
     gate.open()
-    assert child.wait(timeout=30) == 0
+    assert child.wait(timeout=120) == 0
     assert (work / "in.txt").exists()
     calls.close()
 

@@ -3,6 +3,7 @@ failed said last is in its sentence."""
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -204,10 +205,21 @@ async def test_one_that_has_finished_has_a_short_silence_to_go() -> None:
     assert end.seconds < 20
 
 
-async def test_one_that_goes_on_has_not_finished() -> None:
-    agent = Watched(shell(f"echo done; sleep 0.1; echo more; exec sleep {token()}"))
+async def test_one_that_goes_on_has_not_finished(scratch: Path) -> None:
+    go = fakes.Fifo(scratch / "go")
+    agent = Watched(shell(f"echo done; read x <{go.path}; echo more; exec sleep {token()}"))
     closing(agent)
-    end = await agent.run(replace(QUICK, idle=0.6))
+    hear = agent.on_output
+
+    def answer(chunk: bytes) -> None:
+        hear(chunk)
+        if b"done" in chunk:
+            os.write(go.fd, b"on\n")
+
+    agent.on_output = answer
+    end = await agent.run(replace(QUICK, idle=1.5))
+    go.close()
+    assert bytes(agent.stdout) == b"done\nmore\n"
     assert (end.stopped, end.closed) == ("idle", False)
 
 

@@ -388,6 +388,7 @@ def test_an_odd_name_of_a_submodule_leads_nowhere(repo: Path, scratch: Path, nam
 
 
 @pytest.mark.full
+@pytest.mark.serial
 def test_twenty_thousand_refs_take_no_time(repo: Path, scratch: Path) -> None:
     def took(state: Path) -> float:
         race, began = race_on(repo, state), time.perf_counter()

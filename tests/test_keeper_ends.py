@@ -266,7 +266,7 @@ def frozen_race(
     racing = place.start("race", "Do it", "-q", "-a", "claude", "--timeout", "40s")
     stack.enter_context(racing)
     gate.wait()
-    assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 3, 10)
+    assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 3)
     for pid in keepers_of(mark):
         if b"bwrap" not in procfs.command_line(pid).split(b"\0")[0]:
             stack.enter_context(FREEZING[freeze](pid))  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ async def test_trio_goes_on_while_a_race_removes_its_links(
     class SlowLinks:
         def remove(self) -> None:
             removing.set()
-            seen.append(going_on.wait(5))
+            seen.append(going_on.wait(60))
 
         async def remove_aside(self) -> None:
             await Links.remove_aside(self)  # type: ignore[arg-type]

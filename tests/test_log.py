@@ -178,7 +178,7 @@ def to_file(tmp_path: Path) -> Iterator[Path]:
 
 
 def written(file: Path, count: int) -> list[dict[str, Any]]:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while file.read_bytes().count(b"\n") < count:
         assert time.monotonic() < deadline, file.read_bytes()
         time.sleep(0.005)

@@ -64,7 +64,7 @@ class Kept:
         for fd in (self.control, self._status, self.stdout):
             if fd >= 0:
                 os.close(fd)
-        self.process.wait(30)
+        self.process.wait(120)
 
 
 def _all_of(fd: int) -> bytes:

@@ -249,8 +249,9 @@ def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> Non
     lanes = [term for name in texts for term in ("-a", f"claude:{name}")]
     race = hydra.start("race", "Do it", *lanes, "--check", slow)
     assert wait_until(lambda: len(running(mark)) == 2)
-    kinds = [event["data"] for event in hydra.events() if event["kind"] == "check_waiting"]
-    assert kinds == [{"for": "place"}]
+    assert wait_until(lambda: "check_waiting" in [row["kind"] for row in hydra.recorded()])
+    kinds = [row["data"] for row in hydra.recorded() if row["kind"] == "check_waiting"]
+    assert (kinds, len(running(mark))) == ([{"for": "place"}], 2)
     race.send_signal(signal.SIGINT)
     assert race.wait(60) == 130
     drop(race)

@@ -321,7 +321,7 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
     fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--allow-filter", "slow")
     for _ in range(2):
-        assert reached.take(b"\n", 30) is not None
+        assert reached.take(b"\n", 120) is not None
     race.kill()
     race.communicate()
     hydra.run("runs")

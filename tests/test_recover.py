@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -307,11 +308,12 @@ def sleeper(*, environ: dict[str, str], cwd: Path, name: str) -> subprocess.Pope
 
 def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
     mine, other = token(), token()
-    ours = sleeper(environ={"HYDRA_OWNER": "f00d", "HYDRA_MARK": "1"}, cwd=scratch, name=mine)
-    theirs = sleeper(environ={"HYDRA_OWNER": "cafe"}, cwd=scratch, name=other)
+    owner, another = token_hex(8), token_hex(8)  # a sweep goes through the whole machine
+    ours = sleeper(environ={"HYDRA_OWNER": owner, "HYDRA_MARK": "1"}, cwd=scratch, name=mine)
+    theirs = sleeper(environ={"HYDRA_OWNER": another}, cwd=scratch, name=other)
     try:
-        assert processes.end_left("f00d", []) == [f"sleep ({ours.pid})"]
-        assert ours.wait(30) == -signal.SIGKILL
+        assert processes.end_left(owner, []) == [f"sleep ({ours.pid})"]
+        assert ours.wait(60) == -signal.SIGKILL
         assert running(other) == [theirs.pid]
     finally:
         theirs.kill()
@@ -322,13 +324,12 @@ def test_only_what_carries_the_mark_is_ended(scratch: Path) -> None:
 def test_a_lanes_own_mark_is_swept_by_its_name_of_now_and_of_before(
     scratch: Path, name: str
 ) -> None:
-    ours = sleeper(environ={name: "0a1b2c3d4e5f6071"}, cwd=scratch, name=token())
+    mark = token_hex(8)
+    ours = sleeper(environ={name: mark}, cwd=scratch, name=token())
     theirs = sleeper(environ={"HYDRA_LANE": "claude"}, cwd=scratch, name=token())
     nobody = ProcessIdentity.read({**ProcessIdentity.of(theirs.pid).as_dict(), "boot": "x"})
     try:
-        ended = processes.end_left(
-            "", [processes.LaneProcesses("0a1b2c3d4e5f6071", nobody, scratch)]
-        )
+        ended = processes.end_left("", [processes.LaneProcesses(mark, nobody, scratch)])
         assert ended == [f"sleep ({ours.pid})"]
         assert theirs.poll() is None
     finally:

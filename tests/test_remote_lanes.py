@@ -216,7 +216,7 @@ def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
     gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
-    assert fakes.processes_named(away.mark) == []
+    assert fakes.left(away.mark) == []
     assert away.folders == []
 
 
@@ -229,7 +229,7 @@ def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Ssh
     os.kill(child.pid, signal.SIGKILL)
     child.communicate(timeout=60)
     gate.close()
-    assert wait_until(lambda: not fakes.processes_named(away.mark), 30)
+    assert fakes.left(away.mark) == []
     assert wait_until(lambda: away.folders == [], 60)
     assert fakes.left(str(away.root)) == []
 
@@ -391,7 +391,7 @@ def test_a_place_that_has_busybox_alone(away: Away) -> None:
     )
     away.lead(mode="docker", container="agents")
     check_work(away.hydra.race(*FULL))
-    assert fakes.processes_named(away.mark) == []
+    assert fakes.left(away.mark) == []
     assert (away.folders, log.exists()) == ([], True)
 
 

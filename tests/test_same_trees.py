@@ -92,7 +92,7 @@ async def test_where_one_is_stopped_the_other_runs_itself(scratch: Path, repo: P
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run, "claude")
-            assert await trio.to_thread.run_sync(wait_until, lambda: running(mark))
+            assert await trio.to_thread.run_sync(wait_until, lambda: running(f"sleep\0{mark}"))
             nursery.start_soon(run, "codex")
             waits = ("check_waiting", {"for": "same", "lane": "claude"})
             assert await trio.to_thread.run_sync(wait_until, lambda: waits in bench.events)

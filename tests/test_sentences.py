@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from hydra.report.html.summary import lane_line, opening
 from hydra.report.markdown import comment
 from hydra.report.race_end import race_end
 from hydra.report.summary import summary
+from tests.support.command import completed
 from tests.support.generated_runs import runs
 from tests.support.raw_facts import Facts
 from tests.support.sentence_shapes import Clause, clauses, holds
@@ -94,6 +97,42 @@ def test_no_sentence_is_false_or_contradicts_another_of_its_lane(evidence: Evide
     _ranks(reading)
     _matrix(reading)
     _confidence(reading)
+
+
+DRAWS = """
+import hashlib, json, sys
+import tests.conftest
+from hypothesis import given, settings, strategies
+from tests.support.generated_runs import runs
+from tests.test_sentences import document
+__import__(sys.argv[1])
+seen = hashlib.sha256()
+@settings(max_examples=20)
+@given(runs())
+def draw(evidence):
+    seen.update(json.dumps(document(evidence), sort_keys=True).encode())
+@settings(max_examples=1000)
+@given(strategies.text(), strategies.integers())
+def draw_plain(text, number):
+    seen.update(f"{text!r} {number}".encode())
+draw()
+draw_plain()
+print(seen.hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_the_same_is_drawn_whatever_is_loaded_and_however_text_is_hashed() -> None:
+    """Else a run is red that nobody can repeat."""
+    digests = {
+        completed(
+            [sys.executable, "-c", DRAWS, module],
+            cwd=Path(__file__).parent.parent,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for module, seed in (("json", "1"), ("hydra.conformance.server", "2"))
+    }
+    assert [len(digest) for digest in digests] == [65]
 
 
 def _of_lane(lane: Document) -> Iterator[str]:

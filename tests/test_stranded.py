@@ -585,7 +585,7 @@ def test_a_file_that_is_swapped_for_a_fifo_holds_nobody_up(
     answers: list[bytes] = []
     reader = Thread(target=lambda: answers.append(small(pipe)), daemon=True)
     reader.start()
-    reader.join(5)
+    reader.join(60)
     assert answers == [b""]
     assert small(plain) == b"ref: refs/heads/main\n"
 

@@ -625,6 +625,7 @@ def test_a_clock_that_jumps_in_the_middle_of_a_race(hydra: Hydra, jump: float) -
 
 
 @pytest.mark.full
+@pytest.mark.serial
 def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> None:
     # Up to the gate the clock is an hour ahead. Silent work after it bears times of an hour ago.
     clock = Clock(hydra.scratch / "clock")

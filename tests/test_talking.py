@@ -119,7 +119,7 @@ def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> No
 
 @pytest.mark.slow
 def test_its_limits_are_those_of_every_agent(hydra: Hydra) -> None:
-    race = talk(hydra, "write a.txt x\nhang it", "--idle-timeout", "1s")
+    race = talk(hydra, "write a.txt x\nhang it", "--idle-timeout", "5s")
     lane = race.lane("talker")
     assert (lane["status"], lane["patch"]["files"]) == ("timed_out", 1)
     assert running(str(hydra.scratch)) == []

@@ -18,6 +18,7 @@ import pytest
 from tests.support import fakes
 from tests.support.checks import confinement
 from tests.support.command import Hydra
+from tests.support.ports import free_port
 from tests.support.processes import running, wait_until
 from tests.support.verdict_races import Judged
 from tests.support.wild import PAGES, PAGES_RIGHT, commit, has_ended
@@ -136,9 +137,7 @@ def ports() -> Iterator[tuple[int, int, int]]:
                     users.accept()[0].sendall(b"3")
 
         threading.Thread(target=answer, daemon=True).start()
-        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("", 0)) as two:
-            free = one.getsockname()[1], two.getsockname()[1]
-        yield (*free, users.getsockname()[1])
+        yield free_port(), free_port(), users.getsockname()[1]
         users.shutdown(socket.SHUT_RDWR)
 
 
@@ -241,7 +240,7 @@ def test_whatever_one_that_is_done_still_does_its_lane_is_what_it_said(hydra: Hy
     hydra.extra |= {"HYDRA_BACKGROUND_TIMEOUT": "1s", "HYDRA_TOOL_TIMEOUT": "60s"}
     names = [term for does in claude for term in ("-a", f"claude:{does}")]
     check = "t=grep -q -- '-(-n' src/pager.py"
-    race = hydra.race(*names, "-a", "codex", "--check", check, "--idle-timeout", "2s")
+    race = hydra.race(*names, "-a", "codex", "--check", check, "--idle-timeout", "8s")
     told = {lane["lane"]: "; ".join(lane["warnings"]) for lane in race.document["lanes"]}
     assert {lane["status"] for lane in race.document["lanes"]} == {"completed"}, race.stderr
     assert "it had finished and did not exit: ended by Hydra" in told["claude-chatters"]

@@ -318,7 +318,7 @@ def _result(draw: Draw, world: World, check: Check, code: Code, suite: Suite) ->
     ends = code.ends(
         {path: test_file for path, test_file in suite.items() if path.startswith(folder)}
     )
-    for name in world.flaky & ends.keys():
+    for name in sorted(world.flaky & ends.keys()):
         ends[name] = draw(st.sampled_from(["passed", "failed"]))
     good = "failed" not in ends.values()
     if check is MAKE or _rarely(draw, 60):

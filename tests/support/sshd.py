@@ -5,11 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
-import socket
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.ports import free_port
+from tests.support.processes import wait_until
 
 
 def program() -> str:
@@ -57,7 +58,7 @@ def start(folder: Path, *, path: str, home: Path) -> Sshd:
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd locks itself in
     for _ in range(5):  # somebody may take the port before sshd does
-        server = _start(folder, _free(), path, home)
+        server = _start(folder, free_port(), path, home)
         if server is not None:
             return server
     raise RuntimeError(f"sshd did not start: {(folder / 'log').read_text()[-500:]}")
@@ -82,25 +83,18 @@ def _start(folder: Path, port: int, path: str, home: Path) -> Sshd | None:
             stdin=subprocess.DEVNULL,
             stderr=log,
         )
-    if _answers(port, process):
+    if _listens(folder / "log", process):
         return Sshd(folder, port, process)
     process.kill()
     process.wait()
     return None
 
 
-def _free() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _listens(log: Path, process: subprocess.Popen[bytes]) -> bool:
+    """By its own word: what answers on the port may be somebody else."""
 
+    def said() -> bool:
+        return b"Server listening on " in log.read_bytes()
 
-def _answers(port: int, process: subprocess.Popen[bytes]) -> bool:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return process.poll() is None
-        except OSError:
-            time.sleep(0.02)
-    return False
+    wait_until(lambda: said() or process.poll() is not None)
+    return said()

@@ -133,7 +133,7 @@ class Ledger:
         """Until all that was written before this call has been read."""
         self._read.clear()
         os.write(self._fd, b"mark\n")
-        assert self._read.wait(20)
+        assert self._read.wait(60)
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -55,7 +54,5 @@ def paste(hydra: Hydra, line: str) -> subprocess.CompletedProcess[str]:
 
 def has_ended(hydra: Hydra, lane: str) -> bool:
     """Whether a lane of the race that runs has come to its end, checks and all."""
-    texts = (file.read_text() for file in hydra.state.glob("*/runs/*/events.jsonl"))
-    lines = (line for text in texts for line in text.splitlines(True) if line.endswith("\n"))
-    kinds = ((event["kind"], event.get("lane")) for event in map(json.loads, lines))
+    kinds = ((event["kind"], event.get("lane")) for event in hydra.recorded())
     return ("lane_ended", lane) in kinds

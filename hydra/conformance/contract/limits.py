@@ -33,14 +33,14 @@ _FAR = ("--timeout", "5m", "--idle-timeout", "5m")
 RACES = (
     ContractRace(
         name="limits.idle",
-        options=("--timeout", "5m", "--idle-timeout", "2s"),
+        options=("--timeout", "5m", "--idle-timeout", "4s"),
         status="timed_out",
         error=("TimedOut", "idle"),
         exit_code=1,
     ),
     ContractRace(
         name="limits.total",
-        options=("--timeout", "2s", "--idle-timeout", "5m"),
+        options=("--timeout", "4s", "--idle-timeout", "5m"),
         status="timed_out",
         error=("TimedOut", "total"),
         exit_code=1,
