@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from hydra.commands.check import CheckRequest, plan_here
 from hydra.commands.known_checks import known_checks, named_apart
 from hydra.errors import Refused
 from hydra.race.recovery import runs
+from hydra.ranking.verdict import rank
 from hydra.records.plan import Confinement
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
 from tests.conftest import git
-from tests.support import fakes
+from tests.support import evidences, fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
 from tests.support.trust import needs_bwrap
@@ -324,6 +326,16 @@ def test_what_was_proved_on_another_ground_stays_so(hydra: Hydra) -> None:
     assert (after["state"], after["reason"]) == (before["state"], before["reason"])
     assert "fails with and without it" in race.of("wrong")["reason"], race
     assert race.top() == "right"
+
+
+def test_of_two_grounds_the_one_with_more_to_mend_puts_nobody_first() -> None:
+    base = evidences.result({"up": False})
+    wider = evidences.result({"up": False, "five": False})
+    more = evidences.lane("a", evidences.result({"up": True, "five": True}), base=[wider])
+    one = evidences.lane("b", evidences.result({"up": True}), base=[base])
+    lanes = [replace(more, baseline=(wider,)), one]
+    verdict = rank(evidences.evidence(lanes, [base]))
+    assert {lane.lane: lane.rank for lane in verdict.lanes} == {"a": 1, "b": 1}
 
 
 def test_rounds_of_which_no_ground_is_known_prove_nothing_together(tmp_path: Path) -> None:

@@ -144,6 +144,19 @@ def test_unittest_on_whose_lines_another_thread_writes(failing: bool) -> None:
     assert not tests.unnamed
 
 
+def test_unittest_names_what_it_runs_and_not_what_code_logs() -> None:
+    lines = [
+        "test_a (t.T.test_a) ... Reading (app.toml)",
+        "Loaded (app.toml)",
+        "ok",
+        "test_b (t.T.test_b)",
+        "What it is about ... ok",
+    ]
+    tests = read_text("\n".join([*lines, "", "Ran 2 tests in 0.1s", "", "OK", ""]).encode())
+    assert tests is not None
+    assert by_id(tests) == {"t.T.test_a": "passed", "t.T.test_b": "passed"}
+
+
 def test_unittest_says_nothing_of_a_name_that_counts_leave_open() -> None:
     """One of two was skipped, and which does not stand there."""
     lines = [f"test_{name} (t.T.test_{name}) ... {WARNS}" for name in "ab"]

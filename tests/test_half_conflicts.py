@@ -19,6 +19,9 @@ LEFT = [
     ("a.rb", "x = <<~EOS\n  text\nEOS\n=======\n"),
     ("run.sh", "cat <<EOF\ntext\nEOF\n>>>>>>> other\n"),
     ("ci.yml", "a: 1\n=======\nb: 2\n"),
+    ("src/b.rs", 'const A: &str = "\na\n";\n=======\n'),
+    ("b.rb", 'puts "a", "it\'s"\n=======\n'),
+    ("b.sh", 'echo "a\nb"\n=======\n'),
 ]
 NONE_LEFT = [
     ("README.md", "Example\n=======\n\n>>>>>>> quoted\n"),
@@ -36,6 +39,13 @@ NONE_LEFT = [
     ("a.php", "<?php\n$a = <<<EOT\n=======\nEOT;\n"),
     ("src/a.py", "# =======\nx = 1  # >>>>>>> no\n"),
     ("src/a.py", "========\n"),
+    ("src/a.rs", 'const A: &str = "\n=======\nTitle\n=======\n";\n'),
+    ("run.sh", 'echo "\n=======\n$1\n======="\n'),
+    ("a.rb", "puts 'Title\n=======\n'\n"),
+    ("a.rb", "puts DATA.read\n__END__\nTitle\n=======\n"),
+    ("a.php", "<?php\n$a = '\n=======\n';\n"),
+    ("A.cs", 'var a = @"\n=======\n";\n'),
+    ("a.cpp", 'auto a = R"(\n=======\n)";\n'),
 ]
 
 

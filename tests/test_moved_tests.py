@@ -7,7 +7,7 @@ import re
 import pytest
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import put_back, without_tests
+from hydra.analysis.tampering.inline_tests import gone, put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
@@ -25,6 +25,15 @@ def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: st
     assert changed(bare) == (path,)
     moved = [file(path, old, None), copy]
     assert changed(moved) == ()
+    there = file(copy.path, "\n", f"\n{old}")
+    assert changed([file(path, old, ""), there]) == ()
+
+
+def test_what_a_type_begins_is_code_that_stays() -> None:
+    code = "size_t pages(size_t n, size_t size)\n{\n    return n / size;\n}\n"
+    test = "unittest\n{\n    assert(pages(3, 2) == 2);\n}\n"
+    attic = file("source/attic.d", None, test)
+    assert changed([file("source/pager.d", code + test, code), attic]) == ("source/pager.d",)
 
 
 DELETED = [("src/up.zig", ZIG), ("source/up.d", D), ("src/up.ts", VITEST_IN_SOURCE)]
@@ -46,4 +55,18 @@ def test_a_block_of_tests_that_is_gone_holds_its_patch_back(path: str, old: str)
         ("deletes the test ups",),
     )
     assert gates(file(path, old, None), file(f"lib/{path}", None, old)) == ()
+    lines = old.removeprefix(bare).replace("if (import.meta.vitest) {\n", "").split("\n")
+    tests = "\n".join(f"    {line}" for line in lines)
+    assert gates(file(path, old, bare), file(f"tests/{path}", None, tests)) == ()
     assert gates(file(path, old, old.replace("1", "2"))) == ()
+
+
+def test_blocks_of_which_one_is_made_are_not_gone() -> None:
+    code, ask = "fn up() u32 {\n    return 1;\n}\n", "    try expect(up() == {});\n"
+    two = "".join(f'\ntest "{number}" {{\n{ask.format(number)}}}\n' for number in (1, 2))
+    one = f'\ntest "both" {{\n{ask.format(1)}{ask.format(2)}}}\n'
+    assert gone([file("src/up.zig", code + two, code + one)]) == {}
+    less = one.replace(ask.format(2), "")
+    assert gone([file("src/up.zig", code + two, code + less)]) == {}
+    none = gone([file("src/up.zig", code + two, code + one.replace("==", "!="))])
+    assert [*none] == ["src/up.zig"]

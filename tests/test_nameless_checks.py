@@ -80,9 +80,19 @@ def test_a_new_test_beside_the_mend_is_no_reason_to_hold_it_back() -> None:
         ("lib/queue_test.mjs", True),
         ("index.test-d.ts", True),
         ("latest.js", False),
+        ("src/main/java/com/acme/TypeSpec.java", False),
+        ("core/src/commonMain/kotlin/PodSpec.kt", False),
+        ("src/main/webapp/app/pager.spec.ts", True),
+        ("src/test/java/com/acme/TypeSpec.java", True),
+        ("app/Contest.php", False),
+        ("Latest.cs", False),
+        ("PagerTest.php", True),
+        ("PAGERTests.cs", True),
+        ("pager_test.php", True),
+        ("tests.swift", True),
     ],
 )
-def test_what_ava_node_and_django_run_are_tests(path: str, tests: bool) -> None:
+def test_what_ava_node_django_and_gradle_run_are_tests(path: str, tests: bool) -> None:
     assert (is_tests(path), is_support(path)) == (tests, tests)
 
 

@@ -109,9 +109,9 @@ def test_tests_are_known_by_their_names_in_each_language() -> None:
         assert is_test(path.encode()), path
     for ending in ("java", "kt", "groovy", "scala"):
         for name in ("PagerSpec", "HTTPSpec", "V2Spec"):
-            assert is_test(f"src/main/{name}.{ending}".encode()), (name, ending)
-        assert not is_test(f"src/main/Spec.{ending}".encode()), ending
-        assert not is_test(f"src/main/Inspec.{ending}".encode()), ending
+            assert is_test(f"src/{name}.{ending}".encode()), (name, ending)
+        assert not is_test(f"src/Spec.{ending}".encode()), ending
+        assert not is_test(f"src/Inspec.{ending}".encode()), ending
     code = ("src/contest.clj", "lib/acrobat.pm", "Testing.hs", "src/Latest.hs", "run.jl", "up.sol")
     for path in ("tests/data.json", "src/latest.py", "src/contest.go", "testing.md", *code):
         assert not is_test(path.encode()), path

@@ -37,6 +37,10 @@ NO_SKIPS: list[tuple[str, str, str, Filled]] = [
     ("spec/a_spec.rb", RUBY, "", ("", "pending ||= 2\n    ")),
     ("spec/a_spec.rb", RUBY, "", (", status: :pending", "")),
     ("spec/a_spec.rb", RUBY, "", (", skip: false", "")),
+    ("spec/a_spec.rb", RUBY, "", ("", "pending!(order)\n    ")),
+    ("spec/a_spec.rb", "describe 'A' do\n  it {{ expect(a{}).to eq 1 }}\nend\n", "", (".pending",)),
+    ("web/a.test.js", JS, "", ("import {\n  pending,\n} from 'queue'\n", "", "pending()\n  ")),
+    ("web/a.test.js", JS, "", ("const { ctx } = query()\n", "", "ctx.skip(first)\n  ")),
 ]
 
 

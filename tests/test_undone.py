@@ -105,7 +105,9 @@ def test_of_equals_the_one_that_takes_nothing_back_is_first(history: History) ->
     verdict = rank(replace(facts, lanes=lanes, baseline=(base,)))
     assert {lane.lane: lane.rank for lane in verdict.lanes} == {"c": 1, "a": 2, "b": 2}
     assert verdict.top == "c"
-    assert verdict.says.endswith("it takes nothing back of a recent commit, unlike a and b")
+    assert verdict.says.endswith("it undoes no recent commit, unlike a and b")
+    asking = replace(facts, lanes=lanes, baseline=(base,), task="Please revert the guard again")
+    assert {lane.lane: lane.rank for lane in rank(asking).lanes} == {"a": 1, "b": 1, "c": 3}
 
 
 def test_a_part_of_a_commit_is_said_with_its_file(history: History) -> None:

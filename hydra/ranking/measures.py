@@ -3,12 +3,16 @@ size nor speed is one: they say nothing of what a patch does."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
+from hydra.checks.record import CheckResult, CheckStatus
 from hydra.ranking.cross_tests import spoiled
+from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import CrossTest, Reason, State
 from hydra.ranking.ranks import Measure
 from hydra.ranking.results import LaneResults
@@ -34,7 +38,7 @@ DECIDES: Mapping[str, str] = {
     "objections": "tests of fewer lanes fail with it than with {}",
     "literal": "the code of {} gives what a test expects, or asks whether tests run it",
     "spoiled": "new tests that pass on the base fail with {}, and of fewer lanes or none with it",
-    "undoes": "it takes nothing back of a recent commit, unlike {}",
+    "undoes": "it undoes no recent commit, unlike {}",
     "agreement": "more lanes left the same patch as it than as {}",
     "build": "it builds, and {} does not",
     "tests": "it is equal to {} in all tests, and brings {brings} of them",
@@ -57,6 +61,7 @@ def measures(
     rows: Sequence[CrossTest],
     demanded: Mapping[str, Collection[str]],
     idle: Mapping[str, bool | None],
+    evidence: Evidence,
 ) -> tuple[Measure, ...]:
     """Of every lane; more is better, None is unknown."""
     lanes = standings.items()
@@ -68,7 +73,7 @@ def measures(
         # What nobody tested is at least something to test.
         Measure("code", {lane: float(lane not in untested or has_code(r)) for lane, r in lanes}),
         # Of two untested ones a check may hold back the one that mends something.
-        Measure("base", {lane: _number(results.mended()) for lane, results in lanes}),
+        Measure("base", _mended(standings, evidence)),
         Measure("gates", {lane: float(not gates[lane]) for lane in standings}),
         Measure("broken", {lane: -float(len(results.broken)) for lane, results in lanes}),
         Measure("does", {lane: _does(idle.get(lane)) for lane in standings}),
@@ -84,7 +89,10 @@ def measures(
             "spoiled",
             {standing: -_authors(spoiled(standing, rows, authors)) for standing in standings},
         ),
-        Measure("undoes", {lane: -float(_undoes(findings.get(lane, ()))) for lane in standings}),
+        Measure(
+            "undoes",
+            {lane: -float(_undoes(findings.get(lane, ()), evidence.task)) for lane in standings},
+        ),
         Measure("agreement", {lane: _agreeing(lane, same) for lane in standings}),
         Measure("build", {lane: _number(results.build) for lane, results in lanes}),
         Measure("lint", {lane: _number(results.lint) for lane, results in lanes}),
@@ -98,15 +106,46 @@ def measures(
     )
 
 
+def _mended(standings: Mapping[str, LaneResults], evidence: Evidence) -> Mapping[str, float | None]:
+    """How many of the base's failures each mends; unknown for those whose checks ran where other
+    tests of the base fail than for most."""
+    failures = {
+        lane: _failures(evidence.baseline_of(results.lane)) for lane, results in standings.items()
+    }
+    ((most, _),) = Counter(failures.values()).most_common(1) or [(frozenset(), 0)]
+    return {
+        lane: _number(results.mended()) if failures[lane] == most else None
+        for lane, results in standings.items()
+    }
+
+
+def _failures(baseline: Sequence[CheckResult]) -> frozenset[tuple[str, str]]:
+    failed = (result for result in baseline if result.status is CheckStatus.FAILED)
+    return frozenset(
+        (result.check.name, name)
+        for result in failed
+        for name, status in (result.tests.by_id.items() if result.tests else [("", "failed")])
+        if status == "failed"
+    )
+
+
 def _literal(findings: Sequence[Finding]) -> bool:
     """Whether code gives what tests expect, or asks whether it runs under tests."""
     return any(finding.kind == "hard_coded" for finding in findings)
 
 
-def _undoes(findings: Sequence[Finding]) -> bool:
-    """Whether it takes back one of the base's last commits: who does so with another agrees in a
-    habit, not in a mend."""
-    return any(finding.kind == "undoes" for finding in findings)
+_TAKING_BACK = re.compile(
+    r"\b(?:revert|undo|roll(?:ing|ed)?[ -]?back|back(?:ing|ed)?[ -]out|restor"
+    r"|remov|delet|drop|rid\b|(?:tak|bring|put)\w*(?: \S+){0,6}? back\b)",
+    re.I,
+)
+"""How a task says that what is there is to be taken back."""
+
+
+def _undoes(findings: Sequence[Finding], task: str) -> bool:
+    """Whether it takes back one of the base's last commits, and no word of the task is of that: who
+    does so with another agrees in a habit, not in a mend."""
+    return any(finding.kind == "undoes" for finding in findings) and not _TAKING_BACK.search(task)
 
 
 def _authors(rows: Sequence[CrossTest]) -> float:

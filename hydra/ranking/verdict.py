@@ -203,6 +203,7 @@ class _RankingState:
                         if lane in demanded
                     },
                     idle,
+                    evidence,
                 )
                 if tested or measure.name in UNTESTED
             ],

@@ -91,12 +91,13 @@ TEST_NAME = re.compile(
     r"|.*_test\.[cm]?[jt]sx?|.*\.test-d\.[cm]?tsx?|test-.*\.(el|r)|.*-tests?\.el|runtests\.jl"
     r"|.*\.(t|t\.sol|feature|bats|phpt|robot|vader|tests\.ps1|tftest\.hcl)"
     r"|.*_(spec|test)\.(rb|cr)|.*_spec\.lua|.*_suite\.erl"
-    r"|.*tests?\.(java|kt|cs|fs|vb|scala|groovy|php|swift)"
+    r"|(?-i:.*Tests?|(.*[^A-Za-z])?tests?)\.(java|kt|cs|fs|vb|scala|groovy|php|swift)"
     r"|(?-i:(.*[a-z\d](IT|Specification)|.+Spec)\.(java|kt|groovy|scala|hs)|Test[A-Z].*\.hs)",
     re.I,
 )
 """What a file of tests is called by the habits of its language, wherever it lies. Others are known
 by the runs that name them (`checks.collected`)."""
+_DELIVERED = re.compile(r"(?:.*/)?src/(?:main|\w+Main)/.*\.(?:java|kt|groovy|scala)")
 _FOLDERS_OF_TESTS = TEST_FOLDERS | {"test", "testing"}
 _SUITE = re.compile(r"(?:(?:packages|libs|modules)/[^/]+/)?(?:src/|source/)?test\.[cm]?[jt]sx?")
 
@@ -124,10 +125,18 @@ def is_test(path: bytes) -> bool:
     """Whether a path is a test's file, by the habits of its language."""
     text = path.decode("utf-8", "replace")
     *folders, name = text.split("/")
+    if is_delivered(text):
+        return False
     if TEST_NAME.fullmatch(name) or is_suite(text):
         return True
     code = re.search(r"\.(py|[cm]?[jt]sx?|go|rs|rb|java|kt|cs|c|cc|cpp|php|exs|swift|sh)$", name)
     return bool(code) and not _FOLDERS_OF_TESTS.isdisjoint(map(str.lower, folders))
+
+
+def is_delivered(path: str) -> bool:
+    """Whether a path is code that is delivered, whatever it is called: where Maven, Gradle and sbt
+    look for that, a `TypeSpec.java` tests nothing."""
+    return bool(_DELIVERED.fullmatch(path))
 
 
 def is_suite(path: str) -> bool:

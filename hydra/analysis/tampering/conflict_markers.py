@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
@@ -16,6 +17,8 @@ _FIXTURE = re.compile(r"(?:^|/)(?:tests?|specs?|testdata|fixtures?)/|\.(?:patch|
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _REMNANT = re.compile(r"^(?:={7}|(?:<{7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?$", re.M)
 _HEREDOC = re.compile(r"<<[-~<]?[ \t]*[\"']?([A-Za-z_]\w*)")
+_QUOTES: dict[Family, str] = {"shell": '"', "ruby": "\"'", "rust": '"', "jvm": '"'}
+"""What may open a string that ends on a line further down, and is not read as one."""
 _FAMILIES: dict[str, Family] = {
     **dict.fromkeys(("py", "pyi"), "python"),
     **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "json"), "javascript"),
@@ -72,17 +75,24 @@ def _remnants(path: str, text: str) -> list[int]:
     family = _FAMILIES.get(path.rpartition(".")[2].lower())
     if family is None or too_much(text) or not _REMNANT.search(text):
         return []
+    is_php = path.lower().endswith(".php")
+    quotes = _QUOTES["ruby"] if is_php else _QUOTES.get(family, "")
     lines: list[int] = []
-    ends = ""
+    ends, opened = "", Counter[str]()
     written = text.split("\n")
     for number, line in enumerate(source(text, family).bare.split("\n"), 1):
         if ends:
             ends = "" if written[number - 1].strip(" \t\r;)") == ends else ends
         elif _REMNANT.fullmatch(line):
-            lines.append(number)
-        elif family in ("shell", "ruby") or path.endswith(".php"):
-            match = _HEREDOC.search(written[number - 1]) if "<<" in line else None
-            ends = match[1] if match else ""
+            if not (line.startswith("=") and any(count % 2 for count in opened.values())):
+                lines.append(number)
+        elif family == "ruby" and line.rstrip("\r") == "__END__":
+            break
+        else:
+            opened.update({quote: line.count(quote) for quote in quotes})
+            if family in ("shell", "ruby") or is_php:
+                match = _HEREDOC.search(written[number - 1]) if "<<" in line else None
+                ends = match[1] if match else ""
     return lines
 
 

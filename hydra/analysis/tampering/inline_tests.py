@@ -34,15 +34,16 @@ class InlineTest(NamedTuple):
 
 def inline_changed(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
     """The files of code in which a patch changes or drops tests that were there."""
-    new = _of_new(files)
-    return tuple(file for file in files if _is_code(file) and _lost(file, new))
+    came = _came(files)
+    return tuple(file for file in files if _is_code(file) and _lost(file, came))
 
 
 def gone(files: Sequence[FileChange]) -> dict[str, tuple[str, ...]]:
     """By file of code the tests that a patch has taken out of it, by what they are known by, where
-    no other stands in their place there, and none like them where their code has moved to."""
-    new = _of_new(files)
-    rows = ((file.path, _taken_out(file, new)) for file in files if _is_code(file))
+    no other stands in their place there, and none like them where their code has moved to, in what
+    is left or in a file of tests: whether they pass there, the base's show, which are put back."""
+    came, lines = _came(files), _lines_of_tests(files)
+    rows = ((file.path, _taken_out(file, came, lines)) for file in files if _is_code(file))
     return {path: names for path, names in rows if names}
 
 
@@ -73,7 +74,7 @@ def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
         at = piece.end
         if fitting is not None:
             parts.append(old[fitting.start : fitting.end])
-    moved = _moved(file, _of_new(files))
+    moved = _moved(file, _came(files))
     lost = [piece for piece in pieces.values() if old[piece.start : piece.end] not in moved]
     if not all(piece.loose for piece in lost):
         return None
@@ -108,12 +109,19 @@ def _lost(file: FileChange, elsewhere: frozenset[str]) -> bool:
     return old != new and not {*old} <= {*_moved(file, elsewhere), *new}
 
 
-def _taken_out(file: FileChange, elsewhere: frozenset[str]) -> tuple[str, ...]:
+def _taken_out(
+    file: FileChange, elsewhere: frozenset[str], lines: frozenset[str]
+) -> tuple[str, ...]:
     old, new = file.old or "", file.new or ""
     before = {piece.key: old[piece.start : piece.end] for piece in _pieces(file.path, old)}
     after = {piece.key: new[piece.start : piece.end] for piece in _pieces(file.path, new)}
     same = {*after.values(), *_moved(file, elsewhere)}
-    names = [key for key, text in before.items() if key not in after and text not in same]
+    lines = lines.union(*map(_lines, after.values()))
+    names = [
+        key
+        for key, text in before.items()
+        if key not in after and text not in same and not _asks(file.path, text) <= lines
+    ]
     others = [
         key for key, text in after.items() if key not in before and text not in before.values()
     ]
@@ -121,11 +129,11 @@ def _taken_out(file: FileChange, elsewhere: frozenset[str]) -> tuple[str, ...]:
 
 
 def _moved(file: FileChange, elsewhere: frozenset[str]) -> frozenset[str]:
-    """The tests of a file that stand in a new one by now, as what they test does: one whose code
+    """The tests of a file that stand in another by now, as what they test does: one whose code
     is where it was has been copied, and asks what it asked of nothing there."""
     old, new = file.old or "", file.new or ""
-    stays = {*_DEFINES.findall(without_tests(file.path, new))}
-    names = stays | {*_DEFINES.findall(without_tests(file.path, old))}
+    stays = _defined(file.path, without_tests(file.path, new))
+    names = stays | _defined(file.path, without_tests(file.path, old))
     keys = {piece.key for piece in _pieces(file.path, new)}
     moved = set()
     for piece in _pieces(file.path, old):
@@ -137,10 +145,37 @@ def _moved(file: FileChange, elsewhere: frozenset[str]) -> frozenset[str]:
     return frozenset(moved)
 
 
-def _of_new(files: Sequence[FileChange]) -> frozenset[str]:
-    """All tests in the code that a patch adds."""
-    new = (file for file in files if exists(file) and not existed(file))
-    return frozenset(text for file in new for text in _texts(file.path, file.new or ""))
+def _came(files: Sequence[FileChange]) -> frozenset[str]:
+    """All tests that code has with the patch and had not without it."""
+    rows = (
+        _texts(file.path, file.new or "") - _texts(file.path, file.old or "")
+        for file in files
+        if exists(file)
+    )
+    return frozenset[str]().union(*(row.keys() for row in rows))
+
+
+def _lines_of_tests(files: Sequence[FileChange]) -> frozenset[str]:
+    """All lines that files of tests have with the patch and had not without it."""
+    rows = (
+        _lines(file.new or "") - _lines(file.old or "")
+        for file in files
+        if exists(file) and supports_tests(file)
+    )
+    return frozenset[str]().union(*rows)
+
+
+def _lines(text: str) -> set[str]:
+    """The lines that say something, however far they stand in."""
+    lines = (line.strip() for line in text.split("\n") if "import.meta.vitest" not in line)
+    return {line for line in lines if _NAME.search(line)}
+
+
+def _asks(path: str, text: str) -> set[str]:
+    """The lines of a test without that which names a block, where it has others."""
+    body = text.lstrip().partition("\n")[2]
+    is_named = path.rpartition(".")[2].lower() in _BLOCKS and _NAME.search(body)
+    return _lines(body if is_named else text)
 
 
 def _name(key: str) -> str:
@@ -152,15 +187,27 @@ _DEFINES = re.compile(
     r"\b(?:def|defp|cdef|cpdef|fn|func|function|class|struct|enum|trait|type|const|let|var"
     r"|auto|void|bool|char|int|long|float|double|string|u?int\d+_t)[ \t]+(\w+)"
 )
+_TYPED = re.compile(
+    r"^[ \t]*(?!(?:return|else|throw|new|case|goto|delete|assert|co_\w+)\b)"
+    r"(?:[\w:<>,\[\]*&!.]++[ \t]++)+[*&]*+(\w+)[ \t]*\(",
+    re.M,
+)
+"""A function of a language that begins it with its type: `size_t pages(size_t n)`."""
 _NAME = re.compile(r"\w+")
 
 
-def _texts(path: str, text: str) -> list[str]:
-    return [text[piece.start : piece.end] for piece in _pieces(path, text)]
+def _defined(path: str, text: str) -> set[str]:
+    typed = path.rpartition(".")[2].lower() in _TYPES_FIRST
+    return {*_DEFINES.findall(text), *(_TYPED.findall(text) if typed else ())}
+
+
+def _texts(path: str, text: str) -> Counter[str]:
+    return Counter(text[piece.start : piece.end] for piece in _pieces(path, text))
 
 
 _OF_PYTHON = re.compile(r"^[ \t]*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
 
+_TYPES_FIRST = ("c", "cc", "cpp", "cxx", "h", "hh", "hpp", "d")
 _BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
     "zig": ("jvm", re.compile(r"^[ \t]*test\b[^{;]{0,500}\{", re.M)),
     "d": ("go", re.compile(r"^[ \t]*(?:@?\w+[ \t]+)*unittest\s*\{", re.M)),
@@ -169,7 +216,7 @@ _BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
         ("javascript", re.compile(r"^[ \t]*if\s*\(\s*import\.meta\.vitest\s*\)\s*\{", re.M)),
     ),
     **dict.fromkeys(
-        ("c", "cc", "cpp", "cxx", "h", "hh", "hpp"),
+        _TYPES_FIRST[:-1],
         (
             "jvm",
             re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]{0,500}\)\s*\{", re.M),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_suite, is_test
+from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_delivered, is_suite, is_test
 from hydra.analysis.patch import FileChange
 
 _ALWAYS = TEST_FOLDERS | {"__snapshots__", "testdata", "e2e"}
@@ -51,7 +51,7 @@ def is_tests(path: str) -> bool:
 
 def is_support(path: str) -> bool:
     """Whether a path is a test, or something that lies beside tests for them to use."""
-    if is_configuration(path):
+    if is_configuration(path) or is_delivered(path):
         return False
     return _is_named(path) or _beside(path)
 

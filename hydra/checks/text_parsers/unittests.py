@@ -38,7 +38,7 @@ class Unittest:
         self._names: dict[str, Status] = {}
         self._listed: dict[str, None] = {}
         self._groups: set[str] = set()
-        self._begun = ""
+        self._begun = self._titled = ""
         self._ran = -1
 
     def feed(self, line: str) -> None:
@@ -52,7 +52,7 @@ class Unittest:
             self._add(self._identity(heading[1], heading[2]), "failed")
         elif "(" in line and self._takes(line):
             pass
-        elif self._begun:
+        elif self._begun or self._titled:
             self._late(line)
 
     def _takes(self, line: str) -> bool:
@@ -72,8 +72,10 @@ class Unittest:
         match = _NAMED.match(line)
         if match is None or "." not in match[2]:
             return False
-        self._begun = self._identity(match[1], match[2])
-        self._listed[self._begun] = None
+        if match[3] is None:  # what it is about comes on the next line; else it is what code logs
+            self._titled = self._identity(match[1], match[2])
+            return True
+        self._begin(self._identity(match[1], match[2]))
         rest = match[4] or ""
         if rest and (result := _RESULT.match(rest)):
             self._add(self._begun, _status(result[1]))
@@ -81,9 +83,17 @@ class Unittest:
                 self._begun = ""
         return True
 
+    def _begin(self, name: str) -> None:
+        self._begun, self._titled = name, ""
+        self._listed[name] = None
+
     def _late(self, line: str) -> None:
         described = _DESCRIBED.match(line)
-        if result := _RESULT.match(described[1] if described else line):
+        if self._titled and (described or line.endswith(" ...")):
+            self._begin(self._titled)
+        self._titled = ""
+        result = _RESULT.match(described[1] if described else line) if self._begun else None
+        if result:
             self._add(self._begun, _status(result[1]))
             self._begun = ""
 

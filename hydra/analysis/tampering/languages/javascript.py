@@ -44,7 +44,10 @@ _SKIPPING = re.compile(
 """What skips the test that it stands in: with a number it is something else's (`t.skip(10)`)."""
 _OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*:(?!\s*(?:false|undefined)\b)")
 _DECLARED = re.compile(
-    r"\b(?:const|let|var|function)\s+(t|ctx|context|pending)\b|\bimport\b[^;\n]{0,200}\b(pending|ctx|context)\b"
+    r"\b(?:const|let|var|function)\s+(t|ctx|context|pending)\b"
+    r"|\bimport\b[^;\n]{0,200}\b(pending|ctx|context)\b"
+    r"|\b(?:const|let|var|import)\s+(?:type\s+|[\w$]+\s*,\s*)?[{\[][^}\]]{0,300}"
+    r"\b(t|ctx|context|pending)\b"
 )
 """What the file itself calls so: no test's context."""
 

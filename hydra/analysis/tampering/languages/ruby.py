@@ -28,13 +28,14 @@ _OPEN = re.compile(
 )
 _TITLE = re.compile(r"\(?\s*[\"'](?P<title>(?:[^\"'\\]|\\.)*)[\"']|\(?\s*(?P<const>[A-Z][\w:]*)")
 _SKIP = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!\s*(?:[:=.\[,*/<>&|?+-]|\(?\d))"
+    r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!!|\s*(?:[:=.\[,*/<>&|?+-]|\(?\d))"
     r"(?P<rest>[^\n]*)",
     re.M,
 )
 _FLAG = re.compile(
     r"(?<![:\w])(?<!: )(?<!=> ):?(skip|pending|focus)\b(?!\s*(?::|=>)\s*(?:false|nil)\b)"
 )
+_BODY = re.compile(r"\bdo\b|(?<![,(])\s\{")
 _EXPECT = re.compile(r"\bexpect\s*(?P<open>[({])")
 _TO = re.compile(r"\s*\.\s*(to_not|not_to|to)\b\s*\(?\s*(?P<matcher>[\w.]+[?!]?)")
 _ASSERT = re.compile(r"^[ \t]*(?P<word>assert|refute)(?P<how>_\w+[?!]?)?\b(?P<rest>[^\n]*)", re.M)
@@ -109,6 +110,7 @@ class _File:
         if term.startswith("x"):
             return [SkipMark("skip", term, line)]
         after = re.sub(r"[\"'](?:[^\"'\\]|\\.)*[\"']", "", rest)
+        after = _BODY.split(after)[0]
         flags = [flag for flag in _FLAG.findall(after) if flag != "focus"]
         if flags:
             kind = "skip" if flags[0] == "skip" else "expected_failure"
