@@ -274,6 +274,11 @@ def test_vitest() -> None:
     assert counts(broken) == (6, 3, 2)
 
 
+def test_vitest_2_1_1_has_two_spaces_before_what_a_file_counts() -> None:
+    plain = (FIXTURES / "vitest-3.2.7" / "plain.txt").read_bytes()
+    assert read_text(plain.replace(b".js (", b".js  (")) == read_text(plain)
+
+
 @pytest.mark.parametrize("version", VITESTS)
 def test_a_title_of_vitests_that_ends_in_a_time_stays_whole(version: str) -> None:
     for name in ("titles", "titles-colour"):

@@ -325,6 +325,9 @@ def test_an_option_is_known_by_any_help_text_and_not_after_two_dashes(scratch: P
     files = [str(help_file)]
     assert unknown_option(["--json", "--cd=/x", "--", "--prompt"], files) == ""
     assert unknown_option(["--js"], files) == "--js"
+    help_file.write_text("skip: --prompt[-file], --add\n")
+    assert unknown_option(["--prompt", "--prompt-file", "x", "--add"], files) == ""
+    assert unknown_option(["--add-file"], files) == "--add-file"
     assert unknown_option(["--js"], []) == ""
 
 

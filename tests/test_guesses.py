@@ -205,6 +205,31 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
 
 
 @pytest.mark.slow
+def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, repo: Path) -> None:
+    """Its tests are a script of a package, which options name; once installed, it is run."""
+    hydra = Hydra(scratch, repo)
+    package = repo / "packages" / "a"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text('{"name": "a", "scripts": {"prep": "no-such-runner"}}')
+    scripts = {"test": "npm run pre && true", "pre": "npm run --workspaces --if-present prep"}
+    manifest = {"scripts": scripts, "workspaces": ["packages/*"]}
+    (repo / "package.json").write_text(json.dumps(manifest))
+    (repo / "package-lock.json").write_text("{}")
+    commit(repo)
+    hydra.agent("claude", [DONE])
+    done = hydra.run("race", "Do it", "-a", "claude")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
+    assert "hint: npm ci, then race again; or --setup 'npm ci'; " in text
+    assert "agent started" not in text
+    (repo / ".git/info/exclude").write_text("node_modules/\n")
+    (package / "node_modules" / "b").mkdir(parents=True)
+    (package / "node_modules" / "b" / "index.js").write_text("")
+    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [".venv", "env"])
 def test_an_environment_that_git_does_not_ignore_is_shown_as_a_whole(
     scratch: Path, repo: Path, name: str

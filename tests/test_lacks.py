@@ -135,6 +135,7 @@ def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
             "SHOP_KEY",
             "export",
         ),
+        ("note: run with `SHOP_KEY=1` environment variable to display a backtrace", "", ""),
         ("main.go:3:8: package shop/static is not in std (/usr/lib/go)", "static", "--share"),
         ("error: DATABASE_URL\n  must be a URL", "DATABASE_URL", "--copy .env"),
         ("No such file or directory: 'local.cfg'", "", ""),

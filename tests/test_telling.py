@@ -264,6 +264,19 @@ def test_what_a_tool_says_of_what_went_well_is_no_reason(
     assert lines((FIXTURES / f"{recording}.txt").read_text()) == telling
 
 
+def test_mocha_s_error_of_any_kind_is_told_and_no_frame_of_its_stack() -> None:
+    stack = (
+        "      at errorHandler (test/cart.js:12:3)\n"
+        "      at process.processTicksAndRejections (node:internal/process/task_queues:81:21)\n"
+    )
+    failing = "  1 failing\n\n  1) cart\n       adds up:\n"
+    unparsed = "     SyntaxError: Unexpected token 'p' is not valid JSON\n"
+    assert lines(f"{failing}{unparsed}{stack}") == (
+        "SyntaxError: Unexpected token 'p' is not valid JSON",
+    )
+    assert lines(f"{failing}     it is late\n{stack}") == ("adds up:", "it is late")
+
+
 def test_a_failure_far_from_the_end_is_seen_and_what_is_to_do_is_none() -> None:
     more = "ok 3 throws error when it fails to parse\n" * 5000
     output = f"TAP version 13\nnot ok 1 error is told # TODO\nnot ok 2 adds up\n{more}# fail  1\n"

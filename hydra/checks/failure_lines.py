@@ -36,7 +36,7 @@ _STRONG = (
     re.compile(r"^\s+\w+_test\.go:\d+: "),
     re.compile(r"^\s*Cannot find (?:module|package) ['\"]|^\S+\.go:\d+:\d+: "),  # jest, go
     re.compile(r"^npm (?:ERR!|error) "),
-    re.compile(r"^\s*(?:AssertionError|Error|TypeError|ReferenceError)\b.*: "),
+    re.compile(r"^\s*(?:[A-Z]\w*)?Error\b.*: "),  # mocha
     re.compile(r"^\s+\d+:\d+\s+error\s+\S"),  # eslint
     re.compile(
         r"^\s*not ok \d+(?!.* # (?:TODO|SKIP)\b)|^\(fail\) |\S \.\.\. FAILED\b"
@@ -60,9 +60,10 @@ _OF_RUNNERS = re.compile(
     r"|^npm (?:ERR!|error)$|^\s*(?:WARN|ELIFECYCLE)\b|^> \S+@\d\S* \S|^\s+\d+:\d+\s+warning\s"
     r"|^\[notice\] |^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code"
     r"|^info Visit https:|^\(Use `node --trace-uncaught |^Node\.js v\d|^\s*[\^~]+$"
+    r"|^\s+at (?:\S+ )*\(?\S+:\d+:\d+\)?$"
 )
-"""What npm, pnpm, yarn, node and pip say of themselves and of the failure of a script, and what is
-a warning: never a reason while there is any other line."""
+"""What npm, pnpm, yarn, node and pip say of themselves and of the failure of a script, the frames
+of a stack, and what is a warning: never a reason while there is any other line."""
 _CAUSED = re.compile(
     r"(?:The above exception was the direct cause of|During handling of the above exception)"
 )

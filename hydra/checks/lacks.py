@@ -59,6 +59,8 @@ _UNSET = re.compile(
     r"|missing|required|must be|environment variable|\benv var|unbound|is empty|NotPresent",
     re.IGNORECASE,
 )
+_ADVICE = re.compile(r"\brun with ['\"`]?([A-Z][A-Z0-9_]{3,})=")
+"""What shows more where it is set, as RUST_BACKTRACE does: nothing lacks it."""
 _FIELD = re.compile(r"^(?:E\s+)?(\w+)\n(?:E\s+)?\s*Field required\b", re.MULTILINE)
 _NEAR = 3
 """Lines around a variable's name in which it may be said that it is not there."""
@@ -221,8 +223,9 @@ def _of_package(name: str, index: _Index) -> Iterator[str]:
 def _unset(text: str) -> Iterator[str]:
     """Variables near words that say that one is not there, and what pydantic reads them into."""
     lines = text.splitlines()
+    advised = frozenset(_ADVICE.findall(text))
     for number, line in enumerate(lines):
-        names = _VARIABLE.findall(line)
+        names = [name for name in _VARIABLE.findall(line) if name not in advised]
         near = lines[max(0, number - _NEAR) : number + _NEAR + 1] if names else []
         if any(map(_UNSET.search, near)):
             yield from names

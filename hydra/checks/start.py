@@ -15,7 +15,7 @@ from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext
 from hydra.checks.network import seeks_network
 from hydra.checks.programs import missing
-from hydra.checks.project import Project
+from hydra.checks.project import Project, folders_in
 from hydra.checks.run import SHELL
 from hydra.config.check_names import RUNNERS, name_of, split_folders, words_of
 from hydra.log import get_logger
@@ -224,8 +224,9 @@ def _packages(top: Path, place: Path) -> str:
     return ":".join(os.path.relpath(path / "node_modules" / ".bin", place) for path in above)
 
 
-def _needs(command: str, place: Path) -> Iterator[tuple[str, str]]:
-    """The programs of a command, each with the module that it has to have, or ""."""
+def _needs(command: str, place: Path) -> Iterator[tuple[str, str, str]]:
+    """The programs of a command, each with the module that it has to have, or "", and the package
+    of a workspace that is to have it, or ""."""
     terms = words_of(command)
     if not terms or not re.fullmatch(r"[\w./+-]+", terms[0]):
         return
@@ -233,21 +234,36 @@ def _needs(command: str, place: Path) -> Iterator[tuple[str, str]]:
     is_module = terms[0].rpartition("/")[2].startswith("python") and terms[1:2] == ["-m"]
     if is_module and terms[2:] and "PYTHONPATH=" not in command:
         module = terms[2]
-    yield terms[0], module
-    script = _package_script(terms, place)
-    yield from ((term, "") for term in script[:1] if re.fullmatch(r"[\w./@+-]+", term))
+    yield terms[0], module, ""
+    script, folder = _package_script(terms, place)
+    package = "" if folder == place else os.path.relpath(folder, place)
+    yield from ((term, "", package) for term in script[:1] if re.fullmatch(r"[\w./@+-]+", term))
 
 
-def _package_script(terms: list[str], place: Path, deep: int = 5) -> list[str]:
-    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, and of
-    the first that this calls in turn."""
+def _package_script(terms: list[str], place: Path, deep: int = 5) -> tuple[list[str], Path]:
+    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, or of
+    the first that this calls in turn, and whose it is."""
     verbs = [term for term in terms[1:] if term not in ("run", "run-script")]
-    if terms[0] not in _MANAGERS or not verbs or verbs[0].startswith("-"):
-        return []
+    if terms[0] not in _MANAGERS or not verbs or not deep:
+        return [], place
     name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
+    if name.startswith("-"):  # `pnpm -r test`, `pnpm --filter NAME test`
+        place, name = _member(verbs, place)
     line = Project(place, place).table("scripts").get(name, "")
     script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", line))
-    return (_package_script(script, place, deep - 1) if script and deep else []) or script
+    inner = _package_script(script, place, deep - 1) if script else ([], place)
+    return inner if inner[0] else (script, place)
+
+
+def _member(words: Sequence[str], place: Path) -> tuple[Path, str]:
+    """The first package below `place` that has a script of one of these names, and the name: which
+    of them options mean is not asked. Without one `place`, and ""."""
+    above = folders_in(place) if Project(place, place).is_workspace else []
+    inside = ((name, *(f"{name}/{inner}" for inner in folders_in(place / name))) for name in above)
+    members = (place / name for names in inside for name in names)
+    scripts = ((path, Project(path, path).table("scripts")) for path in members)
+    named = ((path, name) for path, table in scripts for name in words if name in table)
+    return next(named, (place, ""))
 
 
 def _no_script(command: str, top: Path) -> str:
@@ -265,9 +281,13 @@ def _no_script(command: str, top: Path) -> str:
     return f"{runner} has no script {named}" if is_absent else ""
 
 
-def _finding(program: str, module: str) -> str:
+def _finding(program: str, module: str, package: str) -> str:
+    """Asks for it; of a package's program only where nothing at all is installed."""
     name = shlex.quote(program)
     text = f"command -v {name} >/dev/null || {{ echo {name}: not found; exit {_NOT_FOUND}; }}"
+    if package:
+        own = shlex.quote(f"{package}/node_modules")
+        return f"[ -e node_modules ] || [ -e {own} ] || {text}"
     if not module:
         return text
     ask = f"{name} -c {shlex.quote(_FIND)} {shlex.quote(module)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
+from hydra.analysis.tampering.inline_tests import writes_tests
 from hydra.checks.comparison import above, changed_ids, is_file, tells_no_file, unloaded
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
@@ -26,8 +27,9 @@ def matrix(evidence: Evidence) -> tuple[CrossTest, ...]:
         for result in author.checks:
             if result.check.kind == "test" and result.comparison is not None:
                 rows += _rows(author, result, lanes, tried)
+    hidden = _hidden(lanes, {author for _, author, _ in tried})
     return (
-        *rows,
+        *(row for row in rows if row.id not in hidden),
         *(_review_row(test, [lane.lane for lane in lanes]) for test in evidence.review_tests),
     )
 
@@ -42,6 +44,19 @@ def _tried(evidence: Evidence) -> _Tried:
         (trees.get(item.on, ""), item.author, item.result.check.name): item
         for item in evidence.trials
         if item.kind == "cross"
+    }
+
+
+def _hidden(lanes: Sequence[LaneEvidence], authors: Collection[str]) -> set[str]:
+    """Tests that the base has and does not come to, for what failed before them: those that run
+    on a patch that mends it and writes none."""
+    return {
+        id
+        for lane in lanes
+        if lane.lane not in authors and not writes_tests(lane.files)
+        for result in lane.checks
+        if result.comparison is not None and result.comparison.fixed
+        for id in result.comparison.new
     }
 
 

@@ -38,6 +38,15 @@ def inline_changed(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
     return tuple(file for file in files if _is_code(file) and _lost(file, came))
 
 
+def writes_tests(files: Sequence[FileChange]) -> bool:
+    """Whether a patch adds or changes a test, in code or beside it."""
+    return any(
+        supports_tests(file)
+        or not {*_texts(file.path, file.new or "")} <= {*_texts(file.path, file.old or "")}
+        for file in files
+    )
+
+
 def gone(files: Sequence[FileChange]) -> dict[str, tuple[str, ...]]:
     """By file of code the tests that a patch has taken out of it, by what they are known by, where
     no other stands in their place there, and none like them where their code has moved to, in what

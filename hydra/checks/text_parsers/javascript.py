@@ -98,7 +98,7 @@ class Jest:
 
 
 _ROW = re.compile(r"( +)([\u2713\u2714\u00d7\u2193\u25a1\u276f]) (?:\|[^|]+\| )?(\S.*)$")
-_SUITE = re.compile(r"(\S+) \(\d+ tests?(?: \| .*)?\)(?: \d+(?:\.\d+)?m?s)?(?: .*)?$")
+_SUITE = re.compile(r"(\S+) {1,2}\(\d+ tests?(?: \| .*)?\)(?: \d+(?:\.\d+)?m?s)?(?: .*)?$")
 _LATE = re.compile(r" FAIL  (?:\|[^|]+\| )?(\S+) (?:> (.+)|\[ .* \])$")
 _RUN = re.compile(r" RUN  v(\d{1,3})\.")
 _MORE = r"(?: \((?:retry|repeat) x\d+(?:, (?:retry|repeat) x\d+)?\))*"

@@ -102,13 +102,14 @@ def _refusal(wire: Wire, script: Mapping[str, Any], prompt: str) -> tuple[int, s
 
 
 def unknown_option(argv: Sequence[str], help_files: Sequence[str]) -> str:
-    """The first long option that none of these help texts shows, or ""."""
+    """The first long option that none of these help texts shows, or ""; `--a[-b]` shows both."""
     if not help_files:
         return ""
     shown: set[str] = set()
     for path in help_files:
         with open(path, encoding="utf-8", errors="replace") as file:
-            shown.update(re.findall(r"--[a-zA-Z][\w-]*", file.read()))
+            for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", file.read()):
+                shown.update((name, name + more))
     for term in argv:
         if term == "--":
             return ""
