@@ -350,12 +350,18 @@ def _named(check: Check, ends: Mapping[str, str], good: bool, *, quiet: bool) ->
 
 
 def _with_again(
-    draw: Draw, world: World, lane: Lane, now: CheckResult, base: CheckResult | None
+    draw: Draw,
+    world: World,
+    code: Code,
+    suite: Suite,
+    now: CheckResult,
+    base: CheckResult | None,
+    *,
+    has_code: bool = True,
 ) -> CheckResult:
-    may_be_luck = mends(now, base) and not changes_code(lane.files)
-    if not (worth_again(now, base) or may_be_luck):
+    if not (worth_again(now, base) or (mends(now, base) and not has_code)):
         return now
-    again = _result(draw, world, now.check, lane.code, lane.suite)
+    again = _result(draw, world, now.check, code, suite)
     return now if again.status is CheckStatus.INTERRUPTED else replace(now, again=again)
 
 
@@ -404,7 +410,8 @@ def _evidence(
         for check in world.checks:
             base = baseline.get(check.name)
             now = _result(draw, world, check, lane.code, lane.suite)
-            now = _with_again(draw, world, lane, now, base)
+            has_code = changes_code(lane.files)
+            now = _with_again(draw, world, lane.code, lane.suite, now, base, has_code=has_code)
             checks.append(
                 compare_to_baseline(replace(now, details=f"checks/1/{lane.name}.json"), base)
             )
