@@ -357,9 +357,9 @@ def _with_again(
     now: CheckResult,
     base: CheckResult | None,
     *,
-    may_be_luck: bool = False,
+    has_code: bool = True,
 ) -> CheckResult:
-    if not (worth_again(now, base) or (may_be_luck and mends(now, base))):
+    if not (worth_again(now, base) or (mends(now, base) and not has_code)):
         return now
     again = _result(draw, world, now.check, code, suite)
     return now if again.status is CheckStatus.INTERRUPTED else replace(now, again=again)
@@ -410,8 +410,8 @@ def _evidence(
         for check in world.checks:
             base = baseline.get(check.name)
             now = _result(draw, world, check, lane.code, lane.suite)
-            luck = not changes_code(lane.files)
-            now = _with_again(draw, world, lane.code, lane.suite, now, base, may_be_luck=luck)
+            has_code = changes_code(lane.files)
+            now = _with_again(draw, world, lane.code, lane.suite, now, base, has_code=has_code)
             checks.append(
                 compare_to_baseline(replace(now, details=f"checks/1/{lane.name}.json"), base)
             )
