@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hydra.checks.lacks import lacks
 from hydra.process.sandbox.editable import hidden_modules
 from hydra.process.sandbox.hidden_output import missing_places
 from hydra.process.sandbox.view import ShownPlace, View
+from hydra.workspace.surplus import Surplus
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -310,3 +312,10 @@ def test_an_agent_whose_command_misses_an_endless_name_ends_no_race(hydra: Hydra
     hydra.agent("claude", steps)
     race = hydra.race("-a", "claude", "--no-check")
     assert race.lane("claude")["patch"]["files"] == 1, race
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", ["a", "ab/", "aB9+/"])
+def test_a_word_without_end_costs_little(scratch: Path, piece: str) -> None:
+    endless = "\n".join([piece * 60_000] * 3)
+    assert lacks(endless, Surplus(top=scratch)) == ()
