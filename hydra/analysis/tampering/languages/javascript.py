@@ -43,7 +43,7 @@ _SKIPPING = re.compile(
 )
 """What skips the test that it stands in: with a number it is something else's (`t.skip(10)`)."""
 _OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*:(?!\s*(?:false|undefined)\b)")
-_MADE = re.compile(
+_OWN_NAMES = re.compile(
     r"\b(?:const|let|var|function)\s+(t|ctx|context|pending)\b"
     r"|\bimport\b[^;\n]{0,200}\b(pending|ctx|context)\b"
     r"|\b(?:const|let|var|import)\s+(?:type\s+|[\w$]+\s*,\s*)?[{\[][^}\]]{0,300}"
@@ -80,7 +80,7 @@ class _File:
     def __init__(self, path: str, text: BraceSource) -> None:
         self.path, self.source = path, text
         self.opened: dict[int, int] = {}
-        self.made = {name for names in _MADE.findall(text.bare) for name in names if name}
+        self.own_names = {name for names in _OWN_NAMES.findall(text.bare) for name in names if name}
         self.lists = self._lists()
         self.groups: list[CaseBody] = []
         self.tests: list[CaseBody] = []
@@ -301,7 +301,7 @@ class _File:
         if body >= 0:
             quiet += returns(self.source, *self.source.inside(body))
         for match in _SKIPPING.finditer(self.source.bare, block.start, block.end):
-            if (match["of"] or match["named"]) in self.made:
+            if (match["of"] or match["named"]) in self.own_names:
                 continue
             certain = body < 0 or not self._nested(match.start(), body)
             block.marks.append(
