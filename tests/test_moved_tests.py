@@ -7,6 +7,7 @@ import re
 import pytest
 
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.inline_tests import gone, put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.ranking.verdict import rank
@@ -27,6 +28,17 @@ def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: st
     assert changed(moved) == ()
     there = file(copy.path, "\n", f"\n{old}")
     assert changed([file(path, old, ""), there]) == ()
+
+
+def test_an_example_that_moves_to_another_file_is_not_dropped() -> None:
+    half = 'def half(n):\n    """\n    >>> half(4)\n    2\n    """\n    return n // 2\n'
+    other = half.replace("half", "third").replace("2", "3")
+    told = [
+        [finding.text for finding in examples([file("src/a.py", half + other, other), *more])]
+        for more in ([], [file("src/b.py", "", half)], [file("src/b.py", "", other)])
+    ]
+    drops = ["drops the example half(4) (src/a.py)"]
+    assert told == [drops, [], drops]
 
 
 def test_what_a_type_begins_is_code_that_stays() -> None:

@@ -5,17 +5,43 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import fakes
+from hydra.checks.network import lacks_network_after_tests
+from hydra.checks.record import CheckStatus
+from hydra.records.request import Check
+from tests.support import evidences, fakes
 from tests.support.checks import confinement
 from tests.support.command import Hydra
 from tests.support.trials import RIGHT, UNITTEST, pages, with_tests
 
 DONE = fakes.finish("done")
+
+
+@pytest.mark.parametrize(
+    ("command", "follows"),
+    [
+        ("pytest -q && npm audit", True),
+        ("make test", True),
+        ("npm test", True),
+        ("pytest -q tests", False),
+        ("python3 -B -m unittest -v", False),
+        (".venv/bin/python -m pytest", False),
+        ("CI=1 pytest", False),
+    ],
+)
+def test_after_a_runner_alone_comes_nothing_but_the_patch_s_own(
+    command: str, follows: bool
+) -> None:
+    check = Check("test", command, "test")
+    base = evidences.result({"up": False}, check)
+    own = evidences.result({"up": True}, check, status=CheckStatus.FAILED)
+    own = replace(own, network="private", unreached=("a service",))
+    assert lacks_network_after_tests(own, base) is follows
 
 
 def result(hydra: Hydra) -> Mapping[str, Any]:

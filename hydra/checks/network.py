@@ -125,10 +125,18 @@ def goes_away(alone: CheckResult, with_host: CheckResult) -> bool:
     return passes or reaches or _passing(with_host) > _passing(alone)
 
 
+_RUNNER_ALONE = re.compile(
+    r"(?:\w+=\S* )*(?:\S*/)?(?:python[\d.]* (?:-\S+ )*?-m )?(?:pytest|unittest)(?: [^;&|\n]*)?"
+)
+"""A command that ends with its tests: what comes after them there is the patch's own."""
+
+
 def lacks_network_after_tests(result: CheckResult, base: CheckResult | None) -> bool:
     """Whether all tests of a patch pass and something after them could not be reached, where the
     base, whose tests fail without a word of a network, never came so far."""
     if result.network != "private" or result.status is not CheckStatus.FAILED:
+        return False
+    if _RUNNER_ALONE.fullmatch(result.check.command.strip()):
         return False
     if not result.unreached or result.tests is None or not result.tests.passed:
         return False

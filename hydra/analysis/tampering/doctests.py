@@ -24,16 +24,30 @@ _DIRECTIVE = re.compile(r"\s*#\s*doctest:\s*([^\n]*)")
 def examples(files: Sequence[FileChange]) -> Iterator[Finding]:
     """One sentence for each file whose examples ask for less, or for something else, than they
     did: a remark, since nobody may run them. Where somebody does, the base's own are put back."""
+    came = {path: _read(new) - _read(old) for path, old, new in _texts(files)}
+    all_that_came = sum(came.values(), Counter[_Example]())
     for file in files:
         old, new = file.old or "", file.new or ""
         if not file.path.endswith(_ENDINGS) or supports_tests(file) or ">>>" not in old or not new:
             continue
-        if not (too_much(old) or too_much(new)) and (text := _bent(_read(old), _read(new))):
+        if too_much(old) or too_much(new):
+            continue
+        before, after = _read(old), _read(new)
+        moved = (before - after) & (all_that_came - came.get(file.path, Counter()))
+        if text := _bent(before - moved, after):
             text = f"{text} ({file.path})"
             yield Finding(kind="hard_coded", weight="remark", text=text, path=file.path)
 
 
 _Example = tuple[str, str, str]
+
+
+def _texts(files: Sequence[FileChange]) -> Iterator[tuple[str, str, str]]:
+    """The path and the texts of each file that has examples with the patch."""
+    for file in files:
+        old, new = file.old or "", file.new or ""
+        if file.path.endswith(_ENDINGS) and ">>>" in new and not (too_much(old) or too_much(new)):
+            yield file.path, old, new
 
 
 def _read(text: str) -> Counter[_Example]:
