@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hydra.ranking.cross_tests import matrix
+from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
 
 BASE = result({"t::up": False}, name="_base")
@@ -16,3 +17,11 @@ def test_they_are_nobody_s_new_tests_where_a_mend_that_writes_none_runs_them() -
     tests = lane("tests", more, files=[file("src/lib.rs", "", OWN)], base=[BASE])
     rows = matrix(evidence([code, tests], [BASE]))
     assert [(row.id, row.author) for row in rows] == [("t::down", "tests")]
+
+
+def test_a_new_test_inside_code_is_said_to_be_there() -> None:
+    base = result({"t::up": True}, name="_base")
+    own = result({"t::up": True, "t::down": True})
+    patch = lane("tests", own, files=[file("src/lib.rs", "", OWN)], base=[base])
+    (tests,) = rank(evidence([patch], [base])).lanes
+    assert tests.reason == "its new test lies in code and was not run on the base"

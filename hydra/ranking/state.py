@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.inline_tests import writes_tests
+from hydra.analysis.tampering.test_files import supports_tests
 from hydra.analysis.wording import fail, joined, number_of, were
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import FEWER
@@ -325,10 +328,16 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if own and all(row.base == "passed" for row in own):
         return f"its {_new(own)} pass{'es' * (len(own) == 1)} on the base too"
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
-        return f"its {_new(untried)} {were(untried)} not run on the base"
+        place = f" lie{'s' * (len(untried) == 1)} in code and" * _in_code(mine.lane.files)
+        return f"its {_new(untried)}{place} {were(untried)} not run on the base"
     before = {result.check.name: result for result in evidence.baseline_of(mine.lane)}
     alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
     return _not_on_base(alone[0], before) if alone else _alike(checks, before)
+
+
+def _in_code(files: Sequence[FileChange]) -> bool:
+    """Whether the tests of a patch are all inside code: those are tried on no other."""
+    return writes_tests(files) and not any(map(supports_tests, files))
 
 
 def _has_run(before: Mapping[str, CheckResult], now: CheckResult) -> bool:
