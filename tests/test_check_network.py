@@ -361,10 +361,10 @@ def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
     ("test", "listens"), [("(3, 2), 2", True), ("(1, 2), 0", True), ("(3, 2), 2", False)]
 )
 def test_what_is_skipped_for_lack_of_a_service_is_no_proof(
-    hydra: Hydra, service: int, free_port: int, test: str, listens: bool, confined: None
+    hydra: Hydra, service: int, test: str, listens: bool, confined: None
 ) -> None:
     """On a red base, and on a green one."""
-    port = service if listens else free_port
+    port = service if listens else free_port()
     files = {"test_pages.py": pages(up=test), "test_store.py": SKIPS.format(port=port)}
     with_tests(hydra.repo, files)
     agents = place(hydra, {"breaks": [fakes.edit("src/pager.py", ONE_MORE), DONE]})
@@ -384,10 +384,10 @@ def test_what_is_skipped_for_lack_of_a_service_is_no_proof(
 
 
 async def test_a_run_with_the_machine_s_network_is_no_second_run_of_one_without(
-    scratch: Path, repo: Path, confined: None, free_port: int
+    scratch: Path, repo: Path, confined: None
 ) -> None:
     """Nothing listens there, so the base keeps its own network."""
-    with_tests(repo, {"test_asks.py": ASKS.format(port=free_port)})
+    with_tests(repo, {"test_asks.py": ASKS.format(port=free_port())})
     bench = Bench(scratch, repo, [Check("t", UNITTEST)], network="auto")
     await bench.checked(bench.commit({"x.txt": "x\n"}))
     base = bench.base_results["t"]
@@ -440,10 +440,8 @@ def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: 
     assert local_services(unreached(output)) == (f"what listens on localhost:{service}",)
 
 
-def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
-    free_port: int,
-) -> None:
-    assert local_services([f"localhost:{free_port}"]) == ()
+def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network() -> None:
+    assert local_services([f"localhost:{free_port()}"]) == ()
     assert not seeks_network(b"AssertionError: 1 != 2\nFAILED (failures=1)\n")
     for text in (b"Temporary failure in name resolution", b"getaddrinfo ENOTFOUND registry"):
         assert seeks_network(text)
