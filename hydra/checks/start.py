@@ -255,14 +255,14 @@ def _package_script(terms: list[str], place: Path, deep: int = 5) -> tuple[list[
     return inner if inner[0] else (script, place)
 
 
-def _member(words: Sequence[str], place: Path) -> tuple[Path, str]:
+def _member(verbs: Sequence[str], place: Path) -> tuple[Path, str]:
     """The first package below `place` that has a script of one of these names, and the name: which
     of them options mean is not asked. Without one `place`, and ""."""
     above = folders_in(place) if Project(place, place).is_workspace else []
     inside = ((name, *(f"{name}/{inner}" for inner in folders_in(place / name))) for name in above)
     members = (place / name for names in inside for name in names)
     scripts = ((path, Project(path, path).table("scripts")) for path in members)
-    named = ((path, name) for path, table in scripts for name in words if name in table)
+    named = ((path, name) for path, table in scripts for name in verbs if name in table)
     return next(named, (place, ""))
 
 
