@@ -11,7 +11,7 @@ from hydra.records.agent import Confidence, DetectResult, ProbeOutput, SignIn
 from tests.adapter_recordings import FIXTURES
 from tests.test_adapter_lines import HELP
 
-OWN = [a for a in registry.everyone() if a.key() != "acp" and not a.descriptor.unrunnable]
+OWN = [a for a in registry.everyone() if a.key() != "acp"]
 """Those that have a program of their own."""
 
 
@@ -238,7 +238,7 @@ def test_descriptors_are_whole(adapter: Adapter) -> None:
         assert field
     assert descriptor.binaries
     assert descriptor.exit_codes
-    assert descriptor.config is not None or descriptor.unrunnable or descriptor.key == "acp"
+    assert descriptor.config is not None or descriptor.key == "acp"
     assert set(descriptor.secret_environment) >= {
         name for name in descriptor.sign_in_environment if name.endswith(("KEY", "TOKEN"))
     }

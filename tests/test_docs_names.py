@@ -322,9 +322,8 @@ def efforts() -> dict[str, tuple[list[str], str, str]]:
 def test_the_table_of_efforts_is_what_the_adapters_say() -> None:
     table = efforts()
     for adapter in registry.everyone():
-        if not adapter.descriptor.unrunnable:
-            mapped = adapter.descriptor.efforts
-            assert table.pop(adapter.key())[0] == [mapped.get(effort, "none") for effort in Effort]
+        mapped = adapter.descriptor.efforts
+        assert table.pop(adapter.key())[0] == [mapped.get(effort, "none") for effort in Effort]
     assert table == {}
 
 
@@ -376,8 +375,6 @@ PAGED = [adapter for adapter in registry.everyone() if agents_section(adapter.ke
 @pytest.mark.parametrize("adapter", PAGED, ids=[adapter.key() for adapter in PAGED])
 def test_the_line_on_its_page_is_the_line_that_is_run(adapter: Adapter) -> None:
     """All of its options and no others; `...` in it says that there are more."""
-    if adapter.descriptor.unrunnable:
-        pytest.skip("it is not run")
     text = agents_section(adapter.key())
     blocks = re.findall(r"^```\w*\n.*?^```|(?:^    \S.*\n)(?:^ {4,}.*\n)*", text, re.M | re.S)
     block = max(blocks, key=lambda other: len(re.findall(r" --[a-z]", other)))

@@ -23,7 +23,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.test_plan import Toy, known
 
-RUNNABLE = [adapter for adapter in registry.everyone() if not adapter.descriptor.unrunnable]
+RUNNABLE = registry.everyone()
 TRIED = [adapter for adapter in RUNNABLE if adapter.descriptor.minimum_version]
 
 

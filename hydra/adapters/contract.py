@@ -233,8 +233,6 @@ class Descriptor:
     """Whether it refuses to run without a terminal. Its output is stripped of VT sequences."""
     interactive: bool = False
     """Whether it is driven by a conversation: `conversation()` instead of a prompt on stdin."""
-    unrunnable: str = ""
-    """Why Hydra does not run it at all (it needs a login that no run here could have)."""
     tagline: str = ""
     installs: tuple[InstallMethod, ...] = ()
     sessions: Sessions | None = None

@@ -80,12 +80,25 @@ OWN: Mapping[str, Adapter] = LazyRegistry(
         "claude-acp": "acp",
         "codex-acp": "acp",
         "acp": "acp",
-        "amp": "unsupported",
-        "claude-remote-control": "unsupported",
-        "agent-mux-remote": "unsupported",
     }
 )
 """By key, each with its module here, in the order in which they are listed and raced."""
+
+NOT_RUN: Mapping[str, tuple[str, str]] = {
+    "amp": (
+        "it works only signed in to ampcode.com, so no run of it could be tried",
+        "race another agent: `hydra agents` lists them",
+    ),
+    "claude-remote-control": (
+        "it is led from claude.ai and takes no task of Hydra's",
+        "race claude itself",
+    ),
+    "agent-mux-remote": (
+        "it starts agents elsewhere, whose work would not be in the lane's worktree",
+        "race an agent on another machine: `remote` in its own [agents.KEY]",
+    ),
+}
+"""Agents that Hydra knows by name and does not run, each with why, and what to do instead."""
 
 VARIABLES = (
     "CLAUDE_CONFIG_DIR",
@@ -140,6 +153,9 @@ def unknown(key: str, keys: Iterable[str]) -> UsageError:
     """The error for a name that is none of these."""
     from difflib import get_close_matches
 
+    if key in NOT_RUN:
+        why, instead = NOT_RUN[key]
+        return UsageError(f"Hydra does not run {key}: {why}", hint=instead)
     keys = list(keys)
     near = get_close_matches(key.lower(), keys, n=1, cutoff=0.6)
     meant = f"; did you mean {near[0]}?" if near else ""
@@ -250,16 +266,10 @@ EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 def check_experimental(
     lanes: tuple[Lane, ...], adapters: Mapping[str, Adapter], allowed: bool, to: str = "race"
 ) -> None:
-    """Raises `UsageError` where a lane's adapter is one that Hydra does not run, or is experimental
-    and that was not allowed. `to` is what they are wanted for, as the hint says it."""
+    """Raises `UsageError` where a lane's adapter is experimental and that was not allowed. `to` is
+    what they are wanted for, as the hint says it."""
     for lane in lanes:
-        descriptor = adapters[lane.adapter].descriptor
-        if descriptor.unrunnable:
-            raise UsageError(
-                f"Hydra does not run {lane.adapter}: {descriptor.unrunnable}",
-                hint=f"{to} another agent: `hydra agents` lists them",
-            )
-        if descriptor.tier is Tier.EXPERIMENTAL and not allowed:
+        if adapters[lane.adapter].descriptor.tier is Tier.EXPERIMENTAL and not allowed:
             raise UsageError(
                 f"{lane.adapter} is experimental",
                 hint=f"add {EXPERIMENTAL_FLAG} to {to} it all the same",

@@ -5,6 +5,7 @@ Every mistake is a `ConfigError` that names the file and line, the variable or t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hydra.config.checks import check_name
@@ -37,12 +38,17 @@ _OF_NAMES = ("agents", "checks", "profiles", "remotes", "models")
 
 class AgentKeys:
     """The agents that settings may name. `further` is asked only about a name that is none of
-    `known`, and once: finding those costs. Without `known`, every name is one."""
+    `known`, and once: finding those costs. Without `known`, every name is one. `not_run` are names
+    that are refused, each with why, and what to do instead."""
 
     def __init__(
-        self, names: Collection[str] = (), further: Callable[[], Collection[str]] = tuple
+        self,
+        names: Collection[str] = (),
+        further: Callable[[], Collection[str]] = tuple,
+        not_run: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
         self.names = tuple(names)
+        self._not_run = not_run
         self._further = further
         self._rest: tuple[str, ...] | None = None
 
@@ -54,6 +60,17 @@ class AgentKeys:
         if self._rest is None:
             self._rest = tuple(self._further())
         return self._rest
+
+    def unknown(self, agent: str, where: str) -> ConfigError:
+        """The error for a name that is none of them."""
+        if agent in self._not_run:
+            why, instead = self._not_run[agent]
+            return ConfigError(f"{where}: Hydra does not run {agent}: {why}", hint=instead)
+        near = _nearest(agent, (*self.names, *self.rest()))
+        return ConfigError(
+            f'{where}: there is no agent "{agent}"',
+            hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
+        )
 
 
 def from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Layer:
@@ -97,11 +114,7 @@ def _known_agent(parts: tuple[str, ...], where: str, agents: AgentKeys) -> None:
         return
     agent = parts[1]
     if not NAME.fullmatch(agent) or agent not in agents:
-        near = _nearest(agent, (*agents.names, *agents.rest()))
-        raise ConfigError(
-            f'{where}: there is no agent "{agent}"',
-            hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
-        )
+        raise agents.unknown(agent, where)
 
 
 def _may_be_a_check(parts: tuple[str, ...], value: object, where: str) -> None:

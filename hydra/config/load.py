@@ -1,6 +1,7 @@
 """All the places to one `Config`: flags, environment, repository, user, defaults."""
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hydra.config.checks import from_tables, named
@@ -35,6 +36,7 @@ def load(
     flags: Mapping[str, object] | None = None,
     agent_keys: Collection[str] = (),
     further_keys: Callable[[], Collection[str]] = tuple,
+    not_run: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Config:
     """The settings of a race, every one checked, with where each came from.
 
@@ -43,9 +45,9 @@ def load(
     replaces a lower one's, but for protected paths, to which a repository only adds. With
     `agent_keys`, an `[agents.<key>]` of no adapter is an error, and HYDRA_<KEY>_PATH and
     HYDRA_<KEY>_MODEL are read for each; `further_keys` gives more of them, and is called only for
-    a name that is none of these. Raises `ConfigError`.
+    a name that is none of these; `not_run` are refused in words of their own. Raises `ConfigError`.
     """
-    agents = AgentKeys(agent_keys, further_keys)
+    agents = AgentKeys(agent_keys, further_keys, not_run)
     own = from_file(*user, agents, trusted=True) if user else {}
     theirs = from_file(*repository, agents, trusted=False) if repository else {}
     variables, options = from_environment(environ or {}, agents), from_flags(flags or {})
@@ -142,7 +144,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
     permission, effort = race.pop("permission", None), race.pop("effort", None)
     setup = values.get("race.setup")
     sources = dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()}
-    of_agents, own = _agents(values, environ), profiles(values, agents, agents.names)
+    of_agents, own = _agents(values, environ), profiles(values, agents)
     elsewhere = remotes(values)
     check_named(elsewhere, of_agents, own, sources)
     return Config(

@@ -1,12 +1,12 @@
 """`[profiles.<name>]` to records: an agent under a name of its own, with all that goes with it."""
 
 import re
-from collections.abc import Collection, Container, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from typing import Any
 
 from hydra.config.key import NAME
 from hydra.config.keys import PROFILE
+from hydra.config.layers import AgentKeys
 from hydra.config.model import Profile
 from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
@@ -26,35 +26,31 @@ def check_once(own: Layer, theirs: Layer) -> None:
         )
 
 
-def profiles(layer: Layer, agents: Container[str], names: Collection[str]) -> dict[str, Profile]:
-    """Every profile. `agents` are the keys that an agent may have, `names` those to name.
+def profiles(layer: Layer, agents: AgentKeys) -> dict[str, Profile]:
+    """Every profile.
 
     Raises `ConfigError` for one without an agent, of an agent that nobody knows, or by the name of
     an agent.
     """
     return {
-        name: _profile(name, table, agents, names)
+        name: _profile(name, table, agents)
         for name, table in sorted(tables_of(layer, "profiles").items())
     }
 
 
-def _profile(
-    name: str, table: Mapping[str, ConfigValue], agents: Container[str], names: Collection[str]
-) -> Profile:
+def _profile(name: str, table: Mapping[str, ConfigValue], agents: AgentKeys) -> Profile:
     first = next(iter(table.values()))
     if re.match(r"\d+x.", name):
         raise ConfigError(f'{first.where}: no profile can be called "{name}": that is a count')
-    if not NAME.fullmatch(name) or name in names:
-        why = "an agent is called so" if name in names else "a name is of a-z, 0-9 and -"
+    if not NAME.fullmatch(name) or name in agents.names:
+        why = "an agent is called so" if name in agents.names else "a name is of a-z, 0-9 and -"
         raise ConfigError(f'{first.where}: no profile can be called "{name}": {why}')
     if "agent" not in table:
         hint = f'add agent = "claude" to [profiles.{name}]'
         raise ConfigError(f"{first.where}: the profile {name} names no agent", hint=hint)
     agent = table["agent"]
-    if names and agent.value not in agents:
-        near = next(iter(get_close_matches(agent.value, names, 1, 0.6)), None)
-        hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
-        raise ConfigError(f'{agent.where}: there is no agent "{agent.value}"', hint=hint)
+    if agent.value not in agents:
+        raise agents.unknown(agent.value, agent.where)
     return _record({PROFILE[leaf].field: item.value for leaf, item in table.items()}, first)
 
 

@@ -12,7 +12,7 @@ from hydra.report.listing import AgentRow, tier_words
 from hydra.report.style import paint
 from hydra.report.text import bullets, clean, wrapped
 
-_ASIDE = (HealthState.NOT_FOUND, HealthState.NOT_PROBED, HealthState.NOT_RUN)
+_ASIDE = (HealthState.NOT_FOUND, HealthState.NOT_PROBED)
 """Of experimental agents these have no paragraph of their own."""
 _INDENT = 21
 

@@ -108,7 +108,6 @@ def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
 
 _STYLES = {
     HealthState.READY: "good",
-    HealthState.NOT_RUN: "warn",
     HealthState.NOT_PROBED: "",
     HealthState.LIMITED: "warn",
     HealthState.UNREACHABLE: "warn",
@@ -269,7 +268,6 @@ def place_facts(descriptor: Descriptor) -> list[tuple[str, str]]:
         ("registry", descriptor.extensions.registry),
         ("MCP", descriptor.extensions.mcp),
         *((f"on {name}", note) for name, note in descriptor.platforms.items() if note),
-        ("not run", descriptor.unrunnable),
     ]
 
 
@@ -291,7 +289,6 @@ def document(descriptor: Descriptor) -> dict[str, object]:
         },
         "platforms": dict(descriptor.platforms),
         "masked": list(descriptor.hidden_paths),
-        "unrunnable": descriptor.unrunnable or None,
     }
 
 

@@ -13,9 +13,7 @@ from hydra import adapters
 from hydra.adapters import registry
 from tests import adapter_recordings
 
-AGENTS = tuple(
-    adapter.key() for adapter in registry.everyone() if not adapter.descriptor.unrunnable
-)
+AGENTS = tuple(registry.OWN)
 
 
 @cache

@@ -33,7 +33,6 @@ class HealthState(StrEnum):
     NOT_FOUND = "not found"
     TOO_OLD = "too old"
     BROKEN = "broken"
-    NOT_RUN = "not run"
     NOT_PROBED = "not probed"
 
 
@@ -78,9 +77,6 @@ def judge(
     now: float,
 ) -> Health:
     """An agent's health. `result` None: it was not probed."""
-    if descriptor.unrunnable:
-        step = "race another agent: `hydra agents` lists them"
-        return Health(state=HealthState.NOT_RUN, why=descriptor.unrunnable, next=step)
     if result is None:
         step = f"`hydra doctor {EXPERIMENTAL_FLAG}` looks for it"
         return Health(state=HealthState.NOT_PROBED, why="", next=step)

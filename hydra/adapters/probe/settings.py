@@ -42,6 +42,7 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
         flags=flags,
         agent_keys=tuple(registry.OWN),
         further_keys=_further,
+        not_run=registry.NOT_RUN,
     )
     if any(agent.adapter for agent in settings.agents.values()):
         from hydra.adapters.probe import available

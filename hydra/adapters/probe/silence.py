@@ -20,7 +20,7 @@ def unanswered(
     """`result`; where a help text never came, or a sandbox was never tried, with that as its error,
     and not that flags are gone or the sandbox is broken. With what the program said last."""
     error = result.error
-    if error is None or descriptor.unrunnable:
+    if error is None:
         return result
     silent = next((answer for answer in answers.values() if _is_silent(answer, error)), None)
     if silent is None:

@@ -45,11 +45,7 @@ def chosen(
     elif not specs:
         everyone = available.of_all(config)
         problems = everyone.problems
-        subjects = {
-            key: _subject(adapter, fixtures)
-            for key, adapter in everyone.adapters.items()
-            if not adapter.descriptor.unrunnable
-        }
+        subjects = {key: _subject(adapter, fixtures) for key, adapter in everyone.adapters.items()}
     for spec in specs:
         subject = named(spec, fixtures)
         if subject.key in registry.OWN:

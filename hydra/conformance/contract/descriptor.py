@@ -83,7 +83,7 @@ def capabilities(subject: ContractSubject) -> Iterator[str]:
             yield "capability json_stream: its stream_format is text"
         if not descriptor.capabilities.plain_text.present:
             yield "capability plain_text: without it Hydra cannot follow the agent"
-    elif not descriptor.capabilities.json_stream.present and not descriptor.unrunnable:
+    elif not descriptor.capabilities.json_stream.present:
         yield "capability json_stream: without it Hydra cannot follow the agent"
 
 
@@ -165,8 +165,6 @@ def recordings(subject: ContractSubject) -> Iterator[str]:
         return
     if subject.third_party:
         raise NotCheckable(NO_RECORDINGS)
-    if subject.adapter.descriptor.unrunnable:
-        raise NotCheckable(f"Hydra does not run it: {subject.adapter.descriptor.unrunnable}")
     yield f"key {subject.key!r}: nothing is recorded under that name"
 
 

@@ -43,7 +43,6 @@ _LATER = (
     "stdin_pipe",
     "pty",
     "interactive",
-    "unrunnable",
     "sessions",
     "extensions",
 )

@@ -45,9 +45,8 @@ CHECKS: tuple[ContractCheck, ...] = (
 
 
 def built_in() -> list[ContractSubject]:
-    """Hydra's own adapters with their recordings, but for those that it never runs."""
-    runs = (adapter for adapter in registry.everyone() if not adapter.descriptor.unrunnable)
-    return [ContractSubject(adapter, recorded.root()) for adapter in runs]
+    """Hydra's own adapters with their recordings."""
+    return [ContractSubject(adapter, recorded.root()) for adapter in registry.everyone()]
 
 
 def names(subject: ContractSubject) -> list[str]:
@@ -138,16 +137,9 @@ def _case(subject: ContractSubject, check: ContractCheck, recording: Recording |
     )
 
 
-_OF_WHAT_RUNS = ("detect.recorded", "prompt.too_long")
-"""What is asked only of an agent that Hydra runs."""
-
-
 def _subject_text(
     subject: ContractSubject, check: ContractCheck, recording: Recording | None
 ) -> Iterable[str]:
-    why = subject.adapter.descriptor.unrunnable
-    if why and check.name in _OF_WHAT_RUNS:
-        raise NotCheckable(f"Hydra does not run it: {why}")
     if check.whole is not None:
         return check.whole(subject)
     assert check.versioned is not None
