@@ -257,7 +257,6 @@ def over(
             "efforts": {},
             "modes": modes,
             "broken_versions": {},
-            "hidden_flags": {},
             "exit_codes": EXITS,
             "capabilities": capabilities(usage=usage),
             "probes": (

@@ -75,7 +75,6 @@ DESCRIPTOR = Descriptor(
         143: "stopped by SIGTERM",
     },
     minimum_version="2.1.197",
-    hidden_flags={"--max-turns": ("2.1.197", "2.1.330")},
     capabilities=CapabilitySet(
         json_stream=Capability(True, note="stream-json, with --verbose"),
         plain_text=Capability(True),

@@ -182,9 +182,6 @@ class Descriptor:
     exit_codes: Mapping[int, str] = field(default_factory=dict)
     minimum_version: str = ""
     """Older ones get a warning."""
-    hidden_flags: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Flags that work though no help text shows them, each with the oldest and the newest version
-    in which that was seen."""
     broken_versions: Mapping[str, str] = field(default_factory=dict)
     """Version, or "<X" for all before X, to the reason: `UnsupportedVersion`."""
     confines_itself: bool = False

@@ -1,7 +1,7 @@
 """Cursor's agent CLI, experimental: closed, in no registry, read about and never run here.
 
 Everything below comes from its documentation and from issues of its users, so no claim is
-better than `observed`. It has no `minimum_version`, so its flags are warned of (`flag_proof`).
+better than `observed`. No run has shown its flags to work, and each lane says so.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ MODE = Flag(name="--mode", purpose="for --permission plan")
 TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
 
 
+READ_ABOUT = "no run of Cursor Agent was possible: its flags are read about, and may not work"
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
 
 PROMPT_BYTES = 1_000_000
@@ -173,6 +174,7 @@ class Cursor(CliAdapter):
                 "go on with the session itself, or begin a new one",
             )
         line = self.line(result)
+        line.warnings.append(READ_ABOUT)
         line.add(PRINT)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)

@@ -396,8 +396,6 @@ class OpenCodeServer(OpenCode):
         protocol="http",
         stream_format="json-lines",
         interactive=True,
-        # Shown by `opencode serve --help`, which no probe asks for.
-        hidden_flags={"--hostname": ("1.18.33", "1.18.33")},
         capabilities=replace(
             DESCRIPTOR.capabilities,
             json_stream=Capability(True, note="server-sent events; a tool is told as it begins"),

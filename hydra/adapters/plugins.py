@@ -610,9 +610,6 @@ def _tables(document: Any) -> Iterator[str]:
     for version, data in document.broken_versions.items():
         if not (isinstance(version, str) and isinstance(data, str)):
             yield "descriptor: broken_versions is no table of texts"
-    for name, seen in document.hidden_flags.items():
-        if not (isinstance(name, str) and isinstance(seen, tuple) and len(seen) == 2):
-            yield "descriptor: hidden_flags is no table of pairs of versions"
 
 
 def _config(folder: Any) -> Iterator[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
-from hydra.adapters.flag_proof import unproved_flags
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
 from hydra.config.model import LOCAL, Config, Profile, Remote
@@ -91,8 +90,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
         command = inputs.adapters[lane.adapter].build_command(request, result)
     except AgentError as error:
         return replace(planned, failure=error.failure)
-    unproved = unproved_flags(inputs.adapters[lane.adapter], result, command.args)
-    return replace(planned, command=command, warnings=(*planned.warnings, *unproved))
+    return replace(planned, command=command)
 
 
 def _request(

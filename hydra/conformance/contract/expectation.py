@@ -28,7 +28,6 @@ _NOT_HELD = (
     "platforms",
 )
 _LATER = (
-    "hidden_flags",
     "generated_files",
     "hidden_paths",
     "data_dirs",
