@@ -4,13 +4,15 @@ agents. What real ones wrote is replayed by the contract suite."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hydra.adapters.acp import ADAPTERS, ROWS
+from hydra.adapters import acp
+from hydra.adapters.acp import AcpAgent
 from hydra.adapters.contract import CloseInput, Finish, Write
 from hydra.adapters.protocols.acp import AcpConversation
 from hydra.adapters.protocols.acp_session import AcpDialect, AcpRequest, allows
@@ -20,7 +22,6 @@ from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
 
 ROOT = "/lane/shop"
-MANNERS = {row.descriptor.key: row.dialect for row in ROWS}
 MODES = {"availableModes": [{"id": "default"}, {"id": "plan"}], "currentModeId": "default"}
 CAPABLE = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
 FULL = Permission.FULL_AUTO
@@ -193,10 +194,10 @@ def test_no_link_of_the_repositorys_leads_an_edit_out_of_it(
 
 def edits(root: Path, path: str, **options: Any) -> bool:
     """Whether an agent's edit of that path is allowed, by a conversation as a race has it."""
-    (agent,) = (adapter for adapter in ADAPTERS if adapter.key() == "qwen-acp")
-    flags = frozenset(flag.name for flag in agent.table)
+    row = acp.ADAPTERS[1].row
+    agent = AcpAgent(replace(row, descriptor=replace(row.descriptor, modes={Permission.EDIT: "e"})))
     request = SpawnRequest(prompt="x", worktree=root, permission=Permission.EDIT, **options)
-    command = agent.build_command(request, DetectResult(adapter="qwen-acp", flags=flags))
+    command = agent.build_command(request, DetectResult(adapter="acp"))
     talk = agent.conversation(command)
     talk.parse_line(json.dumps({"jsonrpc": "2.0", **asks("edit", path)}).encode())
     (*_, act) = talk.acts()
@@ -304,10 +305,10 @@ def test_an_effort_that_is_not_offered_is_told() -> None:
 
 
 def test_a_sign_in_that_needs_nobody_is_done() -> None:
-    meeting = Meeting(AcpDialect(label="X", sign_in=("gone", "key")))
-    meeting.answer(**CAPABLE, authMethods=[{"id": "web", "name": "Browser"}, {"id": "key"}])
+    meeting = Meeting()
+    meeting.answer(**CAPABLE, authMethods=[{"id": "web", "name": "Browser"}, {"id": "api-key"}])
     meeting.refuse(-32000, "Authentication required")
-    assert meeting.sent[-1]["params"] == {"methodId": "key"}
+    assert meeting.sent[-1]["params"] == {"methodId": "api-key"}
     meeting.answer()
     assert meeting.sent[-1]["method"] == "session/new"
     meeting.refuse(-32000, "Authentication required")
@@ -356,35 +357,42 @@ def test_an_error_in_place_of_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("key", "text"),
+    "text",
     [
-        ("copilot-acp", "Error: Authentication failed with provider (HTTP 401)."),
-        ("omp-acp", "401 Incorrect API key provided."),
-        ("hermes-acp", "HTTP 401: Incorrect API key provided."),
+        "Error: Authentication failed with provider (HTTP 401).",
+        "401 Incorrect API key provided.",
+        "HTTP 401: Incorrect API key provided.",
     ],
 )
-def test_a_refused_key_that_is_told_as_a_message_is_none_that_is_done(key: str, text: str) -> None:
-    meeting = Meeting(MANNERS[key]).opened()
+def test_a_refused_key_that_is_told_as_a_message_is_none_that_is_done(text: str) -> None:
+    meeting = Meeting().opened()
     meeting.says(text)
     meeting.answer(stopReason="end_turn")
     assert meeting.ending.data["error"] == "AuthMissing"
-    late = Meeting(MANNERS[key]).opened()
+    late = Meeting().opened()
     late.says(text)
     late.says("But then it went well.")
     late.answer(stopReason="end_turn")
     assert late.ending.kind == "completed"
 
 
-def test_a_connection_that_broke_off_under_omp_is_none_that_is_done() -> None:
-    meeting = Meeting(MANNERS["omp-acp"]).opened()
+def test_a_number_at_the_head_of_an_answer_is_no_refused_key() -> None:
+    meeting = Meeting().opened()
+    meeting.says("404 pages were missing, and are there now.")
+    meeting.answer(stopReason="end_turn")
+    assert meeting.ending.kind == "completed"
+
+
+def test_a_connection_that_broke_off_is_none_that_is_done() -> None:
+    meeting = Meeting().opened()
     meeting.says("Half of an answer that b", id="a")
     meeting.says("ECONNRESET: The socket connection was closed unexpectedly.", id="b")
     meeting.answer(stopReason="end_turn")
     assert (meeting.ending.kind, meeting.ending.data["reason"]) == ("failed", "network")
 
 
-def test_a_conversation_too_long_for_hermes_is_none_that_is_done() -> None:
-    meeting = Meeting(MANNERS["hermes-acp"]).opened()
+def test_a_conversation_that_is_too_long_is_none_that_is_done() -> None:
+    meeting = Meeting().opened()
     meeting.says("Context length exceeded (249 tokens). Cannot compress further.")
     meeting.answer(stopReason="end_turn")
     ending = meeting.ending
@@ -407,7 +415,7 @@ def thread(meeting: Meeting, status: str) -> None:
 def test_a_turn_of_codex_that_broke_off_is_none_that_is_done(
     lines: tuple[str, ...], reason: str
 ) -> None:
-    meeting = Meeting(MANNERS["codex-acp"]).opened()
+    meeting = Meeting().opened()
     thread(meeting, "active")
     meeting.says("Now I look.")
     thread(meeting, "systemError")
@@ -419,7 +427,7 @@ def test_a_turn_of_codex_that_broke_off_is_none_that_is_done(
 
 
 def test_a_turn_of_codex_that_went_on_is_done() -> None:
-    meeting = Meeting(MANNERS["codex-acp"]).opened()
+    meeting = Meeting().opened()
     for status in ("active", "systemError", "active"):
         thread(meeting, status)
     meeting.says("Done.")
@@ -511,6 +519,24 @@ def test_what_came_from_a_cache_is_part_of_the_input(usage: dict[str, int], numb
     assert event.data == {"input_tokens": number, "output_tokens": 5, "cached_tokens": 4}
 
 
+def test_what_the_last_step_used_is_not_told_as_the_whole() -> None:
+    """OpenCode's answer has no more: unknown is told as unknown."""
+    meeting = Meeting()
+    meeting.answer(**CAPABLE, agentInfo={"name": "OpenCode"})
+    meeting.answer(sessionId="s")
+    meeting.answer(stopReason="end_turn", usage={"inputTokens": 1200, "outputTokens": 80})
+    assert [event for event in meeting.events if event.kind == "usage"] == []
+
+
+def test_what_stands_beside_the_answer_is_what_was_used() -> None:
+    """Gemini's place for it."""
+    meeting = Meeting().opened()
+    quota = {"quota": {"token_count": {"input_tokens": 7, "output_tokens": 2}}}
+    meeting.answer(stopReason="end_turn", _meta=quota)
+    (event,) = [event for event in meeting.events if event.kind == "usage"]
+    assert event.data == {"input_tokens": 7, "output_tokens": 2}
+
+
 def test_another_version_of_the_protocol_is_refused() -> None:
     meeting = Meeting()
     meeting.answer(protocolVersion=2)
@@ -534,16 +560,12 @@ def test_a_recorded_stream_tells_what_was_denied() -> None:
     assert any(event.data.get("denied") for event in events)
 
 
-def _kinds(events: Iterable[AgentEvent]) -> list[str]:
-    return [event.kind for event in events]
-
-
-@pytest.mark.parametrize("agent", ADAPTERS, ids=lambda agent: agent.key())
+@pytest.mark.parametrize("agent", acp.ADAPTERS, ids=lambda agent: agent.key())
 def test_each_row_builds_a_conversation(agent: Any) -> None:
     result = DetectResult(
         adapter=agent.key(),
         binary=Path("/opt/x") / agent.descriptor.binaries[0],
-        flags=frozenset(flag.name for flag in agent.row.flags),
+        flags=frozenset(flag.name for flag in agent.table),
     )
     effort = Effort.HIGH if agent.descriptor.efforts else None
     request = SpawnRequest(
@@ -554,7 +576,7 @@ def test_each_row_builds_a_conversation(agent: Any) -> None:
     talk = agent.conversation(command)
     (hello,) = talk.acts()
     assert b'"initialize' in hello.data
-    assert _kinds(talk.end(ExitStatus(code=1), {})) == ["failed"]
+    assert [event.kind for event in talk.end(ExitStatus(code=1), {})] == ["failed"]
 
 
 def test_a_prompt_that_begins_with_a_slash_is_no_command() -> None:

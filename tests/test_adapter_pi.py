@@ -110,7 +110,7 @@ OMP_MODEL = 'Model "no/such" not found'
     ("agent", "stderr", "text"),
     [
         ("pi", PI_PROVIDER + "\n", PI_PROVIDER),
-        ("pi-rpc", f"Warning: no keys\n{PI_MODEL}\n", PI_MODEL),
+        ("pi", f"Warning: no keys\n{PI_MODEL}\n", PI_MODEL),
         ("omp", OMP_MODEL + "\n\nSet an API key environment variable:\n  X\n", OMP_MODEL),
     ],
 )

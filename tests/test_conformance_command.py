@@ -382,7 +382,7 @@ def test_what_a_run_left_is_ended_and_somebodys_pager_is_only_told(scratch: Path
     ("text", "names"),
     [
         ("hydra conf", ["conformance"]),
-        ("hydra conformance cod", ["codex", "codex-acp"]),
+        ("hydra conformance open", ["opencode", "opencode-http", "openclaw"]),
         ("hydra conformance --live --situation several", ["several_tools"]),
         ("hydra conformance --case lines.n", ["lines.narrower"]),
         ("hydra conformance --drift claude@2.1.1", ["claude@2.1.197"]),

@@ -154,9 +154,9 @@ def test_the_path_says_which_agent_asks_in_every_dialect() -> None:
     responses = {"input": [], "tools": [{"type": "function", "name": "exec_command"}]}
     asks: dict[str, tuple[dict[str, Any], str]] = {
         "/v1/messages": (messages, "claude"),
-        "/agent/claude-acp/v1/messages": (messages, "claude-acp"),
+        "/agent/claude-2/v1/messages": (messages, "claude-2"),
         "/v1/responses": (responses, "codex"),
-        "/agent/codex-acp/v1/responses": (responses, "codex-acp"),
+        "/agent/codex-2/v1/responses": (responses, "codex-2"),
         "/v1/chat/completions": (chat(), "chat"),
         CHAT: (chat(), "qwen"),
         WHOLE: (gemini(), "gemini"),

@@ -116,7 +116,7 @@ def test_what_is_remembered_is_not_asked_again_until_it_is_wanted(
 ) -> None:
     program = marks.program("gemini", "echo 0.61.0; echo Usage: gemini")
     health(hydra, ALLOWED)
-    assert sorted(marks.taken()) == ["gemini --help", "gemini --version"]  # gemini-acp's as well
+    assert sorted(marks.taken()) == ["gemini --help", "gemini --version"]
     health(hydra, ALLOWED)
     assert marks.taken() == []
     assert hydra.run("doctor", ALLOWED, "--fresh").returncode == 0
@@ -207,7 +207,7 @@ def test_those_that_are_talked_to_take_live_input(hydra: Hydra) -> None:
     agents = json.loads(hydra.run("agents", "--json").stdout)["agents"]
     live = {agent["key"] for agent in agents if agent["live_input"]}
     assert {agent["key"] for agent in agents if agent["protocol"] in CONVERSED} == live
-    assert {"pi-rpc", "opencode-http", "hermes-acp", "acp"} <= live
+    assert {"opencode-http", "hermes-acp", "acp"} <= live
 
 
 @needs_bwrap
@@ -315,7 +315,7 @@ def test_it_fits_and_breaks_no_word(hydra: Hydra, marks: Marks, columns: int) ->
         assert max(map(width, shown.splitlines())) <= columns, shown
         whole = re.sub(r"/\n +", "/", shown)  # a path may go on after a slash
         names = (
-            (ALLOWED, "Experimental agents: ") if len(value) == 1 else ("gemini", "opencode-acp")
+            (ALLOWED, "Experimental agents: ") if len(value) == 1 else ("gemini", "opencode-http")
         )
         for term in names:
             assert term in whole, (term, shown)

@@ -78,7 +78,6 @@ def word(agent: str, name: str, catalog: Catalog | None = None) -> tuple[str, st
         ("claude", "opus[1m]", "opus[1m]", "claude-opus-5-5"),
         ("claude", "claude-opus-4-8", "claude-opus-4-8", "claude-opus-4-8"),
         ("claude", "claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
-        ("claude-acp", "opus", "opus", "claude-opus-5-5"),
         ("claude", "opusplan", "opusplan", ""),
         ("gemini", "flash", "flash", ""),
         ("aider", "opus", "opus", "claude-opus-4-6"),

@@ -155,7 +155,7 @@ BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
 """The parts of a `Budget`, by name."""
 
 
-PROTOCOLS = ("stdin", "file", "argv", "acp", "pi-rpc", "http")
+PROTOCOLS = ("stdin", "file", "argv", "acp", "http")
 """How a prompt reaches a CLI: on its stdin; in a file of `BuiltCommand.files` that its line names;
 as a word of its line, which every user of the machine can read; or in a conversation."""
 
@@ -298,7 +298,7 @@ Act = Write | CloseInput | ServerCall | Finish
 
 
 class Conversation(Parser, Protocol):
-    """A parser that answers, for agents that are talked to (ACP, rpc, HTTP). Sans-I/O as well:
+    """A parser that answers, for agents that are talked to (ACP, HTTP). Sans-I/O as well:
     `acts` is asked once before the first line, and again after every line."""
 
     def acts(self) -> Sequence[Act]:

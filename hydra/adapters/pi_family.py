@@ -129,8 +129,6 @@ def without_places(text: str) -> str:
 
 
 # ---- The events of pi and of its family (omp), read as Hydra's. Seen in pi 0.73.1 and omp 18.2.3.
-#
-# One session's, whichever way they come: `--mode json` (`pi.py`), or `--mode rpc`.
 
 _EDITS = frozenset({"edit", "write", "notebook", "ast_edit"})
 _NOT_OFFERED = re.compile(r"^Tool \S{1,80} not found")

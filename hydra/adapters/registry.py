@@ -66,25 +66,29 @@ OWN: Mapping[str, Adapter] = LazyRegistry(
         "copilot": "copilot",
         "pi": "pi",
         "omp": "omp",
-        "pi-rpc": "pi",
         "hermes": "hermes",
         "openclaw": "openclaw",
         "droid": "droid",
         "cline": "cline",
-        "gemini-acp": "acp",
-        "qwen-acp": "acp",
-        "opencode-acp": "acp",
-        "copilot-acp": "acp",
-        "omp-acp": "acp",
         "hermes-acp": "acp",
-        "claude-acp": "acp",
-        "codex-acp": "acp",
         "acp": "acp",
     }
 )
 """By key, each with its module here, in the order in which they are listed and raced."""
 
+_OVER_ACP = {
+    "gemini-acp": ("gemini", "gemini", '["--acp"]'),
+    "qwen-acp": ("qwen", "qwen", '["--acp"]'),
+    "opencode-acp": ("opencode", "opencode", '["acp"]'),
+    "copilot-acp": ("copilot", "copilot", '["--acp"]'),
+    "omp-acp": ("omp", "omp", '["--mode", "acp"]'),
+    "claude-acp": ("claude", "claude-agent-acp", "[]"),
+    "codex-acp": ("codex", "codex-acp", "[]"),
+}
+"""Each with the agent, and with the program and words that make it speak the protocol."""
+
 NOT_RUN: Mapping[str, tuple[str, str]] = {
+    "pi-rpc": ("pi itself does the same work", "race pi"),
     "amp": (
         "it works only signed in to ampcode.com, so no run of it could be tried",
         "race another agent: `hydra agents` lists them",
@@ -97,6 +101,14 @@ NOT_RUN: Mapping[str, tuple[str, str]] = {
         "it starts agents elsewhere, whose work would not be in the lane's worktree",
         "race an agent on another machine: `remote` in its own [agents.KEY]",
     ),
+    **{
+        key: (
+            f"{agent} itself does the same work",
+            f"race {agent}; over the protocol it is `-a acp`, with the path of {program} and"
+            f" args = {args} in [agents.acp] of your hydra.toml",
+        )
+        for key, (agent, program, args) in _OVER_ACP.items()
+    },
 }
 """Agents that Hydra knows by name and does not run, each with why, and what to do instead."""
 
@@ -109,7 +121,6 @@ VARIABLES = (
     "FACTORY_HOME_OVERRIDE",
     "GEMINI_CLI_HOME",
     "HERMES_HOME",
-    "OMP_RUN_DIR",
     "OPENCLAW_STATE_DIR",
     "PI_CODING_AGENT_DIR",
     "QWEN_HOME",

@@ -63,8 +63,8 @@ class Catalog:
         return None
 
     def words_of(self, agent: str) -> Mapping[str, str]:
-        """What this agent's CLI takes; one that is driven by ACP takes what the other does."""
-        return self.cli_names.get(agent) or self.cli_names.get(agent.removesuffix("-acp"), {})
+        """What this agent's CLI takes."""
+        return self.cli_names.get(agent, {})
 
 
 def plain(name: str) -> str:

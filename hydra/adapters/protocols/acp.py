@@ -32,6 +32,7 @@ from hydra.adapters.protocols.acp_session import (
     EFFORT,
     MODE,
     MODEL,
+    SIGN_INS,
     VERSION,
     AcpDialect,
     AcpRequest,
@@ -61,7 +62,7 @@ class AcpConversation(JsonStream):
         self._live = wish is not None
         self._acts: list[Act] = []
         self._agent: Object = {}
-        self._to_try = list(dialect.sign_in)
+        self._to_try = list(SIGN_INS)
         self._said_no = ""
         self._session = ""
         self._offers = Offers()
@@ -111,8 +112,6 @@ class AcpConversation(JsonStream):
             method = "session/resume" if "resume" in able else "session/load"
         if self._wish.fork:
             method = "session/fork"
-        if self._wish.meta:
-            params["_meta"] = self._wish.meta
         self._ask(method, params, again)
 
     def _set_next(self) -> None:
@@ -153,6 +152,7 @@ class AcpConversation(JsonStream):
         self._agent = answer
         if not self._live and tag in tuple(Permission):
             self._permission = Permission(tag)
+        self._turn.agent = string(mapping(answer, "agentInfo"), "name")
         spoken = integer(answer, "protocolVersion")
         if spoken != VERSION:
             text = f"it speaks version {spoken} of the protocol, Hydra {VERSION}"

@@ -316,12 +316,15 @@ def plan(update: Object) -> str:
     )
 
 
+_LAST_STEP = ("OpenCode",)
+"""Agents whose answer to the prompt tells what its last step used, and not the whole."""
+
+
 @dataclass(slots=True)
 class SessionUsage:
-    """What a session used. `told` is where the agent says it: `answer` (the answer to the prompt),
-    `quota` (in its `_meta`), `chunks` (with each answer of the model), or "" for nowhere."""
+    """What a session used: told with each answer of the model (qwen), else in the answer to the
+    prompt, there in its `_meta` where it is not in its place (gemini)."""
 
-    source: str = "answer"
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -331,7 +334,7 @@ class SessionUsage:
         """Totals so far, where they come in pieces."""
         meta = mapping(update, "_meta")
         used = mapping(meta, "usage")
-        if self.source != "chunks" or not used or meta == self.last:  # said once more
+        if not used or meta == self.last:  # said once more
             return []
         self.last = meta
         totals = _totals(used)
@@ -344,16 +347,12 @@ class SessionUsage:
 
     def answer(self, result: Object) -> list[AgentEvent]:
         """Totals of the whole prompt."""
-        if self.source == "quota":
-            count = mapping(mapping(mapping(result, "_meta"), "quota"), "token_count")
-            return event_builders.usage(
-                input_tokens=integer(count, "input_tokens"),
-                output_tokens=integer(count, "output_tokens"),
-            )
-        return (
-            event_builders.usage(**_totals(mapping(result, "usage")))
-            if self.source == "answer"
-            else []
+        if used := mapping(result, "usage"):
+            return event_builders.usage(**_totals(used))
+        count = mapping(mapping(mapping(result, "_meta"), "quota"), "token_count")
+        return event_builders.usage(
+            input_tokens=integer(count, "input_tokens"),
+            output_tokens=integer(count, "output_tokens"),
         )
 
     def cost(self, update: Object) -> list[AgentEvent]:
@@ -381,6 +380,16 @@ def _totals(usage: Object) -> dict[str, int | None]:
 _QUIET = ("config_option_update", "available_commands_update", "session_info_update")
 _REASON = 4000
 """Characters that are kept of why a turn broke off."""
+_TROUBLE = re.compile(
+    r"^(?:[45]\d\d (?=[A-Z{])|HTTP [45]\d\d: |API call failed|Error: |Context length exceeded \("
+    r"|E(?:CONN|PIPE|TIMEDOUT|NOTFOUND)[A-Z]*: )"
+)
+"""How a failure of the model's service begins that is told as a message, behind which the agent
+says that it is done (copilot, hermes, omp)."""
+_RETRY = re.compile(r"^Info: Request failed")
+"""How a try is told that failed (copilot)."""
+_NOTICE = re.compile(r"^(?:\[MODE_UPDATE\] |Info: (?:/|Operation cancelled))")
+"""What else is told as a message and is none of the model's (gemini, copilot)."""
 
 
 class PromptTurn:
@@ -389,7 +398,9 @@ class PromptTurn:
     def __init__(self, dialect: AcpDialect, root: str, masked: bool) -> None:
         self._dialect, self._root, self._masked = dialect, root, masked
         self._speech, self._tools = Speech(), SessionTools(root)
-        self._spent = SessionUsage(dialect.usage)
+        self._spent = SessionUsage()
+        self.agent = ""
+        """Its name, where it tells it."""
         self._plan = ""
         self._trouble = ""
         self._broken = False
@@ -438,7 +449,8 @@ class PromptTurn:
     def answered(self, answer: Object) -> list[AgentEvent]:
         """The prompt was answered: what was still to tell, what it used, and the ending."""
         reason, tools = string(answer, "stopReason"), self._tools
-        events = [*self.rest(), *self._spent.answer(answer)]
+        used = [] if self.agent in _LAST_STEP else self._spent.answer(answer)
+        events = [*self.rest(), *used]
         if reason == "end_turn" and (self._trouble or self._broken):
             text = self._trouble or "its turn broke off, and it does not say why"
             return [*events, failure(RpcError(0, text.strip()))]
@@ -455,26 +467,26 @@ class PromptTurn:
         return [*self._speech.flush(), *self._tools.settle()]
 
     def _status(self, update: Object) -> None:
-        own = mapping(mapping(update, "_meta"), self._dialect.meta) if self._dialect.meta else {}
+        own = mapping(mapping(update, "_meta"), "codex")
         if status := string(mapping(own, "threadStatus"), "type"):
             self._broken = status == "systemError"
 
     def _chunk(self, kind: str, update: Object) -> list[AgentEvent]:
         text, id = string(mapping(update, "content"), "text"), string(update, "messageId")
-        events, dialect = self._spent.chunk(update), self._dialect
+        events = self._spent.chunk(update)
         if not text:  # behind the words of an answer, what it used
             return [*self._speech.flush(), *events] if events else []
-        if dialect.forgets:
+        if self._dialect.forgets:
             events += self._tools.settle()
         if kind == "agent_thought_chunk":
             return [*events, *self._speech.add("thinking", id, text)]
-        for pattern, sub in ((dialect.retry, "retry"), (dialect.notice, "notice")):
-            if pattern and pattern.search(text):
+        for pattern, sub in ((_RETRY, "retry"), (_NOTICE, "notice")):
+            if pattern.search(text):
                 return [*events, *self._speech.flush(), event_builders.progress(sub, text=text)]
         if self._broken:  # what it says now is why
             self._trouble = (self._trouble + text)[:_REASON]
             return [*events, *self._speech.add("", id, text)]
-        self._trouble = text if dialect.trouble and dialect.trouble.search(text) else ""
+        self._trouble = text if _TROUBLE.search(text) else ""
         if self._trouble:
             events += self._speech.flush()
         return [*events, *self._speech.add("", id, text)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import join, normpath, realpath
-from re import Pattern
 from typing import NamedTuple
 
 from hydra import __version__
@@ -122,28 +121,17 @@ def _named(values: Iterable[Object], key: str) -> dict[str, str]:
 
 # ---- Where agents that speak the Agent Client Protocol differ, as data.
 
+SIGN_INS = ("gemini-api-key", "vertex-ai", "openai", "api-key")
+"""Ids of the ways to sign in that need no person: a key of the environment."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcpDialect:
     """Where agents differ. `modes` are its words for a permission, the first that it offers is
-    taken; `sign_in` ids of methods that need no person; `usage` where totals are told
-    (`SessionUsage`).
-
-    `trouble` is how a failure of the model's service begins that is told as a message, behind
-    which the agent says that it is done; `retry` how a try is told that failed, `notice` what else
-    is told as a message and is none of the model's. `meta` is its name in `_meta`, where it tells
-    its thread's status: `systemError` where a turn broke off. `forgets`: of some calls the end is
-    not told.
-    """
+    taken; `forgets`: of some calls the end is not told."""
 
     label: str
     modes: Mapping[Permission, tuple[str, ...]] = field(default_factory=dict)
-    sign_in: tuple[str, ...] = ()
-    usage: str = "answer"
-    trouble: Pattern[str] | None = None
-    retry: Pattern[str] | None = None
-    notice: Pattern[str] | None = None
-    meta: str = ""
     forgets: bool = False
 
 
@@ -226,8 +214,6 @@ class AcpRequest:
     fork: bool = False
     masked: bool = False
     """As in `SpawnRequest`."""
-    meta: Object = field(default_factory=dict)
-    """What its sessions take beyond the protocol, as `_meta`."""
 
 
 def introduction() -> Object:

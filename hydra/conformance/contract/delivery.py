@@ -13,7 +13,7 @@ from hydra.records.agent import BuiltCommand
 LONGEST_WORD = 128 * 1024 - 1
 """Bytes that Linux takes as one word of a command line."""
 
-CONVERSED = ("acp", "pi-rpc", "http")
+CONVERSED = ("acp", "http")
 """The prompt is part of a conversation; `BuiltCommand.stdin` holds what that will send."""
 
 
