@@ -17,7 +17,6 @@ import pytest
 
 from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
-from hydra.conformance.contract.delivery import CONVERSED
 from hydra.records.agent import Tier
 from hydra.report.text import width
 from tests.support import fakes
@@ -201,13 +200,6 @@ def test_a_strangers_program_with_a_bare_version_is_passed_over(hydra: Hydra, ma
     agent = health(hydra, ALLOWED)["pi"]
     assert (agent["health"], agent["found"]["error"]["reason"]) == ("not found", "not_it")
     assert "pi is not pi: neither" in agent["found"]["error"]["message"]
-
-
-def test_those_that_are_talked_to_take_live_input(hydra: Hydra) -> None:
-    agents = json.loads(hydra.run("agents", "--json").stdout)["agents"]
-    live = {agent["key"] for agent in agents if agent["live_input"]}
-    assert {agent["key"] for agent in agents if agent["protocol"] in CONVERSED} == live
-    assert {"opencode-http", "hermes-acp", "acp"} <= live
 
 
 @needs_bwrap

@@ -16,7 +16,6 @@ from hydra.adapters.command_line import Flag, Pairs
 from hydra.adapters.contract import (
     Conversation,
     Descriptor,
-    InstallMethod,
     Parser,
     Probe,
 )
@@ -83,7 +82,6 @@ def _hermes() -> AcpRow:
             stream_format="json-rpc",
             interactive=True,
             install_hint=install,
-            installs=(InstallMethod("all", "pip", install),),
             modes={permission: terms[0] for permission, terms in dialect.modes.items()},
             exit_codes=EXITS,
             side_files=(),
@@ -132,7 +130,6 @@ def _any_agent() -> AcpRow:
                 Probe(name="version", args=("--version",), timeout=45, stderr=True),
                 Probe(name="help", args=("--help",), timeout=45, stderr=True),
             ),
-            platforms={"linux": "", "macos": "not tried", "windows": "not tried"},
         ),
         identity=AgentIdentity(version=re.compile(r"(\d+\.\d+\S*)"), help=re.compile("")),
         dialect=dialect,

@@ -18,11 +18,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
@@ -179,11 +176,6 @@ DESCRIPTOR = Descriptor(
     stream_format="text",
     sandbox="soft",
     install_hint="python -m pip install aider-install && aider-install",
-    installs=(
-        InstallMethod("all", "pip", "python -m pip install aider-install && aider-install"),
-        InstallMethod("all", "uv", "uv tool install --python python3.12 aider-chat@latest"),
-        InstallMethod("all", "pipx", "pipx install aider-chat"),
-    ),
     sign_in_hint="set the key of your model's provider (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...)",
     exit_codes={
         0: "it ended by itself: also where its key was refused",
@@ -235,10 +227,6 @@ DESCRIPTOR = Descriptor(
         Permission.UNRESTRICTED: "yes-always",
     },
     efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high"},
-    local_models=True,
-    sessions=Sessions(place=".aider.chat.history.md", format="markdown"),
-    extensions=Extensions(mcp="it has none"),
-    platforms={"linux": "", "macos": "", "windows": ""},
 )
 
 

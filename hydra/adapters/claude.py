@@ -11,12 +11,9 @@ from hydra.adapters.command_line import CommandBuilder, Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     PathTrust,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity
@@ -157,16 +154,6 @@ DESCRIPTOR = Descriptor(
     budgets=("turns", "cost_usd"),
     families=("claude",),
     tagline="Anthropic's coding agent",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g @anthropic-ai/claude-code"),
-        InstallMethod("macos", "brew", "brew install --cask claude-code"),
-    ),
-    sessions=Sessions(".claude/projects", "jsonl", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("skill-directory", "mcp-server", "plugin"),
-        mcp="--mcp-config and settings; a repository's own are kept out by --strict-mcp-config",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
     # Only one can be sent (the last --append-system-prompt-file wins), so the first that exists.
     instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
 )

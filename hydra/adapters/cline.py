@@ -18,11 +18,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
@@ -140,18 +137,8 @@ DESCRIPTOR = Descriptor(
         Effort.MAX: "xhigh",
     },
     budgets=("seconds",),
-    local_models=True,
     tagline="the agent of the Cline editor extension, in a terminal",
-    installs=(InstallMethod("all", "npm", "npm install -g cline"),),
-    # `--id` opens its terminal UI: with --json it is refused (3.0.65).
-    sessions=Sessions(".cline/data/sessions", "json"),
     hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
-    extensions=Extensions(
-        formats=("mcp-server", "skill-directory", "plugin", "hook", "rule"),
-        registry="https://skills.sh",
-        mcp="~/.cline/data/settings/cline_mcp_settings.json; of a repository it reads none",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 

@@ -13,12 +13,9 @@ from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     PathTrust,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity, ProbeReading, older, read
@@ -149,18 +146,7 @@ DESCRIPTOR = Descriptor(
     efforts=EFFORTS,
     service_tiers={"fast": "fast", "flex": "flex"},
     families=("gpt",),
-    local_models=True,
     tagline="OpenAI's coding agent",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g @openai/codex"),
-        InstallMethod("macos", "brew", "brew install --cask codex"),
-    ),
-    sessions=Sessions(".codex/sessions", "jsonl", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("mcp-server", "skill-directory", "plugin"),
-        mcp="config.toml; a repository's own start only in a trusted folder (from 0.169.0)",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 

@@ -121,36 +121,6 @@ class ConfigFolder:
     """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
 
 
-class InstallMethod(NamedTuple):
-    """One way to install a CLI: on `all`, `linux`, `macos` or `windows`."""
-
-    platform: str
-    kind: str
-    """npm, pip, brew, script, nix ..."""
-    command: str
-
-
-class Sessions(NamedTuple):
-    """Where a CLI keeps its sessions: metadata only, a run's own id stands beside the CLI's."""
-
-    place: str
-    """From HOME, as `.claude/projects`."""
-    format: str
-    """jsonl, json, sqlite, markdown ..."""
-    resume: bool = False
-    fork: bool = False
-
-
-class Extensions(NamedTuple):
-    """What may be added to a CLI, as facts; Hydra installs none of it."""
-
-    formats: tuple[str, ...] = ()
-    """mcp-server, skill-directory, npm-package, extension ..."""
-    registry: str = ""
-    mcp: str = ""
-    """How its MCP servers are configured, and what keeps a repository's own from starting."""
-
-
 BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
 """The parts of a `Budget`, by name."""
 
@@ -215,12 +185,8 @@ class Descriptor:
     budgets: tuple[str, ...] = ()
     """The parts of a `Budget` that the CLI keeps itself; Hydra watches over the others."""
     service_tiers: Mapping[str, str] = field(default_factory=dict)
-    own_preface: bool = False
-    """Whether its line carries the preface by an own flag; else it stands before the prompt."""
     families: tuple[str, ...] = ()
     """Families of models that it takes (hydra/models); () for any: the provider is in the name."""
-    local_models: bool = False
-    """Whether it can be led to a model server on this machine."""
     data_dirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Variables, each to places below HOME (`{version}` is the CLI's): a lane is told the first
     that is there, where the user has not set the variable. It is read there, never written."""
@@ -231,11 +197,6 @@ class Descriptor:
     interactive: bool = False
     """Whether it is driven by a conversation: `conversation()` instead of a prompt on stdin."""
     tagline: str = ""
-    installs: tuple[InstallMethod, ...] = ()
-    sessions: Sessions | None = None
-    extensions: Extensions = field(default_factory=Extensions)
-    platforms: Mapping[str, str] = field(default_factory=dict)
-    """linux, macos, windows, each to a note; "" where there is nothing to note."""
     third_party: Origin | None = None
     """Set by Hydra alone, on what others have written; such an adapter is experimental."""
 
@@ -348,14 +309,11 @@ __all__ = [
     "ConfigFolder",
     "Conversation",
     "Descriptor",
-    "Extensions",
     "Finish",
-    "InstallMethod",
     "Origin",
     "Parser",
     "Probe",
     "ServerCall",
-    "Sessions",
     "Talker",
     "TokenFields",
     "Write",

@@ -15,12 +15,9 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     PathTrust,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
@@ -75,7 +72,6 @@ DESCRIPTOR = Descriptor(
     stream_format="json-lines",
     sandbox="soft",
     install_hint="npm install -g @github/copilot",
-    installs=(InstallMethod("all", "npm", "npm install -g @github/copilot"),),
     sign_in_hint="set COPILOT_GITHUB_TOKEN, or COPILOT_PROVIDER_BASE_URL and its key; or run"
     " `copilot login`",
     exit_codes={
@@ -148,13 +144,6 @@ DESCRIPTOR = Descriptor(
         Permission.UNRESTRICTED: "--allow-all",
     },
     efforts={effort: effort.value for effort in Effort},
-    local_models=True,
-    sessions=Sessions(".copilot/session-state", "jsonl", resume=True),
-    extensions=Extensions(
-        formats=("mcp-server", "skill-directory", "plugin"),
-        mcp="~/.copilot/mcp-config.json; a repository's own starts only in a trusted folder",
-    ),
-    platforms={"linux": "", "macos": "not tried", "windows": "not tried"},
 )
 
 

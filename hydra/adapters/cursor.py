@@ -15,11 +15,8 @@ from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
@@ -101,16 +98,6 @@ DESCRIPTOR = Descriptor(
         Permission.CONFIG: "without --force: as its settings allow",
     },
     tagline="the agent of the Cursor editor, in a terminal",
-    installs=(
-        InstallMethod("linux", "script", "curl https://cursor.com/install -fsS | bash"),
-        InstallMethod("macos", "script", "curl https://cursor.com/install -fsS | bash"),
-    ),
-    sessions=Sessions(".cursor/chats", "sqlite", resume=True),
-    extensions=Extensions(
-        formats=("mcp-server", "rule"),
-        mcp="~/.cursor/mcp.json; it has no flag for another file, nor against a repository's own",
-    ),
-    platforms={"linux": "read about", "macos": "read about", "windows": "read about"},
 )
 
 PRINT = Flag(

@@ -12,11 +12,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
@@ -65,11 +62,6 @@ DESCRIPTOR = Descriptor(
     sandbox="soft",
     tagline="Factory's coding agent",
     install_hint="npm install -g droid",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g droid"),
-        InstallMethod("linux", "script", "curl -fsSL https://app.factory.ai/cli | sh"),
-        InstallMethod("macos", "script", "curl -fsSL https://app.factory.ai/cli | sh"),
-    ),
     sign_in_hint="run `droid` once and sign in, set FACTORY_API_KEY, or name a model of your own",
     exit_codes={
         0: "it ended by itself, or by SIGTERM: the stream tells which",
@@ -105,15 +97,6 @@ DESCRIPTOR = Descriptor(
     ),
     modes=MODES,
     efforts={effort: effort.value for effort in Effort},
-    own_preface=True,
-    local_models=True,
-    sessions=Sessions(".factory/sessions", "jsonl", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("skill-directory", "mcp-server", "plugin", "hook"),
-        registry="its own marketplaces",
-        mcp="mcp.json; in a lane no server is started, the user's own neither",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 

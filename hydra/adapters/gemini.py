@@ -11,11 +11,8 @@ from hydra.adapters.command_line import CommandBuilder, Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity
@@ -137,19 +134,7 @@ DESCRIPTOR = Descriptor(
     ),
     modes=MODES,
     families=("gemini",),
-    local_models=True,
     tagline="Google's coding agent",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g @google/gemini-cli"),
-        InstallMethod("macos", "brew", "brew install gemini-cli"),
-    ),
-    sessions=Sessions(".gemini/tmp", "jsonl", resume=True),
-    extensions=Extensions(
-        formats=("extension", "mcp-server", "skill-directory", "command"),
-        registry="https://geminicli.com/extensions",
-        mcp="settings.json of the user; a repository's own is not read (--skip-trust)",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
     # Not for its line: where the repository has one, the lane is told what it does.
     instructions=DOTENV,
 )

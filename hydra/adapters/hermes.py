@@ -16,11 +16,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
@@ -76,10 +73,6 @@ DESCRIPTOR = Descriptor(
     stream_format="text",
     sandbox="soft",
     install_hint="python -m pip install hermes-agent",
-    installs=(
-        InstallMethod("all", "pip", "python -m pip install hermes-agent"),
-        InstallMethod("all", "uv", "uv tool install hermes-agent"),
-    ),
     sign_in_hint="run `hermes setup`, or set the key of a provider (OPENROUTER_API_KEY, ...)",
     exit_codes={
         0: "it ended by itself: also where its key was refused",
@@ -122,13 +115,6 @@ DESCRIPTOR = Descriptor(
         Permission.UNRESTRICTED: "coding",
         Permission.CONFIG: "",
     },
-    local_models=True,
-    sessions=Sessions(place=".hermes/state.db", format="sqlite"),
-    extensions=Extensions(
-        formats=("mcp-server", "skill-directory"),
-        mcp="mcp_servers in its own config.yaml; a repository has none",
-    ),
-    platforms={"linux": "", "macos": "", "windows": ""},
 )
 
 

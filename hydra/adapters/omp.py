@@ -11,11 +11,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
@@ -63,7 +60,6 @@ DESCRIPTOR = Descriptor(
     sandbox="soft",
     tagline="a pi with more tools, approvals and subagents; it needs bun",
     install_hint="npm install -g bun @oh-my-pi/pi-coding-agent",
-    installs=(InstallMethod("all", "npm", "npm install -g bun @oh-my-pi/pi-coding-agent"),),
     sign_in_hint="run `omp` once and sign in with /login, or set your provider's key",
     exit_codes={
         0: "it ended by itself, tools refused or not: the stream tells",
@@ -117,16 +113,6 @@ DESCRIPTOR = Descriptor(
     ),
     modes=MODES,
     efforts={effort: effort.value for effort in Effort},
-    own_preface=True,
-    local_models=True,
-    sessions=Sessions(".omp/agent/sessions", "jsonl", resume=True),
-    extensions=Extensions(
-        formats=("npm-package", "extension", "skill-directory", "mcp-server", "hook"),
-        registry="npm, and its own marketplaces",
-        mcp="mcp.json of its own and of seven other agents; those of a repository are kept out by"
-        " an overlay of its settings",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 

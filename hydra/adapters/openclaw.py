@@ -15,11 +15,8 @@ from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
 )
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
@@ -118,17 +115,7 @@ DESCRIPTOR = Descriptor(
     },
     efforts={effort: effort.value for effort in Effort},
     budgets=("seconds",),
-    local_models=True,
     tagline="a personal assistant; here its headless coding run alone",
-    installs=(InstallMethod("all", "npm", "npm install -g openclaw"),),
-    # Its state is a folder of its own for each run, which it deletes at the end.
-    sessions=Sessions(".openclaw/state", "sqlite"),
-    extensions=Extensions(
-        formats=("npm-package", "skill-directory", "channel-plugin", "mcp-server"),
-        registry="https://clawhub.ai",
-        mcp="mcp.servers in openclaw.json; of a repository it reads none",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
 )
 
 

@@ -16,11 +16,8 @@ from hydra.adapters.contract import (
     ConfigFolder,
     Conversation,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity, older
@@ -125,11 +122,6 @@ DESCRIPTOR = Descriptor(
     stream_format="json-lines",
     sandbox="soft",
     install_hint="npm install -g opencode-ai",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g opencode-ai"),
-        InstallMethod("linux", "script", "curl -fsSL https://opencode.ai/install | bash"),
-        InstallMethod("macos", "brew", "brew install anomalyco/tap/opencode"),
-    ),
     sign_in_hint="run `opencode auth login`, or set the key of your provider, as ANTHROPIC_API_KEY",
     exit_codes={
         0: "it ended by itself, or a permission was refused: the stream tells which",
@@ -176,14 +168,6 @@ DESCRIPTOR = Descriptor(
         Permission.CONFIG: "its own settings",
     },
     efforts={effort: effort.value for effort in Effort},
-    own_preface=True,
-    local_models=True,
-    sessions=Sessions(".local/share/opencode", "sqlite", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("npm-package", "skill-directory", "mcp-server"),
-        mcp="opencode.json, `mcp`; OPENCODE_DISABLE_PROJECT_CONFIG keeps a repository's own out",
-    ),
-    platforms={"linux": "", "macos": "not tried", "windows": "not tried"},
 )
 
 

@@ -10,11 +10,8 @@ from hydra.adapters.command_line import CommandBuilder, Flag
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity
@@ -67,10 +64,6 @@ DESCRIPTOR = Descriptor(
     sandbox="soft",
     tagline="a small coding agent for any provider's models",
     install_hint="npm install -g @mariozechner/pi-coding-agent",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g @mariozechner/pi-coding-agent"),
-        InstallMethod("all", "npm", "npm install -g @earendil-works/pi-coding-agent"),
-    ),
     sign_in_hint="run `pi` once and sign in with /login, or set your provider's key",
     exit_codes={
         0: "it ended by itself, also where the key was refused: the stream tells which",
@@ -141,19 +134,6 @@ DESCRIPTOR = Descriptor(
         Effort.MEDIUM: "medium",
         Effort.HIGH: "high",
         Effort.MAX: "xhigh",
-    },
-    own_preface=True,
-    local_models=True,
-    sessions=Sessions(".pi/agent/sessions", "jsonl", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("npm-package", "extension", "skill-directory", "prompt-template"),
-        registry="npm, by the keyword pi-package",
-        mcp="none of its own",
-    ),
-    platforms={
-        "linux": "",
-        "macos": "not tried by Hydra",
-        "windows": "needs a bash; not tried by Hydra",
     },
 )
 

@@ -77,7 +77,6 @@ RENAMED = {
     "hydra.adapters.tools": "hydra.adapters.tool_calls",
     "Call": "ServerCall",
     "Identity": "AgentIdentity",
-    "Install": "InstallMethod",
     "Line": "CommandBuilder",
     "beside": "home_files",
     "converses": "interactive",

@@ -16,11 +16,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
-    Extensions,
-    InstallMethod,
     Parser,
     Probe,
-    Sessions,
     TokenFields,
 )
 from hydra.adapters.detection import AgentIdentity
@@ -134,18 +131,7 @@ DESCRIPTOR = Descriptor(
     ),
     modes=MODES,
     budgets=("turns", "seconds", "tool_calls"),
-    local_models=True,
     tagline="Alibaba's coding agent",
-    installs=(
-        InstallMethod("all", "npm", "npm install -g @qwen-code/qwen-code"),
-        InstallMethod("macos", "brew", "brew install qwen-code"),
-    ),
-    sessions=Sessions(".qwen/projects", "jsonl", resume=True, fork=True),
-    extensions=Extensions(
-        formats=("extension", "mcp-server", "skill-directory", "command"),
-        mcp="settings.json and .mcp.json; --allowed-mcp-server-names keeps all of them out",
-    ),
-    platforms={"linux": "", "macos": "not tried by Hydra", "windows": "not tried by Hydra"},
     # Not for its line: where the repository has one, the lane is told what it does.
     instructions=OWN_SETTINGS,
 )

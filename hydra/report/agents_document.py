@@ -23,7 +23,6 @@ def agent_document(row: AgentRow) -> Document:
         "programs": [*descriptor.binaries, *descriptor.generic_binaries],
         "protocol": descriptor.protocol,
         "stream_format": descriptor.stream_format,
-        "live_input": descriptor.interactive,
         "minimum_version": descriptor.minimum_version or None,
         "exit_codes": {str(code): what for code, what in descriptor.exit_codes.items()},
         "install": descriptor.install_hint,

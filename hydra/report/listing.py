@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hydra.adapters.contract import Descriptor, Sessions
+from hydra.adapters.contract import Descriptor
 from hydra.adapters.probe.health import Health, HealthState, ServiceIncident, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.errors import NOT_INSTALLED
@@ -147,7 +147,6 @@ def agent_text(
             ),
         ),
         ("protocol", f"{descriptor.protocol}, {descriptor.stream_format}"),
-        ("live input", "yes" if descriptor.interactive else "no"),
         ("minimum", descriptor.minimum_version),
         *(("broken", f"{version}: {why}") for version, why in descriptor.broken_versions.items()),
         ("environment", ", ".join(descriptor.environment)),
@@ -239,9 +238,6 @@ KINDS = {Tier.TIER1: "default", Tier.EXPERIMENTAL: "experimental"}
 
 def place_facts(descriptor: Descriptor) -> list[tuple[str, str]]:
     """(label, words) in the order in which they are shown; without words it is left out."""
-    more = [
-        f"{install.kind} ({install.platform}): {install.command}" for install in descriptor.installs
-    ]
     return [
         ("about", descriptor.tagline),
         ("permissions", _pairs({key.value: term for key, term in descriptor.modes.items()})),
@@ -258,16 +254,6 @@ def place_facts(descriptor: Descriptor) -> list[tuple[str, str]]:
             "models",
             f"only {', '.join(descriptor.families)}" if descriptor.families else "of any provider",
         ),
-        (
-            "local",
-            "can be led to a model server on this machine" if descriptor.local_models else "",
-        ),
-        *(("installs", way) for way in more),
-        ("sessions", _sessions(descriptor.sessions)),
-        ("extensions", ", ".join(descriptor.extensions.formats)),
-        ("registry", descriptor.extensions.registry),
-        ("MCP", descriptor.extensions.mcp),
-        *((f"on {name}", note) for name, note in descriptor.platforms.items() if note),
     ]
 
 
@@ -280,26 +266,9 @@ def document(descriptor: Descriptor) -> dict[str, object]:
         "budgets": list(descriptor.budgets),
         "service_tiers": list(descriptor.service_tiers),
         "families": list(descriptor.families),
-        "local_models": descriptor.local_models,
-        "installs": [install._asdict() for install in descriptor.installs],
-        "sessions": None if descriptor.sessions is None else descriptor.sessions._asdict(),
-        "extensions": {
-            **descriptor.extensions._asdict(),
-            "formats": list(descriptor.extensions.formats),
-        },
-        "platforms": dict(descriptor.platforms),
         "masked": list(descriptor.hidden_paths),
     }
 
 
 def _pairs(values: Mapping[str, str]) -> str:
     return ", ".join(name if name == term else f"{name} ({term})" for name, term in values.items())
-
-
-def _sessions(sessions: Sessions | None) -> str:
-    if sessions is None:
-        return ""
-    can = [
-        term for term, exists in (("resume", sessions.resume), ("fork", sessions.fork)) if exists
-    ]
-    return f"~/{sessions.place} ({sessions.format})" + (f"; {' and '.join(can)}" if can else "")

@@ -117,7 +117,7 @@ _STATES = {"BinaryMissing": HealthState.NOT_FOUND, "AuthMissing": HealthState.SI
 def _ready(descriptor: Descriptor, result: DetectResult) -> Health:
     if result.sign_in is SignIn.UNKNOWN and _leaves_traces(descriptor):
         why = "no key is set, and no sign-in is here"
-        if descriptor.local_models:
+        if not descriptor.families:
             why += " (a model on this machine needs none)"
         return Health(state=HealthState.SIGN_IN, why=why, next=descriptor.sign_in_hint)
     return Health(state=HealthState.READY, why="", next=race_line(descriptor))

@@ -22,10 +22,8 @@ _NOT_HELD = (
     "label",
     "tagline",
     "install_hint",
-    "installs",
     "sign_in_hint",
     "third_party",
-    "platforms",
 )
 _LATER = (
     "generated_files",
@@ -36,14 +34,10 @@ _LATER = (
     "efforts",
     "budgets",
     "service_tiers",
-    "own_preface",
     "families",
-    "local_models",
     "stdin_pipe",
     "pty",
     "interactive",
-    "sessions",
-    "extensions",
 )
 _LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust", "writable")
 _EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
