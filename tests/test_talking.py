@@ -181,19 +181,3 @@ def test_an_interrupt_ends_it_in_order_and_keeps_its_patch(
     (ended,) = [e["data"] for e in hydra.events() if e["kind"] == "lane_ended"]
     assert ended["status"] == "interrupted"
     assert "+" in hydra.run("diff", "talker").stdout
-
-
-# --- a terminal ------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-def test_one_that_wants_a_terminal_gets_one(hydra: Hydra, mode: tuple[str, ...]) -> None:
-    unconfined(hydra, mode)
-    race = talk(hydra, "decorated", agent="terminal")
-    lane = race.lane("terminal")
-    assert (lane["status"], lane["error"]) == ("completed", None)
-    assert "+decoratedxterm" in hydra.run("diff", "terminal").stdout
-    texts = [e["data"].get("text") for e in hydra.events() if e["source"] == "agent"]
-    assert texts[1:] == ["decorated", "done"]
-    assert b"\x1b[32m" in lane_file(race, "raw.jsonl")

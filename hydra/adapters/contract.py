@@ -192,8 +192,6 @@ class Descriptor:
     that is there, where the user has not set the variable. It is read there, never written."""
     stdin_pipe: bool = False
     """Whether its stdin must be a pipe: of a file there it reads nothing (cline 3.0.65)."""
-    pty: bool = False
-    """Whether it refuses to run without a terminal. Its output is stripped of VT sequences."""
     interactive: bool = False
     """Whether it is driven by a conversation: `conversation()` instead of a prompt on stdin."""
     tagline: str = ""

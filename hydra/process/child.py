@@ -70,7 +70,6 @@ class Child:
         self.process = process
         self.mark = mark
         self.stdout = trio.lowlevel.FdStream(stdout)
-        """Of an agent with a terminal: our side of that, to be written to as well."""
         self.stdin = None if stdin is None else trio.lowlevel.FdStream(stdin)
         """Where it is a pipe that is written to while the agent runs."""
         self.stderr = trio.lowlevel.FdStream(stderr)
@@ -293,7 +292,7 @@ async def streams(
 async def _empty(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
     """Reads what stands in a pipe, and no more than one holds: whoever escaped may write on."""
     size = 0
-    with contextlib.suppress(OSError):  # nothing stands in it, or the end of a terminal
+    with contextlib.suppress(OSError):  # nothing stands in it
         while not ended.is_set() and size < ROOM:
             chunk = os.read(stream.fileno(), _CHUNK)
             if not chunk:
@@ -304,8 +303,6 @@ async def _empty(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Even
 
 
 async def _pump(stream: trio.lowlevel.FdStream, sink: OnChunk, ended: trio.Event) -> None:
-    # EIO, which breaks the stream, is the end of a terminal that no process has any more.
-    with contextlib.suppress(trio.BrokenResourceError):
-        while chunk := await stream.receive_some(_CHUNK):
-            sink(chunk)
+    while chunk := await stream.receive_some(_CHUNK):
+        sink(chunk)
     ended.set()

@@ -1,10 +1,10 @@
 """The keeper: the small process between Hydra and one agent (docs/why/keeper.md has the protocol).
 
-    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM ARGUMENT...
+    PYTHON -I -S -E keeper.py CONTROL STATUS STDOUT [STDIN] [MARK...] -- PROGRAM ARGUMENT...
 
 CONTROL, STATUS, STDOUT and STDIN are descriptor numbers; a MARK (NAME=value) says to a recovery
 whose keeper it is. It runs as a script and imports nothing but what the interpreter already holds
-(and `select`, `_ctypes`; `fcntl` for a terminal): each further import is a millisecond before every
+(and `select`, `_ctypes`): each further import is a millisecond before every
 agent. As pid 1 of a PID namespace the kernel itself ends the namespace with it; elsewhere it is a
 subreaper, with a second one (the guard) above it for the agent that kills its parent. The agent
 runs as the same user: the keeper is not dumpable, so that it cannot be traced or read.
@@ -27,7 +27,6 @@ _ABSTRACT_UNIX_SOCKET, _SIGNAL = 1, 2
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _SECCOMP_MODE_FILTER = 2
 _PIDFD_SIGNAL_PROCESS_GROUP = 4
-_TIOCSCTTY = 0x540E
 
 SCOPE, KEY_FILTER, LIMIT_FILTER = "HYDRA_SCOPE", "HYDRA_KEY_FILTER", "HYDRA_LIMIT_FILTER"
 """Environment variables of the keeper alone (fence.py): how far the agent may reach past the file
@@ -42,7 +41,6 @@ class Keeper:
         self.status = status
         self.stdout = stdout
         self.stdin = stdin
-        self.terminal = False  # whether STDIN and STDOUT are one
         self.agent = 0
         self.ended: int | None = None  # the agent's wait status
         self.alone = posix.getpid() == 1
@@ -176,8 +174,6 @@ def _become(keeper: Keeper, argv: list[str], failed: int) -> int:
     # In the child: only ever returns to be `_exit`ed.
     try:
         posix.setsid()
-        if keeper.terminal:
-            _control_terminal(keeper.stdin)
         for number in _signal.valid_signals() - {_signal.SIGKILL, _signal.SIGSTOP}:
             _signal.signal(number, _signal.SIG_DFL)
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
@@ -188,12 +184,6 @@ def _become(keeper: Keeper, argv: list[str], failed: int) -> int:
     except OSError as problem:
         posix.write(failed, str(problem.errno).encode())
     return 127
-
-
-def _control_terminal(fd: int) -> None:
-    import fcntl
-
-    fcntl.ioctl(fd, _TIOCSCTTY, 0)
 
 
 def _exec(argv: list[str], environ: dict[bytes, bytes]) -> "NoReturn":
@@ -414,13 +404,12 @@ def main(argv: list[str]) -> None:
     numbers = [option for option in options if option.isdecimal()]
     if not command or not 3 <= len(numbers) <= 4:
         raise SystemExit(
-            "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM ARGUMENT..."
+            "usage: keeper.py CONTROL STATUS STDOUT [STDIN] [MARK...] -- PROGRAM ARGUMENT..."
         )
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
         _signal.signal(number, _signal.SIG_IGN)
     keeper = Keeper(*map(int, numbers))  # reads its own environment, so before the next line
     _prctl(_PR_SET_DUMPABLE, 0)
-    keeper.terminal = "tty" in options
     if not keeper.alone:
         _guarded(keeper)
     keeper.keep(command)

@@ -26,7 +26,6 @@ class ProcessSpec:
 
     `stdin` is what descriptor 0 holds, sealed. Hydra's own stdin is never
     passed on. `pid_namespace`: `wrap` gives a PID namespace whose pid 1 is the keeper.
-    `terminal`: its descriptors 0 and 1 are one, and it is its session's.
     """
 
     argv: tuple[str, ...]
@@ -35,7 +34,6 @@ class ProcessSpec:
     stdin: bytes = b""
     wrap: Wrap = plain
     pid_namespace: bool = False
-    terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,9 @@ import secrets
 import struct
 import subprocess
 import sys
-import termios
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from enum import Enum
 from functools import cache
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
@@ -29,17 +27,6 @@ from hydra.process.records import CannotStart, Wrap, cannot_execute
 _log = get_logger(__name__)
 
 
-class Input(Enum):
-    """What an agent's descriptor 0 is."""
-
-    DESCRIPTOR = "given"
-    """A descriptor that the caller has."""
-    PIPE = "pipe"
-    """A pipe that is written to while it runs."""
-    TERMINAL = "terminal"
-    """A terminal, as its stdout then is."""
-
-
 @asynccontextmanager
 async def spawn_keeper(
     argv: tuple[str, ...],
@@ -48,15 +35,16 @@ async def spawn_keeper(
     cwd: Path,
     stdin: int,
     wrap: Wrap,
-    input: Input = Input.DESCRIPTOR,
+    piped: bool = False,
 ) -> AsyncIterator[Child]:
     """Spawns `argv` under a keeper; whatever happens inside, nothing of it lives afterwards.
 
-    `stdin` is a descriptor, which stays the caller's; the agent has it where `input` is DESCRIPTOR.
+    `stdin` is a descriptor, which stays the caller's; the agent has it, or a pipe that is written
+    to while it runs (`piped`).
     Raises `CannotStart` where the keeper or its confinement cannot even be executed.
     """
     began = time.monotonic()
-    child = await _spawn(argv, env, cwd, stdin, wrap, _Pipes(input))
+    child = await _spawn(argv, env, cwd, stdin, wrap, _Pipes(piped))
     try:
         yield child
     finally:
@@ -92,17 +80,12 @@ def sealed(data: bytes) -> int:
 
 
 class _Pipes:
-    """The pipes, (read, write) each; every end is closed by whoever does not keep it.
+    """The pipes, (read, write) each; every end is closed by whoever does not keep it."""
 
-    A terminal is read and written by us on one end, and so it is by the agent on the other.
-    """
-
-    def __init__(self, input: Input) -> None:
-        self.input = input
+    def __init__(self, piped: bool) -> None:
         with contextlib.ExitStack() as opened:
-            self.control, self.status, self.stderr = (_pipe(opened) for _ in range(3))
-            self.stdout = _pipe(opened, open_terminal if input is Input.TERMINAL else os.pipe)
-            self.stdin = _pipe(opened) if input is Input.PIPE else None
+            self.control, self.status, self.stderr, self.stdout = (_pipe(opened) for _ in range(4))
+            self.stdin = _pipe(opened) if piped else None
             opened.pop_all()  # where one cannot be had, none of the others stays open
         with contextlib.suppress(OSError):  # no pipe, or the user's have used up what they may
             fcntl.fcntl(self.stdout[1], fcntl.F_SETPIPE_SZ, ROOM)
@@ -117,8 +100,7 @@ class _Pipes:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The same as the keeper's arguments."""
-        both = (str(self.stdout[1]), "tty") if self.input is Input.TERMINAL else ()
-        return (*map(str, self.theirs), *both)
+        return tuple(map(str, self.theirs))
 
     def close_theirs(self) -> None:
         for fd in (*self.theirs, self.stderr[1]):
@@ -130,10 +112,8 @@ class _Pipes:
             os.close(fd)
 
 
-def _pipe(
-    opened: contextlib.ExitStack, make: Callable[[], tuple[int, int]] = os.pipe
-) -> tuple[int, int]:
-    ends = make()
+def _pipe(opened: contextlib.ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
     for fd in ends:
         opened.callback(os.close, fd)
     return ends
@@ -207,25 +187,3 @@ def _unspawned(problem: OSError, program: str, cwd: Path) -> CannotStart:
     if not cwd.is_dir():
         return CannotStart(f"the working directory is not there: {cwd}", errno="ENOENT")
     return cannot_execute(program, problem.errno or 0)
-
-
-# ---- A terminal for an agent that refuses to run without one: one side is the agent's, one ours.
-
-ROWS, COLUMNS = 24, 80
-TERM = "xterm"
-"""Its kind, where the adapter sets no other: whoever insists on a terminal turns `dumb` down."""
-
-_LOCAL_FLAGS = 3
-
-
-def open_terminal() -> tuple[int, int]:
-    """(our side, the agent's side), both close-on-exec, of `ROWS` lines with `COLUMNS` columns.
-
-    What is written to it is not echoed: the record is what the agent says, not what it is told.
-    """
-    ours, theirs = os.openpty()
-    settings = termios.tcgetattr(theirs)
-    settings[_LOCAL_FLAGS] &= ~(termios.ECHO | termios.ECHONL)
-    termios.tcsetattr(theirs, termios.TCSANOW, settings)
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    return ours, theirs

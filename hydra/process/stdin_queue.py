@@ -12,8 +12,6 @@ CAPACITY = 16 * 1024**2
 gets through."""
 
 _PIECE = 65536
-_END_OF_FILE = b"\x04"
-"""What a terminal takes for the end of its input, where a pipe is closed."""
 
 
 class StdinQueue:
@@ -49,20 +47,15 @@ class StdinQueue:
         self._closed = True
         self._changed.set()
 
-    async def feed(self, stream: trio.abc.SendStream, *, terminal: bool = False) -> None:
+    async def feed(self, stream: trio.abc.SendStream) -> None:
         """Sends what is queued, as fast as the agent reads it, and closes the stream at the end.
 
-        A reader that has gone is no error: what is left stays `unsent`. A terminal is told of the
-        end by its own sign, and stays open.
+        A reader that has gone is no error: what is left stays `unsent`.
         """
         try:
             with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self._send_all(stream)
-                if terminal:
-                    # The first ends a line that was begun, the second is the end of file.
-                    await stream.send_all(_END_OF_FILE * 2)
-                else:
-                    await stream.aclose()
+                await stream.aclose()
         finally:
             self.gone = True
 

@@ -15,7 +15,7 @@ from hydra.process.anew import anew
 from hydra.process.child import ANSWER, Child, OnChunk, streams
 from hydra.process.control import Graces, Ladder, ProcessControl
 from hydra.process.records import End, Notice, ProcessSpec
-from hydra.process.spawn import Input, sealed, spawn_keeper
+from hydra.process.spawn import sealed, spawn_keeper
 from hydra.process.stdin_queue import StdinQueue
 from hydra.records.request import Limits
 
@@ -56,7 +56,7 @@ async def supervise(
             cwd=spec.cwd,
             stdin=stdin,
             wrap=spec.wrap,
-            input=_input(spec, queue),
+            piped=queue is not None,
         ) as child:
             child.on_started = lambda: on_notice(_started(child, spec))
             ladder = _Obedience(child, control, (limits.grace_int, limits.grace_term), on_notice)
@@ -86,18 +86,10 @@ async def supervise(
     )
 
 
-def _input(spec: ProcessSpec, queue: StdinQueue | None) -> Input:
-    if spec.terminal:
-        return Input.TERMINAL
-    return Input.DESCRIPTOR if queue is None else Input.PIPE
-
-
 async def _feed(queue: StdinQueue, child: Child) -> None:
     await child.started.wait()  # what is fed to a start that fails is lost to the next
-    if child.stdin is None:
-        await queue.feed(child.stdout, terminal=True)
-    else:
-        await queue.feed(child.stdin)
+    assert child.stdin is not None
+    await queue.feed(child.stdin)
 
 
 def _started(child: Child, spec: ProcessSpec) -> Notice:

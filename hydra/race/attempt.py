@@ -20,7 +20,6 @@ from hydra.process.fence import SIGNALS
 from hydra.process.records import CannotStart, End, Notice, ProcessSpec
 from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
-from hydra.process.spawn import TERM
 from hydra.process.stdin_queue import StdinQueue
 from hydra.process.supervisor import supervise
 from hydra.race.agent_events import AgentEventHandler
@@ -199,7 +198,6 @@ def _reader(
         line_limit=context.limits.line_bytes,
         batch=context.batch,
         on_fallback=lambda failures: handler.emit("parse_fallback", data={"failures": failures}),
-        terminal=context.adapter.descriptor.pty,
     )
 
 
@@ -315,7 +313,7 @@ def _stdin_queue(context: AttemptContext, driver: ConversationDriver | None) -> 
     """What says to the agent what its stdin is while it runs, where that is no sealed file."""
     if driver is not None:
         return driver.queue
-    if not (context.adapter.descriptor.pty or context.adapter.descriptor.stdin_pipe):
+    if not context.adapter.descriptor.stdin_pipe:
         return None
     queue = StdinQueue()
     queue.write(context.command.stdin or b"")
@@ -324,20 +322,16 @@ def _stdin_queue(context: AttemptContext, driver: ConversationDriver | None) -> 
 
 
 def _spec(context: AttemptContext, queue: StdinQueue | None) -> ProcessSpec:
-    terminal = context.adapter.descriptor.pty
-    terminal_type = {"TERM": TERM, **dict(context.command.env)}.get("TERM") if terminal else None
     return ProcessSpec(
         argv=context.command.argv,
         env={
             **context.environment,
-            **({"TERM": terminal_type} if terminal_type else {}),
             **_signal_environment(context),
         },
         cwd=context.workspace.worktree,
         stdin=context.command.stdin or b"" if queue is None else b"",
         wrap=lambda argv: confine(context.confinement, context.sandbox_policy, argv),
         pid_namespace=context.confinement.holds,
-        terminal=terminal,
     )
 
 

@@ -169,12 +169,10 @@ def _environment(
 
 def _check_carried(descriptor: Descriptor, remote: Remote) -> None:
     """Raises `UnsupportedFlag` for an agent that a line to a shell does not serve."""
-    why = "it needs a terminal" if descriptor.pty else ""
     if descriptor.protocol == "http":
-        why = "it is a server, to be called on its own machine"
-    if why:
         raise UnsupportedFlag(
-            f"{descriptor.label} cannot run on {remote.target}: {why}",
+            f"{descriptor.label} cannot run on {remote.target}: it is a server, to be called on its"
+            " own machine",
             adapter=descriptor.key,
             hint=f"race it here, or another agent on {remote.name}",
             reason="capability",

@@ -15,7 +15,6 @@ from typing import Protocol, TypeVar
 from hydra.adapters.contract import Parser
 from hydra.log import get_logger
 from hydra.process.lines import LineBlock, LineFramer
-from hydra.process.vt import Stripper
 from hydra.records.events import AgentEvent, Raw, clip
 from hydra.records.outcome import ExitStatus
 from hydra.redaction import Redactor
@@ -92,14 +91,11 @@ class OutputReader:
     """Held around all that one piece of output brings: the record may write it at once."""
     after_line: Callable[[], None] = lambda: None
     """Called once a line has been parsed and its events are told; may not read on by itself."""
-    terminal: bool = False
-    """Whether it comes from a terminal: its lines are stripped of VT sequences before parsing."""
 
     def __post_init__(self) -> None:
         self._stdout = _RedactingStream(self.line_limit, self.redactor)
         self._stderr = _RedactingStream(_STDERR_LINE, self.redactor)
         self._parse_line = self.parser.parse_line
-        self._vt = Stripper()
         self._failures_in_a_row = 0
         self._hidden = False
         self._room = EVENT_BYTES
@@ -169,8 +165,7 @@ class OutputReader:
             self._tell(events, _raw_slice(place, plain_start, offset - plain_start))
             plain.clear()
 
-        for raw in lines:
-            line = self._shown(raw) if self.terminal else raw
+        for line in lines:
             aside = self.raw_mode and not line.startswith(b"{")
             if plain and (not aside or len(plain) > _PLAIN):
                 tell_plain()
@@ -179,15 +174,11 @@ class OutputReader:
                 plain += line + b"\n"
             elif line:
                 if events := self._parse(line):
-                    self._tell(events, _raw_slice(place, offset, len(raw) + 1))
+                    self._tell(events, _raw_slice(place, offset, len(line) + 1))
                 self.after_line()
-            offset += len(raw) + 1
+            offset += len(line) + 1
         if plain:
             tell_plain()
-
-    def _shown(self, raw: bytes) -> bytes:
-        # A sequence within a secret had hidden it.
-        return self.redactor.redact(self._vt.line(raw))[0]
 
     def _parse(self, line: bytes) -> list[AgentEvent]:
         events = _safely(self._parse_line, line)

@@ -110,7 +110,6 @@ class Watched:
     stderr: bytearray = field(default_factory=bytearray)
     wrap: Wrap | None = None
     inlet: StdinQueue | None = None
-    terminal: bool = False
     notices: list[Notice] = field(default_factory=list)
     on_output: Callable[[bytes], None] = lambda chunk: None
     on_notice: Callable[[Notice], None] = lambda notice: None
@@ -124,7 +123,6 @@ class Watched:
             stdin=self.stdin,
             wrap=self.wrap or wrap_of(self.mode),
             pid_namespace=self.mode == "pid1",
-            terminal=self.terminal,
         )
         return await supervise(
             spec,

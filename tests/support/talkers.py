@@ -1,4 +1,4 @@
-"""Agents that are talked to, and one that wants a terminal, with their adapters as packages."""
+"""An agent that is talked to, with its adapter as a package."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ ARGS = ("--allow-experimental-adapters",)
 
 
 def placed(scratch: Path, repo: Path) -> Hydra:
-    """`hydra` with both of them installed."""
+    """`hydra` with it installed."""
     site, programs = scratch / "site", scratch / "programs"
     site.mkdir()
     programs.mkdir()
     hydra = Hydra(scratch, repo, extra={"PYTHONPATH": str(site)})
     install_toy(site)
     shutil.copy(HERE / "talker_adapter.py", site)
-    for key in ("talker", "terminal"):
-        install(site, f"dist-{key}", {key: f"talker_adapter:{key.upper()}"})
-        program = programs / key
-        program.write_text(f"#!{sys.executable} -S\n{(HERE / f'{key}.py').read_text()}")
-        program.chmod(0o755)
+    install(site, "dist-talker", {"talker": "talker_adapter:TALKER"})
+    program = programs / "talker"
+    program.write_text(f"#!{sys.executable} -S\n{(HERE / 'talker.py').read_text()}")
+    program.chmod(0o755)
     hydra.path.insert(0, programs)
     return hydra
 

@@ -36,7 +36,6 @@ _LATER = (
     "service_tiers",
     "families",
     "stdin_pipe",
-    "pty",
     "interactive",
 )
 _LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust", "writable")

@@ -95,12 +95,4 @@ class Talker(Toy):
         return TalkerTalk(command)
 
 
-class Terminal(Toy):
-    descriptor = replace(DESCRIPTOR, key="terminal", binaries=("terminal",), pty=True)
-
-    def key(self):
-        return "terminal"
-
-
 TALKER = Talker()
-TERMINAL = Terminal()
