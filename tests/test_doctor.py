@@ -106,7 +106,7 @@ def test_with_it_each_program_is_asked_each_question_once(hydra: Hydra, marks: M
     assert {line for line, times in mapping.items() if times > 1} == set()
     assert documents["claude"]["health"] == "ready"
     states = {documents[adapter.key()]["health"] for adapter in EXPERIMENTAL}
-    assert states <= {"not found", "broken", "sign-in needed", "not run", "ready"}
+    assert states <= {"not found", "broken", "sign-in needed", "ready"}
 
 
 @pytest.mark.slow
@@ -277,22 +277,6 @@ def test_one_that_hangs_holds_nobody_up_but_itself(hydra: Hydra, marks: Marks) -
     assert fakes.left(mark) == []
 
 
-# --- what the last races said --------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_race_that_was_limited_is_seen_by_doctor(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.fail("rate_limit")])
-    assert hydra.run("race", "Do it", "-a", "claude", "-q").returncode == 1
-    document = health(hydra)["claude"]
-    assert (document["health"], document["found"]["ready"]) == ("limited", True)
-    assert "limited: Claude Code" in hydra.run("doctor").stdout
-    assert "limited" in hydra.run("agents").stdout
-    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish("done")])
-    assert hydra.run("race", "Do it", "-a", "claude", "-q").returncode == 0
-    assert health(hydra)["claude"]["health"] == "ready"
-
-
 # --- how it looks --------------------------------------------------------------------------------
 
 
@@ -319,13 +303,9 @@ def test_it_fits_and_breaks_no_word(hydra: Hydra, marks: Marks, columns: int) ->
 def test_json_has_health_and_next_for_each(hydra: Hydra) -> None:
     documents = health(hydra)
     assert set(documents) == set(registry.OWN)
-    assert {documents[adapter.key()]["health"] for adapter in EXPERIMENTAL} == {
-        "not probed",
-        "not run",
-    }
+    assert {documents[adapter.key()]["health"] for adapter in EXPERIMENTAL} == {"not probed"}
     for row in documents.values():
         assert row["next"]
-        assert row["until"] is None
 
 
 # --- nobody's credentials are opened -------------------------------------------------------------

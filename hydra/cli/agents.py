@@ -43,8 +43,8 @@ def command(name: str | None, experimental: bool, **options: Any) -> None:
     from hydra.report.document import dump
     from hydra.report.listing import agent_text, agents_table, notes
 
-    pairs, problems, troubles = agents(name, {"race.allow_experimental_adapters": experimental})
-    rows = rows_of(pairs, troubles)
+    pairs, problems = agents(name, {"race.allow_experimental_adapters": experimental})
+    rows = rows_of(pairs)
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if options["as_json"]:
         documents = [agent_document(row) for row in rows]

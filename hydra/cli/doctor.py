@@ -67,7 +67,7 @@ def _rows(checkup: Checkup, *, whole: bool = True) -> list[AgentRow]:
 
     results = checkup.detections
     pairs = [(a, results.get(a.key())) for a in checkup.adapters]
-    return rows(pairs, checkup.troubles, whole=whole)
+    return rows(pairs, whole=whole)
 
 
 def _checks(checkup: Checkup) -> list[DoctorCheck]:

@@ -5,13 +5,11 @@ A few small files are read for it, which a race never does.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
-from hydra.adapters.probe.health import ServiceIncident
 from hydra.adapters.proofs import proven_capabilities, records
 from hydra.adapters.proofs.records import Record
 from hydra.errors import RecordError
@@ -21,19 +19,16 @@ from hydra.report.listing import AgentRow
 
 
 def rows(
-    pairs: Iterable[tuple[Adapter, DetectResult | None]],
-    troubles: Mapping[str, ServiceIncident],
-    *,
-    whole: bool = True,
+    pairs: Iterable[tuple[Adapter, DetectResult | None]], *, whole: bool = True
 ) -> list[AgentRow]:
-    """All of them, with what the last races had with each one's service. Not `whole`, only Tier 1
-    is held against its records: of the others nothing is shown that stands there."""
-    now, agent_rows = time.time(), []
-    for adapter, result in pairs:
-        weighed = whole or adapter.descriptor.tier is Tier.TIER1
-        agent_row = row(adapter, result) if weighed else AgentRow(adapter.descriptor, result)
-        agent_rows.append(replace(agent_row, trouble=troubles.get(adapter.key()), at=now))
-    return agent_rows
+    """All of them. Not `whole`, only Tier 1 is held against its records: of the others nothing is
+    shown that stands there."""
+    return [
+        row(adapter, result)
+        if whole or adapter.descriptor.tier is Tier.TIER1
+        else AgentRow(adapter.descriptor, result)
+        for adapter, result in pairs
+    ]
 
 
 def row(adapter: Adapter, result: DetectResult | None) -> AgentRow:

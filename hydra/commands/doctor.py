@@ -7,10 +7,9 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import NamedTuple
 
 import trio
@@ -22,7 +21,6 @@ from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.cache import ELSEWHERE
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
-from hydra.adapters.probe.health import ServiceIncident, recent
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.config.model import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
@@ -53,7 +51,6 @@ class Checkup:
     adapter_problems: tuple[str, ...] = ()
     distrusted_path: tuple[str, ...] = ()
     """Entries of PATH in which Hydra looks for none of its own programs."""
-    troubles: Mapping[str, ServiceIncident] = field(default_factory=dict)
     local: tuple[Server, ...] = ()
     """The model servers of this machine that run, where experimental adapters were asked for."""
 
@@ -111,7 +108,6 @@ def doctor(
         program=_program(environ),
         adapter_problems=agent_set.problems,
         distrusted_path=executables.distrusted_entries(environ.get("PATH")),
-        troubles=recent(state),
         local=_local(environ) if config.race.allow_experimental else (),
     )
 
@@ -224,11 +220,10 @@ async def _probe(
 
 class AgentListing(NamedTuple):
     """What `hydra agents` lists: each adapter with what is here of it (None: not probed), why a
-    third party's is not among them, a sentence each, and what the last races had with services."""
+    third party's is not among them, a sentence each."""
 
     rows: list[tuple[Adapter, DetectResult | None]]
     problems: tuple[str, ...] = ()
-    troubles: Mapping[str, ServiceIncident] = MappingProxyType({})
 
 
 def agents(
@@ -251,7 +246,7 @@ def agents(
     with _scratch_state(state, problem) as scratch:
         _, results = trio.run(_probe, probed, config, environ, scratch)
     rows = [(adapter, results.get(adapter.key())) for adapter in adapters]
-    return AgentListing(rows, agent_set.problems, recent(state))
+    return AgentListing(rows, agent_set.problems)
 
 
 def example_line(adapter: Adapter, result: DetectResult | None) -> tuple[str, ...]:

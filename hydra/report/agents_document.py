@@ -32,7 +32,6 @@ def agent_document(row: AgentRow) -> Document:
         "found": None if result is None else _detection(result),
         "health": health.state.value,
         "why": health.why or None,
-        "until": health.until,
         "next": health.next,
         "proved": None if proof is None else dict(proof),
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hydra.adapters.contract import Descriptor
-from hydra.adapters.probe.health import Health, HealthState, ServiceIncident, judge
+from hydra.adapters.probe.health import Health, HealthState, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.errors import NOT_INSTALLED
 from hydra.records.agent import CapabilitySet, DetectResult, SignIn, Tier
@@ -23,16 +23,13 @@ WIDE = 96
 class AgentRow:
     """One adapter, and what its probes found (None: it was not probed).
 
-    `proved` says which version was tried live, `proof` the same as data (None: none was); `trouble`
-    is what the last races had with its service, `at` when it was looked at (seconds since 1970).
+    `proved` says which version was tried live, `proof` the same as data (None: none was).
     """
 
     descriptor: Descriptor
     detection: DetectResult | None = None
     proved: str = ""
     proof: Data | None = None
-    trouble: ServiceIncident | None = None
-    at: float = 0.0
 
     @property
     def is_absent(self) -> bool:
@@ -43,7 +40,7 @@ class AgentRow:
     @property
     def health(self) -> Health:
         """How it is, in one word with one next step."""
-        return judge(self.descriptor, self.detection, self.trouble, self.at)
+        return judge(self.descriptor, self.detection)
 
 
 def tier_words(descriptor: Descriptor) -> str:
@@ -109,8 +106,6 @@ def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
 _STYLES = {
     HealthState.READY: "good",
     HealthState.NOT_PROBED: "",
-    HealthState.LIMITED: "warn",
-    HealthState.UNREACHABLE: "warn",
 }
 
 
