@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hydra.adapters.aider import ADAPTER, CONFIGURED, EVENTS_FILE, TABLE, AiderText
-from hydra.errors import AgentError, UnsupportedFlag
+from hydra.errors import AgentError
 from hydra.records.agent import DetectResult, ProbeOutput, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
-from hydra.records.request import Effort, Permission
 
 FLAGS = frozenset(flag.name for flag in TABLE)
 HEAD = ("Aider v0.86.2", "Model: openai/m with whole edit format")
@@ -70,23 +69,6 @@ def test_the_repositorys_own_settings_are_told_and_never_shown_to_the_model() ->
     assert built.args[-2:] == ("--read", "AGENTS.md")
     assert ".aider.conf.yml: aider has no switch" in built.warnings[0]
     assert not ADAPTER.build_command(request(model="m"), found()).warnings
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"network": False},
-        {"resume": "abc"},
-        {"effort": Effort.MAX},
-        {"permission": Permission.CONFIG},
-        {"service_tier": "flex"},
-    ],
-    ids=str,
-)
-def test_what_it_has_no_option_for_is_refused_by_name(changes: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedFlag) as refused:
-        ADAPTER.build_command(request(model="m", **changes), found())
-    assert refused.value.failure.reason == "capability"
 
 
 def test_a_run_that_is_done() -> None:

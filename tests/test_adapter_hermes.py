@@ -10,11 +10,10 @@ import pytest
 
 from hydra.adapters.command_line import options
 from hydra.adapters.hermes import ADAPTER, PROMPT_BYTES, TABLE, USAGE_FILE, HermesText
-from hydra.errors import AgentError, UnsupportedFlag
+from hydra.errors import AgentError
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
-from hydra.records.request import Effort, Permission
 from hydra.records.transcript import AgentTranscript
 
 FOUND = DetectResult(
@@ -33,21 +32,10 @@ def read(*lines: str, used: dict[str, Any] | None = None, code: int = 0) -> list
     return [*seen, *parser.end(ExitStatus(code=code), {USAGE_FILE: data})]
 
 
-def test_each_permission_is_a_set_of_tools_and_plan_is_refused() -> None:
+def test_each_permission_is_a_set_of_tools() -> None:
     for permission, sets in ADAPTER.descriptor.modes.items():
         args = ADAPTER.build_command(request(permission=permission), FOUND).args
         assert [arg for arg in args if "toolsets" in arg] == [f"--toolsets={sets}"] * bool(sets)
-    with pytest.raises(UnsupportedFlag, match="--permission plan"):
-        ADAPTER.build_command(request(permission=Permission.PLAN), FOUND)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"network": False}, {"resume": "abc"}, {"effort": Effort.LOW}], ids=str
-)
-def test_what_it_has_no_option_for_is_refused_by_name(changes: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedFlag) as refused:
-        ADAPTER.build_command(request(**changes), FOUND)
-    assert refused.value.failure.reason == "capability"
 
 
 def test_a_task_that_no_line_holds_is_refused() -> None:

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from hydra.adapters.opencode import ADAPTER
-from hydra.errors import UnsupportedFlag
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.outcome import ExitStatus
-from hydra.records.request import Permission
 
 OVERFLOW = {"name": "ContextOverflowError", "data": {"message": "too long"}}
 FOUND = DetectResult(
@@ -101,8 +99,3 @@ def test_the_preface_is_a_file_of_the_lanes_home() -> None:
     place = "/lane/home/opencode-preface.md"
     assert settings(request)["instructions"] == [place, "/lane/shop/AGENTS.md"]
     assert (Path(place), b"Be brief.") in ADAPTER.build_command(request, FOUND).files
-
-
-def test_a_permission_without_words_is_refused() -> None:
-    with pytest.raises(UnsupportedFlag):
-        ADAPTER.build_command(replace(REQUEST, permission=Permission.DEFAULT), FOUND)

@@ -8,10 +8,11 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.probe import settings
+from hydra.adapters.supported import check_supported
 from hydra.config.load import load
 from hydra.config.model import Config, Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
-from hydra.race.lane_plan import check_mapped, resolve_options, smaller
+from hydra.race.lane_plan import resolve_options, smaller
 from hydra.records.agent import SpawnRequest
 from hydra.records.request import Budget, Effort, Lane, Permission
 
@@ -117,15 +118,28 @@ def request(**changes: object) -> SpawnRequest:
         ("cursor-agent", {"effort": Effort.HIGH}, "effort high"),
         ("claude", {"service_tier": "fast"}, "service tier 'fast'"),
         ("codex", {"service_tier": "slow"}, "it has fast, flex"),
+        ("claude", {"network": False}, "keeps its tools off the network"),
+        ("openclaw", {"permission": Permission.EDIT}, "nothing like permission edit"),
+        ("hermes", {"permission": Permission.PLAN}, "nothing like permission plan"),
+        ("opencode", {"permission": Permission.DEFAULT}, "nothing like permission default"),
+        ("acp", {"permission": Permission.PLAN}, "nothing like permission plan"),
+        ("aider", {"resume": "abc"}, "cannot go on with a session"),
+        ("cline", {"resume": "abc"}, "cannot go on with a session"),
+        ("copilot", {"resume": "abc", "fork": True}, "a copy of a session"),
     ],
 )
 def test_what_a_cli_cannot_do_is_refused_by_name(
     agent: str, document: dict[str, object], text: str
 ) -> None:
     with pytest.raises(UnsupportedFlag, match=text) as refused:
-        check_mapped(registry.OWN[agent].descriptor, request(**document))
+        check_supported(registry.OWN[agent].descriptor, request(**document))
     assert refused.value.failure.reason == "capability"
-    assert agent in refused.value.hint
+    assert refused.value.hint
+
+
+def test_one_agent_alone_keeps_its_tools_off_the_network() -> None:
+    assert [key for key in registry.OWN if registry.OWN[key].descriptor.network_switch] == ["codex"]
+    check_supported(registry.OWN["codex"].descriptor, request(network=False))
 
 
 CURSOR = '[profiles.r]\nagent = "cursor-agent"\n'
@@ -166,7 +180,7 @@ def test_the_hint_names_what_the_user_wrote(
     runner = lane(spec, item)
     options = resolve_options(item, runner)
     with pytest.raises(UnsupportedFlag) as refused:
-        check_mapped(
+        check_supported(
             registry.OWN["cursor-agent"].descriptor,
             request(effort=options.effort, service_tier=options.service_tier),
             effort_at=options.effort_at,

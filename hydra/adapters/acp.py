@@ -86,6 +86,7 @@ def _hermes() -> AcpRow:
             exit_codes=EXITS,
             side_files=(),
             capabilities=CAPABILITIES,
+            forks=True,
             probes=(
                 Probe(name="version", args=("--version",), timeout=45),
                 Probe(name="help", args=("acp", "--help"), timeout=45, stderr=True),
@@ -124,6 +125,7 @@ def _any_agent() -> AcpRow:
             sign_in_hint="sign in with the agent's own program",
             exit_codes=EXITS,
             capabilities=CAPABILITIES,
+            forks=True,
             modes={permission: terms[0] for permission, terms in dialect.modes.items()},
             efforts={effort: effort.value for effort in Effort},
             probes=(
@@ -152,10 +154,8 @@ class AcpAgent(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """The program and its words; what else is wanted goes into the conversation.
 
-        Raises `UnsupportedFlag` where a required flag is gone, and for what no agent is told by
-        this protocol: a network that is off, and permissions that it has no mode for.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         row = self.row
         line = self.line(result)
         line.args.extend(row.args)
@@ -196,15 +196,6 @@ class AcpAgent(CliAdapter):
         from hydra.adapters.protocols.acp import AcpConversation
 
         return AcpConversation(self.row.dialect)
-
-    def _check(self, request: SpawnRequest) -> None:
-        label = self.descriptor.label
-        self.check_network(request)
-        if request.permission not in self.descriptor.modes:
-            text = ", ".join(str(permission) for permission in self.descriptor.modes)
-            raise self.cannot(
-                f"{label} has nothing for the permission {request.permission}", f"it takes {text}"
-            )
 
     def _dialogue(self, request: SpawnRequest) -> Pairs:
         rows = [("permission", str(request.permission))]

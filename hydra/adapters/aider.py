@@ -257,10 +257,10 @@ class Aider(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`aider --message-file F --yes-always --analytics-log F --no-auto-commits ...`.
 
-        Raises `UnsupportedFlag` where a required flag is gone, and for what aider has nothing for;
-        `AgentError` where no model is named: it would wait minutes for a login in a browser.
+        Raises `UnsupportedFlag` where a flag that is needed is gone; `AgentError` where no model
+        is named: it would wait minutes for a login in a browser.
         """
-        self._refuse(request, result)
+        self._check_model(request, result)
         home = lane_home(request)
         line = self.line(result)
         line.add(MESSAGE, MESSAGE.name, str(home / PROMPT_FILE))
@@ -288,7 +288,7 @@ class Aider(CliAdapter):
 
         return AiderText()
 
-    def _refuse(self, request: SpawnRequest, result: DetectResult) -> None:
+    def _check_model(self, request: SpawnRequest, result: DetectResult) -> None:
         if not request.model and CONFIGURED not in result.flags:
             raise AgentError(
                 "aider has no model of its own: without one it waits minutes for a login in a"
@@ -297,24 +297,6 @@ class Aider(CliAdapter):
                 hint="name one, as in -a aider:openai/gpt-5.2, or in ~/.aider.conf.yml",
                 reason="model",
             )
-        rows = (
-            (request.network is False, "keeps it off the network", "without --no-network"),
-            (
-                request.permission not in self.descriptor.modes,
-                f"is --permission {request.permission.value}",
-                "with plan, edit, full-auto or unrestricted",
-            ),
-            (bool(request.resume), "goes on with a session", "without a session to go on with"),
-            (
-                request.effort is not None and request.effort not in self.descriptor.efforts,
-                f"is --effort {request.effort and request.effort.value}",
-                "with low, medium or high",
-            ),
-            (bool(request.service_tier), "chooses a service tier", "without one"),
-        )
-        for is_wanted, what, instead in rows:
-            if is_wanted:
-                raise self.cannot(f"aider has no option that {what}", f"race it {instead}")
 
 
 def _own_settings(request: SpawnRequest) -> tuple[str, ...]:

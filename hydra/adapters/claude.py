@@ -150,6 +150,7 @@ DESCRIPTOR = Descriptor(
         Probe(name="sign_in", args=("auth", "status")),
     ),
     modes=MODES,
+    forks=True,
     efforts={effort: effort.value for effort in Effort},
     budgets=("turns", "cost_usd"),
     families=("claude",),
@@ -259,8 +260,8 @@ class Claude(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off
-        (it has no switch for it), or where it would refuse to start as root.
+        Raises `UnsupportedFlag` where a flag that is needed is gone, or where it would refuse to
+        start as root.
         """
         self._check(request)
         line = self.line(result)
@@ -295,11 +296,6 @@ class Claude(CliAdapter):
         return ClaudeStream()
 
     def _check(self, request: SpawnRequest) -> None:
-        if request.network is False:
-            raise self.cannot(
-                "Claude Code has no switch that keeps its tools off the network",
-                "race it without --no-network, or race codex alone",
-            )
         if request.as_root and _bypasses(request) and not _needs_consent(request):
             raise UnsupportedFlag(
                 "Claude Code refuses to work without asking as root where nothing confines it",

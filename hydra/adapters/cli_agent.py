@@ -11,7 +11,7 @@ from hydra.adapters.command_line import CommandBuilder, Flag, without_lost
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
 from hydra.errors import UnsupportedFlag
-from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
+from hydra.records.agent import CapabilitySet, DetectResult, ProbeOutput
 
 
 class CliAdapter:
@@ -48,15 +48,6 @@ class CliAdapter:
         return CommandBuilder(
             descriptor.key, descriptor.label, result.flags, hint=descriptor.install_hint
         )
-
-    def check_network(self, request: SpawnRequest) -> None:
-        """Raises `UnsupportedFlag` where the network is to be off: for CLIs without a switch for
-        it."""
-        if request.network is False:
-            raise self.cannot(
-                f"{self.descriptor.label} has no switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
 
     def cannot(self, message: str, hint: str) -> UnsupportedFlag:
         """The error for what this CLI has no way to do, whatever its version; `hint` says what to

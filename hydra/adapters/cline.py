@@ -209,10 +209,8 @@ class Cline(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`cline " " --json --verbose --auto-approve true ...`, the prompt by a pipe on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, for a session to go on with, and
-        where the network is to be off.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         if not request.masked:
             line.warnings.append(OWN_COMMANDS)
@@ -239,14 +237,6 @@ class Cline(CliAdapter):
         """A fresh parser for one attempt."""
 
         return ClineStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.resume:
-            raise self.cannot(
-                "Cline goes on with a session in its terminal UI alone",
-                "begin a new session for it",
-            )
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
         if permission is Permission.CONFIG:

@@ -143,6 +143,8 @@ DESCRIPTOR = Descriptor(
         Probe(name="sandbox", args=("sandbox", "--", "true"), timeout=15, confined=True),
     ),
     modes=MODES,
+    forks=True,
+    network_switch=True,
     efforts=EFFORTS,
     service_tiers={"fast": "fast", "flex": "flex"},
     families=("gpt",),

@@ -178,6 +178,10 @@ class Descriptor:
     hidden from it wherever Hydra confines."""
     folders: tuple[ConfigFolder, ...] = ()
     """Further folders of its own, each handled as `config` is: sessions, data, caches."""
+    network_switch: bool = False
+    """Whether it has a switch that keeps its tools off the network."""
+    forks: bool = False
+    """Whether it can go on with a copy of a session."""
     modes: Mapping[Permission, str] = field(default_factory=dict)
     """Permissions in the CLI's own words; one that is not here is refused by name."""
     efforts: Mapping[Effort, str] = field(default_factory=dict)
@@ -281,7 +285,8 @@ class Adapter(Protocol):
         """The descriptor's capabilities, less those whose flags the help text no longer shows."""
 
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """The exact line for one lane. Raises `UnsupportedFlag` where a required flag is gone."""
+        """The exact line for one lane, of which `check_supported` has refused nothing. Raises
+        `UnsupportedFlag` where a required flag is gone."""
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""

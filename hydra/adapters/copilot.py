@@ -227,10 +227,8 @@ class Copilot(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`copilot --output-format json ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a needed flag is gone, and for what it has no switch for:
-        a network that is off, and permissions that it has no words for.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         line.add_value(FORMAT, "json")
         for flag in _PLAIN:
@@ -261,19 +259,6 @@ class Copilot(CliAdapter):
         """A fresh parser for one attempt."""
 
         return CopilotStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.fork:
-            raise self.cannot(
-                "GitHub Copilot CLI cannot go on with a copy of a session",
-                "go on with the session itself",
-            )
-        if request.permission not in _PERMISSION_FLAGS:
-            raise self.cannot(
-                f"GitHub Copilot CLI has nothing for the permission {request.permission.value}",
-                "use --permission plan, edit or full-auto",
-            )
 
 
 ADAPTER = Copilot()

@@ -147,19 +147,8 @@ class Cursor(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`cursor-agent --print --output-format stream-json --trust --force`, prompt on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, for `plan` without `--mode`, and
-        where the network is to be off.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        if request.network is False:
-            raise self.cannot(
-                "Cursor Agent has no known switch that keeps its tools off the network",
-                "race it without --no-network",
-            )
-        if request.fork:
-            raise self.cannot(
-                "Cursor Agent has no known way to go on with a copy of a session",
-                "go on with the session itself, or begin a new one",
-            )
         line = self.line(result)
         line.warnings.append(READ_ABOUT)
         line.add(PRINT)

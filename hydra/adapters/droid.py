@@ -95,6 +95,7 @@ DESCRIPTOR = Descriptor(
         Probe(name="version", args=("--version",), timeout=20),
         Probe(name="help", args=("exec", "--help"), timeout=20, own_folder=True),
     ),
+    forks=True,
     modes=MODES,
     efforts={effort: effort.value for effort in Effort},
 )
@@ -162,10 +163,8 @@ class Droid(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`droid exec --output-format stream-json --cwd WORKTREE ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a flag that was asked for is gone, for `default` and
-        `config`, and where the network is to be off.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         settings = lane_home(request) / "droid.json"
         line.args.append("exec")
@@ -184,14 +183,6 @@ class Droid(CliAdapter):
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
         return DroidStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.permission not in MODES:
-            raise self.cannot(
-                f"droid has nothing that would be --permission {request.permission.value}",
-                "what it does by itself runs commands unasked: take plan, edit or full-auto",
-            )
 
     def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""

@@ -189,10 +189,8 @@ class Gemini(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`gemini --output-format stream-json --skip-trust ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, where the network is to be off, or
-        where a copy of a session is to be gone on with (it has no switch for either).
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         line.add_value(FORMAT, "stream-json")
         line.add(TRUST)
@@ -214,14 +212,6 @@ class Gemini(CliAdapter):
         """A fresh parser for one attempt."""
 
         return GeminiStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.fork:
-            raise self.cannot(
-                "Gemini CLI has no switch that goes on with a copy of a session",
-                "go on with the session itself",
-            )
 
 
 def _permission(line: CommandBuilder, permission: Permission) -> None:

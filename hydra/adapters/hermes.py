@@ -162,10 +162,9 @@ class Hermes(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`hermes --toolsets=file,terminal,todo --usage-file F --oneshot=PROMPT`.
 
-        Raises `UnsupportedFlag` where a flag is gone, and for what hermes has nothing for;
-        `AgentError` for a prompt that can be no word of a command line.
+        Raises `UnsupportedFlag` where a flag that is needed is gone; `AgentError` for a prompt that
+        can be no word of a command line.
         """
-        self._refuse(request)
         home = lane_home(request)
         line = self.line(result)
         line.warnings.append(SEEN)
@@ -202,22 +201,6 @@ class Hermes(CliAdapter):
                 reason="prompt",
             )
         return text
-
-    def _refuse(self, request: SpawnRequest) -> None:
-        rows = (
-            (request.network is False, "keeps it off the network", "without --no-network"),
-            (
-                request.permission not in self.descriptor.modes,
-                f"is --permission {request.permission.value}",
-                "with edit, full-auto or unrestricted",
-            ),
-            (bool(request.resume), "goes on with a session in one shot", "as a task of its own"),
-            (request.effort is not None, "sets an effort in one shot", "without one"),
-            (bool(request.service_tier), "chooses a service tier", "without one"),
-        )
-        for is_wanted, what, instead in rows:
-            if is_wanted:
-                raise self.cannot(f"hermes has no option that {what}", f"race it {instead}")
 
 
 ADAPTER = Hermes()

@@ -216,10 +216,8 @@ class Omp(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`omp --print --mode json --config OVERLAY ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a flag that was asked for is gone, where a session is to be
-        forked, and where the network is to be off.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         state = lane_home(request) / "state"
         overlay = state / "omp" / "lane.yml"
@@ -244,14 +242,6 @@ class Omp(CliAdapter):
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
         return PiStream(self.descriptor.label)
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.fork:
-            raise self.cannot(
-                "omp shows no flag that goes on with a copy of a session",
-                "go on with the session itself",
-            )
 
     def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""

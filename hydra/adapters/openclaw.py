@@ -174,10 +174,8 @@ class OpenClaw(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`openclaw agent exec --json --cwd WORKTREE ... --message-file -`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, for a session to go on with, where
-        the network is to be off, and for a permission that none of its flags is.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         line.warnings.append(SILENT)
         line.args += ("agent", "exec")
@@ -204,18 +202,6 @@ class OpenClaw(CliAdapter):
         """A fresh parser for one attempt."""
 
         return OpenClawDocument()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.resume:
-            raise self.cannot(
-                "OpenClaw's `agent exec` cannot go on with a session", "begin a new session for it"
-            )
-        if request.permission not in self.descriptor.modes:
-            raise self.cannot(
-                f"OpenClaw has no flag for permission {request.permission}",
-                "race it with --permission full-auto",
-            )
 
 
 ADAPTER = OpenClaw()

@@ -160,6 +160,7 @@ DESCRIPTOR = Descriptor(
     ),
     # It takes the first of them itself; with the repository's settings its instructions go, too.
     instructions=("AGENTS.md", "CLAUDE.md", "CONTEXT.md"),
+    forks=True,
     modes={
         Permission.PLAN: "plan",
         Permission.EDIT: "build, no commands",
@@ -258,10 +259,8 @@ class OpenCode(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`opencode run --format json ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a needed flag is gone, and for what it has no switch for:
-        a network that is off, and permissions that it has no words for.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         line.args.append("run")
         line.add_value(FORMAT, "json")
@@ -293,14 +292,6 @@ class OpenCode(CliAdapter):
         """A fresh parser for one attempt."""
 
         return OpenCodeStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.permission not in self.descriptor.modes:
-            raise self.cannot(
-                f"OpenCode has nothing for the permission {request.permission.value}",
-                "use --permission plan, edit, full-auto or config",
-            )
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> None:
         if permission in RULES:

@@ -128,6 +128,7 @@ DESCRIPTOR = Descriptor(
         ),
     ),
     instructions=(SETTINGS,),
+    forks=True,
     modes=MODES,
     efforts={
         Effort.LOW: "low",
@@ -204,10 +205,8 @@ class Pi(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin.
 
-        Raises `UnsupportedFlag` where a flag that was asked for is gone, for `config`, and where
-        the network is to be off.
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self._check(request)
         line = self.line(result)
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
@@ -231,14 +230,6 @@ class Pi(CliAdapter):
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
         return PiStream(self.descriptor.label)
-
-    def _check(self, request: SpawnRequest) -> None:
-        self.check_network(request)
-        if request.permission not in MODES:
-            raise self.cannot(
-                f"pi has nothing that would be --permission {request.permission.value}",
-                "its settings know no permissions: take plan, edit or full-auto",
-            )
 
     def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
         """Model, effort, preface and session; gives the files that the line names."""

@@ -129,6 +129,7 @@ DESCRIPTOR = Descriptor(
         Probe(name="version", args=("--version",), timeout=20),
         Probe(name="help", args=("--help",), timeout=20),
     ),
+    forks=True,
     modes=MODES,
     budgets=("turns", "seconds", "tool_calls"),
     tagline="Alibaba's coding agent",
@@ -214,10 +215,8 @@ class Qwen(CliAdapter):
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin.
 
-        Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off (it has
-        no switch for it).
+        Raises `UnsupportedFlag` where a flag that is needed is gone.
         """
-        self.check_network(request)
         line = self.line(result)
         line.add_value(FORMAT, "stream-json")
         # Both are lists that go on to the next option.

@@ -13,6 +13,7 @@ from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
+from hydra.adapters.supported import check_supported
 from hydra.config.model import LOCAL, Config, Profile, Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag
 from hydra.paths import ground_dir
@@ -86,7 +87,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
     try:
         if remote is not None:
             _check_carried(descriptor, remote)
-        check_mapped(descriptor, request, effort_at=options.effort_at, tier_at=options.tier_at)
+        check_supported(descriptor, request, effort_at=options.effort_at, tier_at=options.tier_at)
         command = inputs.adapters[lane.adapter].build_command(request, result)
     except AgentError as error:
         return replace(planned, failure=error.failure)
@@ -315,45 +316,3 @@ def smaller(budget: Budget, other: Budget) -> Budget:
         items = [v for b in (budget, other) if (v := getattr(b, part.name)) is not None]
         documents[part.name] = min(items, default=None)
     return Budget(**documents)
-
-
-def check_mapped(
-    descriptor: Descriptor, request: SpawnRequest, *, effort_at: str = "", tier_at: str = ""
-) -> None:
-    """Raises `UnsupportedFlag` for what this agent's CLI has no way to do. The places are those of
-    `LaneOptions`: the hint names what the user wrote."""
-    if request.effort is not None and request.effort not in descriptor.efforts:
-        text = ", ".join(descriptor.efforts)
-        raise _refused(
-            descriptor,
-            f"{descriptor.label} has no option for effort {request.effort}"
-            + (f" (it has {text})" if text else ": how hard it thinks cannot be asked for"),
-            _without("effort", effort_at or f"@{request.effort} (or --effort)", descriptor.key),
-        )
-    if descriptor.modes and request.permission not in descriptor.modes:
-        # Unrestricted is a flag of its own, for all lanes: none of what --permission takes.
-        text = ", ".join(mode for mode in descriptor.modes if mode != Permission.UNRESTRICTED)
-        raise _refused(
-            descriptor,
-            f"{descriptor.label} has nothing like permission {request.permission} (it has {text})",
-            f"race {descriptor.key} with one of those",
-        )
-    if request.service_tier and request.service_tier not in descriptor.service_tiers:
-        text = ", ".join(descriptor.service_tiers) or "none"
-        raise _refused(
-            descriptor,
-            f"{descriptor.label} has no service tier {request.service_tier!r} (it has {text})",
-            _without(
-                "service_tier",
-                tier_at or f"[agents.{descriptor.key}], or of the profile",
-                descriptor.key,
-            ),
-        )
-
-
-def _without(term: str, where: str, key: str) -> str:
-    return f"take {term} out of {where}" if where[0] == "[" else f"leave {where} out for {key}"
-
-
-def _refused(descriptor: Descriptor, message: str, hint: str) -> UnsupportedFlag:
-    return UnsupportedFlag(message, adapter=descriptor.key, hint=hint, reason="capability")

@@ -26,6 +26,8 @@ _NOT_HELD = (
     "third_party",
 )
 _LATER = (
+    "network_switch",
+    "forks",
     "generated_files",
     "hidden_paths",
     "data_dirs",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hydra.adapters.contract import Adapter
+from hydra.adapters.supported import check_supported
 from hydra.errors import AgentError
-from hydra.race.lane_plan import check_mapped
 from hydra.records.agent import BuiltCommand, DetectResult, SpawnRequest
 from hydra.records.request import Budget, Effort, Permission
 
@@ -133,7 +133,7 @@ def _changes(before: list[str], after: list[str]) -> list[str]:
 def ask(adapter: Adapter, result: DetectResult, spawn_request: SpawnRequest) -> BuiltLine:
     """The line for one request. Anything but an `AgentError` goes through to the caller."""
     try:
-        check_mapped(adapter.descriptor, spawn_request)  # as a plan does
+        check_supported(adapter.descriptor, spawn_request)  # as a plan does
         return BuiltLine(command=adapter.build_command(spawn_request, result))
     except AgentError as refused:
         return BuiltLine(refused=refused)

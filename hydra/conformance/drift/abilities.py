@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydra.adapters.contract import Adapter
+from hydra.adapters.supported import check_supported
 from hydra.conformance.contract.requests import PERMISSIONS, SESSION
 from hydra.errors import AgentError
-from hydra.race.lane_plan import check_mapped
 from hydra.records.agent import BuiltCommand, DetectResult, ProbeOutput, SignIn, SpawnRequest
 from hydra.records.request import Budget, Effort
 
@@ -87,7 +87,7 @@ def _line(
 
 
 def _built(adapter: Adapter, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-    check_mapped(adapter.descriptor, request)  # as a plan does
+    check_supported(adapter.descriptor, request)  # as a plan does
     return adapter.build_command(request, result)
 
 
