@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.adapters.models.local import KINDS, MOST, Server, base_url, models_of
+from hydra.adapters.probe.local_models import KINDS, MOST, Server, base_url, models_of
 from hydra.race.recovery import history
 from hydra.records.plan import Rates
 from hydra.report.models import server_words

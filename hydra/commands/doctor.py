@@ -16,11 +16,11 @@ import trio
 
 from hydra import __version__, executables, paths
 from hydra.adapters.contract import Adapter
-from hydra.adapters.models.local import Server
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.cache import ELSEWHERE
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
+from hydra.adapters.probe.local_models import Server, discover
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.config.model import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
@@ -113,8 +113,6 @@ def doctor(
 
 
 def _local(environ: Mapping[str, str]) -> tuple[Server, ...]:
-    from hydra.adapters.probe.local_models import discover
-
     return tuple(server for server in discover(environ) if server.is_up)
 
 

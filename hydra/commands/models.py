@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from hydra import executables
 from hydra.adapters.models.catalog import Model, with_own
-from hydra.adapters.models.local import Server
 from hydra.adapters.models.selection import ModelChoice, choose, nearest
 from hydra.adapters.probe import available, settings
+from hydra.adapters.probe.local_models import Server, discover
 from hydra.errors import UsageError
 
 
@@ -37,8 +37,6 @@ def models(name: str | None, agent: str | None, local: bool) -> ModelListing:
     families = descriptor.families if descriptor else ()
     servers = None
     if local:
-        from hydra.adapters.probe.local_models import discover  # not before: it takes trio to ask
-
         servers = discover(environ)
     if name is None:
         fitting = tuple(

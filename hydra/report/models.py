@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hydra.adapters.models.catalog import Model
-from hydra.adapters.models.local import HARNESS, MOST, Server
 from hydra.adapters.models.selection import ModelChoice
+from hydra.adapters.probe.local_models import HARNESS, MOST, Server
 from hydra.records.plan import Rates
 from hydra.report.document import Document
 from hydra.report.style import paint
