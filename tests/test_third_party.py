@@ -234,22 +234,6 @@ CANNOT = {
     "raising": ("raising:ADAPTER", "raise RuntimeError('boom')", "raises RuntimeError: boom"),
     "leaving": ("leaving:ADAPTER", "raise SystemExit(3)", "raises SystemExit: 3"),
     "unwritten": ("unwritten:ADAPTER", "def", "raises SyntaxError"),
-    "old-module": (
-        "old_module:ADAPTER",
-        "from hydra.events import AgentEvent",
-        "hydra.events is hydra.records.events now",
-    ),
-    "old-name": (
-        "old_name:ADAPTER",
-        "from hydra.adapters.contract import Call",
-        "Call is ServerCall now",
-    ),
-    "old-field": (
-        "old_field:ADAPTER",
-        "from toy_adapter import DESCRIPTOR\nfrom dataclasses import replace\n"
-        "ADAPTER = replace(DESCRIPTOR, litter=('x',))",
-        "litter is generated_files now",
-    ),
     "nameless": ("nameless:ADAPTER", "", "has no attribute 'ADAPTER'"),
     "number": ("number:ADAPTER", "ADAPTER = 7", "it is no adapter: it has no"),
     "a-class": ("klass:Toy", "from toy_adapter import Toy", "it is a class"),

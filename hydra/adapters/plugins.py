@@ -61,35 +61,6 @@ MEND = (
 )
 
 
-OLD_CONTRACT = "docs/how-to/adapters.md has all the renames of contract 2"
-
-RENAMED = {
-    "hydra.events": "hydra.records.events",
-    "hydra.model": "hydra.records.agent",
-    "hydra.adapters.base": "hydra.adapters.cli_agent",
-    "hydra.adapters.detecting": "hydra.adapters.detection",
-    "hydra.adapters.endings": "hydra.adapters.failures",
-    "hydra.adapters.flags": "hydra.adapters.command_line",
-    "hydra.adapters.folders": "hydra.adapters.config_dirs",
-    "hydra.adapters.jsonlines": "hydra.adapters.json_stream",
-    "hydra.adapters.said": "hydra.adapters.event_builders",
-    "hydra.adapters.stream": "hydra.adapters.json_stream",
-    "hydra.adapters.tools": "hydra.adapters.tool_calls",
-    "Call": "ServerCall",
-    "Identity": "AgentIdentity",
-    "Line": "CommandBuilder",
-    "beside": "home_files",
-    "converses": "interactive",
-    "dialogue": "session_params",
-    "expects": "expected_settings",
-    "fresh": "per_attempt_secrets",
-    "litter": "generated_files",
-    "masked": "hidden_paths",
-    "own_places": "data_dirs",
-}
-"""What the first contract called otherwise, of all that docs/how-to/adapters.md had published."""
-
-
 class PluginReference(NamedTuple):
     """An adapter that was found and not loaded yet. `where` says in words what names it."""
 
@@ -164,12 +135,7 @@ def load(named: PluginReference, path: Sequence[str] | None = None) -> Adapter:
             module_type = import_module(module)
             for part in name.split("."):
                 module_type = getattr(module_type, part)
-    except (ModuleNotFoundError, ImportError, TypeError) as error:
-        if was := old_name(error):
-            raise _unusable(named, was, OLD_CONTRACT) from error
-        if not isinstance(error, ModuleNotFoundError):
-            what = f"importing it raises {type(error).__name__}: {_line(error)}"
-            raise _unusable(named, what, hint) from error
+    except ModuleNotFoundError as error:
         hint = f"install {error.name}, or correct {named.where}"
         raise _unusable(named, f"there is no module {error.name} to import", hint) from error
     except AttributeError as error:
@@ -191,15 +157,6 @@ def checked(document: Any, named: PluginReference) -> Adapter:
         raise _unusable(named, wrong, hint)
     adapter: Adapter = document
     return adapter
-
-
-def old_name(error: Exception) -> str:
-    """What `error` misses, where it is a name of the first contract; "" where it is none."""
-    missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else str(error)
-    for old, new in RENAMED.items():
-        if missing == old or re.search(rf"'{old}'", missing):
-            return f"it was written for Hydra's first adapter contract: {old} is {new} now"
-    return ""
 
 
 def from_words(spec: str) -> Adapter:
