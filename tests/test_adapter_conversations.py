@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters import opencode, pi
-from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, ServerCall, Write
+from hydra.adapters import opencode
+from hydra.adapters.contract import Act, Conversation, Finish, ServerCall, Write
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -40,73 +40,6 @@ def heard(talk: Conversation, *lines: object) -> tuple[list[AgentEvent], list[Ac
 
 def asked(acts: list[Act]) -> list[str]:
     return [json.loads(act.data)["type"] for act in acts if isinstance(act, Write)]
-
-
-# --- pi --------------------------------------------------------------------------------------
-
-MESSAGE = {
-    "role": "assistant",
-    "content": [{"type": "text", "text": "Done."}],
-    "stopReason": "stop",
-}
-ENDED = ({"type": "message_end", "message": MESSAGE}, {"type": "agent_end", "messages": []})
-
-
-def at_rest(**data: bool) -> dict[str, object]:
-    return {"type": "response", "id": "hydra-rest", "success": True, "data": data}
-
-
-def test_pi_is_asked_closed_and_believed() -> None:
-    talk = pi.RPC.conversation(command())
-    assert asked(list(talk.acts())) == ["get_state", "prompt"]
-    _, acts = heard(talk, {"type": "agent_start"}, *ENDED)
-    assert asked(acts) == ["get_session_stats", "get_state"]
-    stats = {"tokens": {"input": 5, "output": 2, "cacheRead": 3}, "cost": 0.5}
-    document = {"type": "response", "id": "hydra-stats", "success": True, "data": stats}
-    events, acts = heard(talk, document, at_rest(isStreaming=False))
-    assert acts == [CloseInput()]
-    usage = {"input_tokens": 8, "output_tokens": 2, "cached_tokens": 3, "cost_usd": 0.5}
-    assert [event.data for event in events] == [usage]
-    assert [event.kind for event in talk.end(ExitStatus(code=0), {})] == ["completed"]
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        [at_rest(isStreaming=True)],
-        [at_rest(isCompacting=True)],
-        [{"type": "auto_retry_start", "attempt": 1}, at_rest(isStreaming=False)],
-        [{"type": "agent_start"}, at_rest(isStreaming=False)],
-    ],
-)
-def test_pi_is_not_closed_while_it_may_go_on(between: list[object]) -> None:
-    talk = pi.RPC.conversation(command())
-    heard(talk, {"type": "agent_start"}, *ENDED)
-    _, acts = heard(talk, *between)
-    assert CloseInput() not in acts
-    _, acts = heard(talk, {"type": "agent_start"}, *ENDED, at_rest(isStreaming=False))
-    assert acts[-1] == CloseInput()
-
-
-def test_pi_that_will_try_again_is_not_even_asked() -> None:
-    talk = pi.RPC.conversation(command())
-    talk.acts()
-    failed = {"role": "assistant", "stopReason": "error", "errorMessage": "503 overloaded"}
-    again = {"type": "agent_end", "messages": [], "willRetry": True}
-    _, acts = heard(talk, {"type": "message_end", "message": failed}, again)
-    assert acts == []
-
-
-def test_pi_that_refuses_the_task_says_why() -> None:
-    talk = pi.RPC.conversation(command())
-    talk.acts()
-    text = "No API key found for anthropic"
-    _, acts = heard(
-        talk, {"type": "response", "id": "hydra-prompt", "success": False, "error": text}
-    )
-    assert acts == [CloseInput()]
-    (event,) = talk.end(ExitStatus(code=0), {})
-    assert (event.kind, text in str(event.data["message"])) == ("failed", True)
 
 
 # --- OpenCode --------------------------------------------------------------------------------

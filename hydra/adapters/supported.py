@@ -42,7 +42,7 @@ def check_supported(
         raise _refused(
             descriptor,
             f"{label} has no switch that keeps its tools off the network",
-            "race it without --no-network",
+            "race it without --no-network, or race codex alone",
         )
     if request.resume and not descriptor.capabilities.session_resume.present:
         raise _refused(descriptor, f"{label} cannot go on with a session", "begin a new one")
