@@ -176,14 +176,6 @@ def test_claude_is_told_of_a_sandbox_only_where_there_is_one() -> None:
     assert error.value.failure.reason == "root"
 
 
-@pytest.mark.parametrize("agent", ["claude", "cursor-agent"])
-def test_a_network_that_nobody_can_cut_is_refused(agent: str) -> None:
-    with pytest.raises(UnsupportedFlag) as error:
-        line(agent, network=False)
-    assert error.value.failure.reason == "capability"
-    assert error.value.failure.hint
-
-
 def test_codexs_network() -> None:
     assert "sandbox_workspace_write.network_access=true" in line("codex", network=True)
     assert not any("network_access" in arg for arg in line("codex"))
