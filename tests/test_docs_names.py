@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +19,8 @@ from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.model import Config
-from hydra.conformance.contract.requests import EXTRA, REQUESTS, request
+from hydra.conformance.contract.requests import EXTRA, REQUESTS, ask, request
 from hydra.conformance.recorded import recordings, root
-from hydra.errors import AgentError
 from hydra.records.request import Effort
 from tests.test_docs import all_tests
 
@@ -349,10 +347,7 @@ def options_of(adapter: Adapter) -> set[str]:
     answers = recordings(root(), adapter.key())[-1].probes(descriptor.probes)
     detected = adapter.detect(f"/bin/{descriptor.binaries[0]}", answers)
     for changes in (*REQUESTS.values(), {"model": "maker/model"}):
-        if changes.get("effort") and changes["effort"] not in descriptor.efforts:
-            continue
-        with suppress(AgentError):
-            built = adapter.build_command(request(**changes), detected)
+        if built := ask(adapter, detected, request(**changes)).command:
             args = built.args[: [*built.args, "--"].index("--")]
             options |= set(re.findall(r"^(--[a-zA-Z][\w-]*)", "\n".join(args), re.MULTILINE))
     return options - set(EXTRA)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.adapters.registry import check_experimental
 from hydra.config.model import CheckSettings, Config, RaceSettings
+from hydra.conformance.recorded import recordings, root
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.process.sandbox.trial import PROMISES
 from hydra.race.lane_plan import PlanInputs
@@ -254,3 +256,18 @@ def test_a_variable_of_the_user_that_is_replaced_is_named_once(value: str, warne
     lanes = (*inputs.lanes, Lane(id="toy-2", adapter="toy"))
     warnings = make(replace(inputs, lanes=lanes)).warnings
     assert warnings == (("your TOY_X_Y is not used: Hydra sets it for Toy",) if warned else ())
+
+
+def test_a_required_flag_that_is_gone_refuses_its_lane_only() -> None:
+    """The lane will not start, and says why; the other has no part in it."""
+    adapters = {key: registry.get(key) for key in ("claude", "codex")}
+    results = {}
+    for key, adapter in adapters.items():
+        answers = recordings(root(), key)[-1].probes(adapter.descriptor.probes)
+        results[key] = adapter.detect(f"/bin/{key}", answers)
+    left = {flag for flag in results["claude"].flags if not flag.startswith("--output-format")}
+    results["claude"] = replace(results["claude"], flags=frozenset(left))
+    toys = known(Toy("claude"), Toy("codex"), confinement=Confinement(kind="bwrap"))
+    plan = make(replace(toys, adapters=adapters, detections=results))
+    assert [lane.failure and lane.failure.kind for lane in plan.lanes] == ["UnsupportedFlag", None]
+    assert [lane.warnings for lane in plan.lanes] == [(), ()]

@@ -301,7 +301,7 @@ def test_wrong_usage_is_said_on_stderr() -> None:
     line = (*spawn.keeper_line(), "3", "4", "5", "true", "x")
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 1
-    usage = "usage: keeper.py CONTROL STATUS STDOUT [STDIN [tty]] [MARK...] -- PROGRAM"
+    usage = "usage: keeper.py CONTROL STATUS STDOUT [STDIN] [MARK...] -- PROGRAM"
     assert usage in done.stderr
 
 
