@@ -71,14 +71,12 @@ class ModelFault:
 class ModelTurn:
     """What the model gives back to one request. Tokens are what the usage report claims.
 
-    `repeat` says it so many times over, for a reply that is large. `session` is the place of the
-    call that a turn is for, where a session is gone on with: 1 or 2, 0 is every call.
+    `repeat` says it so many times over, for a reply that is large.
     """
 
     say: str = ""
     think: str = ""
     repeat: int = 1
-    session: int = 0
     tools: tuple[ScriptTool, ...] = ()
     fault: ModelFault | None = None
     wait: float = 0.0
@@ -115,11 +113,6 @@ class Script:
     def for_agent(self, agent: str, values: Mapping[str, str]) -> Script:
         """This script as one agent meets it: others' turns emptied (places stay), words filled."""
         return replace(self, turns=tuple(_turn_for(turn, agent, values) for turn in self.turns))
-
-    def of_session(self, number: int) -> Script:
-        """This script as the first or second call of one session meets it (places stay)."""
-        turns = (turn if turn.session in (0, number) else ModelTurn() for turn in self.turns)
-        return replace(self, turns=tuple(turns))
 
     def filled(self, values: Mapping[str, str]) -> Script:
         """This script with further words filled in, for every agent."""

@@ -73,12 +73,6 @@ def _run(
         shared = {"HYDRA_CACHE_DIR": str(root.parent / "cache")}
         own = reach.prepare(place.home, server.url)
         environ = place.environ([program.parent], **shared, **own)
-        if situation.resume:
-            from hydra.conformance.live.direct import resumed
-
-            prompts = (situation.task(), situation.resume)
-            seen = resumed(adapter, program, place, server, environ, prompts)
-            return replace(seen, places=_places(place, program, server, ""))
         return _race(adapter.descriptor, program, situation, place, server, environ, reach)
 
 
