@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from hydra.conformance import race_run
 from hydra.conformance.contract import suite
 from hydra.conformance.results import Case
 from hydra.errors import UsageError
@@ -37,21 +36,18 @@ def contract_cases(
 
     Raises `UsageError` for one that is no case's.
     """
-    _check_names(names, subjects)
+    _check_names(names)
     watcher.began("contract", 0)
     cases = []
-    try:
-        for case in suite.run_all(subjects, only=names):
+    for subject in subjects:
+        for case in suite.run(subject, only=names):
             cases.append(case)
             tell(watcher, case)
-    except KeyboardInterrupt:
-        race_run.end_all()
-        raise
     return cases
 
 
-def _check_names(names: Sequence[str], subjects: Sequence[ContractSubject]) -> None:
-    texts = list(dict.fromkeys(name for subject in subjects for name in suite.names(subject)))
+def _check_names(names: Sequence[str]) -> None:
+    texts = suite.names()
     for name in names:
         if not fnmatch.filter(texts, name):
             near = difflib.get_close_matches(name, texts, 1, 0.5)

@@ -51,7 +51,7 @@ def _listing(subjects: ConformanceSubjects) -> FactsTable:
     from hydra.conformance.report.names import Names, names_document, names_markdown, names_text
 
     names = Names(
-        cases={subject.key: suite.names(subject) for subject in subjects.subjects},
+        cases={subject.key: suite.names() for subject in subjects.subjects},
         situations={situation.name: situation.about for situation in load_all()},
         versions={
             subject.key: recorded.versions(subject.recordings, subject.key)
@@ -109,15 +109,6 @@ def _elsewhere(subjects: ConformanceSubjects) -> dict[str, Path]:
 
 def _third_party(subjects: ConformanceSubjects) -> list[str]:
     return [subject.key for subject in subjects.subjects if subject.third_party]
-
-
-def case_names() -> list[str]:
-    """The cases of Hydra's own adapters, each once."""
-    from hydra.conformance.contract import suite
-
-    return list(
-        dict.fromkeys(name for subject in suite.built_in() for name in suite.names(subject))
-    )
 
 
 def write_junit(file: Path, document: Mapping[str, Any]) -> None:
