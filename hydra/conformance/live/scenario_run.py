@@ -68,7 +68,8 @@ def _run(
     place = ScratchPlace(root)
     place.commit(situation.files)
     values = {"repository": str(place.repo), "home": str(place.home)}
-    with serve(situation.script.filled(values)) as server:
+    script = reach.turns.get(situation.name, situation.script)
+    with serve(script.filled(values)) as server:
         # One cache of probes for all: what a program is does not depend on the situation.
         shared = {"HYDRA_CACHE_DIR": str(root.parent / "cache")}
         own = reach.prepare(place.home, server.url)
