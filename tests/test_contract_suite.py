@@ -322,7 +322,7 @@ def test_a_third_partys_recordings_need_no_code(scratch: Path) -> None:
 def test_versions_are_in_the_order_of_their_numbers(scratch: Path) -> None:
     for version in ("2.10.0", "2.9.1", "10.0.0", "2.10.0-beta.2"):
         (scratch / "toy" / version).mkdir(parents=True)
-    (scratch / "toy" / "descriptor.expected.json").write_text("{}")
+    (scratch / "toy" / "issues.toml").write_text("")
     assert recorded.versions(scratch, "toy") == ["2.9.1", "2.10.0-beta.2", "2.10.0", "10.0.0"]
     assert recorded.versions(scratch, "nobody") == []
 
