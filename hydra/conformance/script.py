@@ -1,4 +1,4 @@
-"""What the model says, as data: one TOML or JSON file per situation, the same for every agent.
+"""What the model says, as data: one TOML file per situation, the same for every agent.
 
 A script is an ordered list of turns. A turn is what a model gives back to one request: text,
 thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md has every key.
@@ -6,7 +6,6 @@ thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -148,17 +147,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.toml"))
 
 
-def load(script: str | Path) -> Script:
-    """A script that comes with Hydra by name, or a file. Raises `ConfigError` with the place."""
-    path = SCRIPTS / f"{script}.toml" if str(script) in names() else Path(script)
+def load(name: str) -> Script:
+    """A script that comes with Hydra. Raises `ConfigError` with the place."""
+    if name not in names():
+        raise ConfigError(f"no script {name}", hint=f"known: {', '.join(names())}")
+    path = SCRIPTS / f"{name}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except FileNotFoundError as missing:
-        raise ConfigError(f"no script {script}", hint=f"known: {', '.join(names())}") from missing
+        return parse(name, tomllib.loads(path.read_text(encoding="utf-8")))
     except ValueError as damage:
         raise ConfigError(f"{path}: {damage}") from damage
-    return parse(path.stem, data)
 
 
 def parse(name: str, data: Mapping[str, Any]) -> Script:
