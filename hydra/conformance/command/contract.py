@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from hydra.conformance.contract import suite
 from hydra.conformance.results import Case
@@ -14,23 +13,11 @@ from hydra.errors import UsageError
 
 if TYPE_CHECKING:
     from hydra.conformance.contract.subject import ContractSubject
-
-
-class ContractWatcher(Protocol):
-    """Who is told how far it has come."""
-
-    def began(self, suite: str, count: int) -> None:
-        """A suite begins; `count` is how many cases it has, 0 where that is not known."""
-
-    def keeping(self, folder: Path) -> None:
-        """What is run will lie there, however it ends."""
-
-    def ended(self, agent: str, suite: str, name: str, verdict: str, seconds: float) -> None:
-        """One case has ended."""
+    from hydra.conformance.report.progress import Progress
 
 
 def contract_cases(
-    names: Sequence[str], subjects: Sequence[ContractSubject], watcher: ContractWatcher
+    names: Sequence[str], subjects: Sequence[ContractSubject], watcher: Progress
 ) -> list[Case]:
     """Every case, or those that are asked for by name or pattern (`lines.*`).
 
@@ -57,7 +44,7 @@ def _check_names(names: Sequence[str]) -> None:
             )
 
 
-def tell(watcher: ContractWatcher, case: Case) -> None:
+def tell(watcher: Progress, case: Case) -> None:
     """Tells of a case that has ended."""
     # Two versions of one agent may run, one after the other.
     agent = f"{case.agent} {case.version}".strip()
