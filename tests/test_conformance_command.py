@@ -19,10 +19,9 @@ from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
 from hydra.conformance.command.drift import find_old
 from hydra.conformance.command.subjects import chosen
-from hydra.conformance.contract import limits
 from hydra.conformance.live.orphans import orphans
-from hydra.conformance.results import CaseVerdict
-from hydra.errors import UsageError
+from hydra.conformance.race_run import new_folder
+from hydra.errors import Refused, UsageError
 from tests.support import fakes
 from tests.support.command import Hydra, ignoring
 from tests.support.processes import wait_until
@@ -94,12 +93,11 @@ def test_the_contract_runs_where_a_race_cannot(hydra: Hydra) -> None:
         argv = [sys.executable, "-c", WITHOUT_POSIX, "conformance", *args]
         return subprocess.run(argv, env=hydra.environ, capture_output=True, text=True, timeout=60)
 
-    done = run(*QUICK, "--case", "limits.idle", "--json")
+    done = run(*QUICK, "--json")
     data = document(done)
     assert data["exit_code"] == done.returncode == 0
     assert data["platform"] == "win32"
-    skipped = {case["name"]: case["reason"] for case in data["cases"] if case["reason"]}
-    assert skipped == {"limits.idle": "a race runs on Linux only"}
+    assert not [case for case in data["cases"] if case["verdict"] != "passed"]
     live = run("--live")
     assert live.returncode == 3
     assert "it needs Linux" in live.stderr
@@ -300,10 +298,12 @@ def test_ended_in_the_middle_it_leaves_nothing(
     hydra: Hydra, number: int, code: int, wrap: list[str]
 ) -> None:
     hydra.wrap = wrap
-    running = hydra.start("conformance", "--case", "limits.*", "codex")
-    assert wait_until(lambda: len(races_of(running.pid)) == 4)
+    hydra.agent("claude", [fakes.hang()])
+    situations = [f"--situation={name}" for name in ("create", "delete", "edit")]
+    running = hydra.start("conformance", "--live", "--jobs", "3", *situations, "claude")
+    assert wait_until(lambda: len(races_of(running.pid)) == 3)
     races = races_of(running.pid)
-    assert all("hydra-contract-" in str(place) for place in races.values())
+    assert all("hydra-conformance-" in str(place) for place in races.values())
     running.send_signal(number)
     stdout, _ = running.communicate(timeout=120)
     assert (running.returncode, stdout) == (code, "")
@@ -314,20 +314,16 @@ def test_ended_in_the_middle_it_leaves_nothing(
 def test_where_the_usual_place_takes_nothing_its_races_lie_in_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And where that takes nothing either, they are passed over with the reason."""
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, *m: str(path) != "/var/tmp" and real(path, *m))
     monkeypatch.setenv("HYDRA_CACHE_DIR", str(tmp_path / "cache"))
-    pool = limits.begin([], [])
-    (folder,) = (tmp_path / "cache").iterdir()
-    pool.close()
-    assert (folder.name[:15], folder.exists(), pool.refused) == ("hydra-contract-", False, "")
+    folder = new_folder("hydra-conformance-", os.environ)
+    assert folder.parent == tmp_path / "cache"
+    folder.rmdir()
     (tmp_path / "cache").rmdir()
     (tmp_path / "cache").touch()
-    subjects = chosen(["codex"], [], None, os.environ).subjects
-    (case,) = limits.begin(subjects, ["limits.none"]).cases()
-    reason = f"no scratch folder can be made in {tmp_path}/cache: File exists"
-    assert (case.verdict, case.reason) == (CaseVerdict.SKIPPED, reason)
+    with pytest.raises(Refused, match=f"can be made in {tmp_path}/cache: File exists"):
+        new_folder("hydra-conformance-", os.environ)
 
 
 @pytest.mark.slow

@@ -281,3 +281,27 @@ def test_a_path_beside_the_known_ones_has_no_dialect() -> None:
     assert route("/agent/qwen/v1/telemetry").dialect is None
     assert route("/agent/qwen").agent == ""
     assert route("/chat/completions?x=/v1/messages").agent == "chat"
+
+
+def test_edits_that_are_read_from_what_is_said_need_no_tool() -> None:
+    """aider's: its first messages are examples, and no id says which turn was played."""
+
+    def said(*before: str, words: str = "Use the *file listing* format.") -> str:
+        messages = [
+            {"role": "system", "content": words},
+            {"role": "user", "content": "an example"},
+            {"role": "assistant", "content": "a.txt"},
+            *({"role": "assistant", "content": text} for text in before),
+            {"role": "user", "content": "the task"},
+        ]
+        status, _, raw = ask(server, "/agent/aider/v1/chat/completions", {"messages": messages})
+        return str(json.loads(raw)["choices"][0]["message"]["content"]) if status == 200 else ""
+
+    error = {"fault": {"kind": "status", "status": 500, "times": 1}}
+    with serve(script({"say": "new.txt\n```\nby {agent}\n```"}, error, {"say": "Two."})) as server:
+        first = said(words="Every *SEARCH/REPLACE block* must use this.")
+        assert first == "new.txt\n```\nby aider\n```"
+        assert [said(f"{first}\n") for _ in range(2)] == ["", "Two."]
+        assert said(first, "Two.") == "The script has ended."
+        assert said(words="Summarize it: SEARCH and REPLACE.") == "A short title"
+        assert server.requests[-1].answer == "side"

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from hydra.conformance.anchors import anchored
 from hydra.conformance.script import Script, ScriptTool, parse
 from hydra.conformance.server import ModelServer, serve
 from hydra.conformance.tool_mapping import harmless, own_call, shell_command
@@ -27,6 +26,7 @@ EDITS = [{"oldText": "one {new}", "newText": "two"}]
 ABOUT = "Runs the scripted command"
 RISK = "The scripted command changes the working folder only."
 READ, WRITE, EDIT, SHELL = FILES
+EDIT_TOOL = ScriptTool(kind=EDIT, arguments=FILES[EDIT])
 
 EXPECTED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
     "gemini": {
@@ -76,7 +76,8 @@ EXPECTED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
     "omp": {
         READ: ("read", {"path": PATH, "i": "scripted"}),
         WRITE: ("write", {"path": PATH, "content": "one {old}\n", "i": "scripted"}),
-        EDIT: ("edit", {"input": "[a b.txt#AD98]\nPUT 2.=2:\n+two three\n", "i": "scripted"}),
+        # Its edits name the version of the file that it has read: a script says them as a call.
+        EDIT: ("bash", {"command": shell_command(EDIT_TOOL), "timeout": 600, "i": "scripted"}),
         SHELL: ("bash", {"command": "make", "timeout": 600, "i": "scripted"}),
     },
     "hermes": {
@@ -223,32 +224,6 @@ def test_a_tool_of_the_same_name_with_other_arguments_is_not_taken() -> None:
 def test_a_call_by_name_stays_as_it_is() -> None:
     call = ScriptTool(kind="call", arguments={"name": "todo", "input": {"items": ["{path}"]}})
     assert own_call(call, {}, FOLDER) == ("todo", {"items": ["{path}"]})
-
-
-READ_BY_OMP = "[x.py#0A1B]\n1:old\n\n[src/x.py#0A1C]\n10:def f():\n11:    return 1\n12:\n13:end\n"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "patch"),
-    [
-        ("1", "2", "PUT 11.=11:\n+    return 2\n"),
-        ("    return 1\n\n", "    return 1\n", "PUT 11.=12:\n+    return 1\n"),
-        (
-            "():\n    return",
-            "(n):\n    more\n    return",
-            "PUT 10.=11:\n+def f(n):\n+    more\n+    return 1\n",
-        ),
-        ("end\n", "", "CUT 13.=13\n"),
-    ],
-)
-def test_an_anchored_edit_names_the_lines_that_were_read(old: str, new: str, patch: str) -> None:
-    text = anchored("/lane/src/x.py", old, new, READ_BY_OMP)
-    assert text == f"[src/x.py#0A1C]\n{patch}"
-
-
-def test_a_file_that_was_not_read_has_no_anchored_edit() -> None:
-    assert anchored("/lane/src/y.py", "end", "", READ_BY_OMP) == ""
-    assert anchored("/lane/src/x.py", "no such text", "", READ_BY_OMP) == ""
 
 
 def test_where_no_file_tool_is_offered_the_shell_does_the_same(scratch: Path) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from hydra.adapters.contract import Adapter, Descriptor, Parser
 from hydra.adapters.event_builders import completed
 from hydra.adapters.json_stream import JsonStream, Object
 from hydra.conformance import recorded
-from hydra.conformance.contract import limits, suite
+from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import NO_RECORDINGS, ContractSubject
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
@@ -56,17 +55,17 @@ class Wrapped:
 def failed(adapter: Adapter, *only: str) -> dict[str, str]:
     """What fails of an adapter by the recordings of the one it wraps: sentences by case."""
     subject = ContractSubject(adapter, recorded.root())
-    cases = suite.run(subject, only=only, races=False)
+    cases = suite.run(subject, only=only)
     return {c.name: "\n".join(c.differences) for c in cases if c.verdict is CaseVerdict.FAILED}
 
 
 @pytest.mark.slow
 def test_names_are_those_of_the_cases() -> None:
     subject = BUILT_IN["codex"]
-    names = suite.names(subject)
+    names = suite.names()
     assert len(names) == len(set(names))
-    lines = {case.name for case in suite.run(subject, races=False)}
-    assert lines == set(names) - set(limits.NAMES)
+    lines = {case.name for case in suite.run(subject)}
+    assert lines == set(names)
     (case,) = suite.run(subject, only=("descriptor.names",))
     assert (case.suite, case.agent, case.verdict) == ("contract", "codex", CaseVerdict.PASSED)
 
@@ -77,15 +76,9 @@ def test_without_recordings_what_needs_them_is_skipped(scratch: Path) -> None:
     )
     cases = {case.name: case for case in suite.run(subject)}
     assert cases["descriptor.names"].verdict is CaseVerdict.PASSED
-    for name in ("detect.recorded", "lines.narrower", "streams.known", "limits.idle"):
+    for name in ("detect.recorded", "lines.narrower", "streams.known", "limits.stopped"):
         assert (cases[name].verdict, cases[name].reason) == (CaseVerdict.SKIPPED, NO_RECORDINGS)
     assert not [case for case in cases.values() if case.verdict is CaseVerdict.FAILED]
-
-
-def test_where_no_race_can_be_run_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    (case,) = suite.run(BUILT_IN["codex"], only=("limits.total",))
-    assert (case.verdict, case.reason) == (CaseVerdict.SKIPPED, "a race runs on Linux only")
 
 
 class Leaky(Wrapped):
@@ -106,7 +99,6 @@ class Telling(Wrapped):
     """It reads a key from the environment and puts it on the line."""
 
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        import os
 
         built = self.whole.build_command(request, result)
         return replace(built, args=(*built.args, "--key", os.environ.get("CODEX_API_KEY", "")))
@@ -115,25 +107,6 @@ class Telling(Wrapped):
 def test_a_secret_on_the_line_is_found() -> None:
     values = failed(Telling(registry.get("codex")), "prompt.secrets")
     assert "the value of CODEX_API_KEY is on the line" in values["prompt.secrets"]
-
-
-def test_no_race_runs_while_a_secret_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    racing: list[str] = []
-    met: list[bool] = []
-
-    class Watching(Wrapped):
-        def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-            met.append("made-up-secret" in os.environ.get("CODEX_API_KEY", "") and bool(racing))
-            return self.whole.build_command(request, result)
-
-    def begin(subjects: object, names: Sequence[str]) -> None:
-        racing.extend(names)
-
-    monkeypatch.setattr(limits, "begin", begin)
-    subject = ContractSubject(Watching(registry.get("codex")), recorded.root())
-    cases = list(suite.run_all([subject], only=("prompt.secrets", "limits.none")))
-    assert {(case.name, case.verdict) for case in cases} == {("prompt.secrets", CaseVerdict.PASSED)}
-    assert (racing, any(met), len(met) > 3) == (["limits.none"], False, True)
 
 
 class Wide(Wrapped):
@@ -226,6 +199,24 @@ class Hasty:
         if exit.code == 0 and self.read and "StreamParseError" in errors:
             return [*events[:-1], completed("done", denials=[], failed_items=0)]
         return events
+
+
+class Sure(Hasty):
+    """Calls whatever Hydra has ended done, too."""
+
+    def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
+        return [*self.whole.end(exit, files)[:-1], completed("done", denials=[], failed_items=0)]
+
+
+class Believed(Wrapped):
+    def parser(self) -> Parser:
+        return Sure(self.whole.parser())
+
+
+def test_what_hydra_has_stopped_is_never_done() -> None:
+    values = failed(Believed(registry.get("claude")), "limits.*")
+    assert "stopped half way, and exit 143 makes it completed" in values["limits.stopped"]
+    assert failed(registry.get("claude"), "limits.*") == {}
 
 
 class Believing(Wrapped):
@@ -331,7 +322,7 @@ def test_a_third_partys_recordings_need_no_code(scratch: Path) -> None:
 def test_versions_are_in_the_order_of_their_numbers(scratch: Path) -> None:
     for version in ("2.10.0", "2.9.1", "10.0.0", "2.10.0-beta.2"):
         (scratch / "toy" / version).mkdir(parents=True)
-    (scratch / "toy" / "descriptor.expected.json").write_text("{}")
+    (scratch / "toy" / "issues.toml").write_text("")
     assert recorded.versions(scratch, "toy") == ["2.9.1", "2.10.0-beta.2", "2.10.0", "10.0.0"]
     assert recorded.versions(scratch, "nobody") == []
 
@@ -343,20 +334,3 @@ def test_streams_of_which_nobody_said_what_they_give_have_not_passed(scratch: Pa
         expected.unlink()
     (case,) = suite.run(ContractSubject(registry.get("codex"), scratch), only=("streams.known",))
     assert (case.verdict, "expected.json" in case.reason) == (CaseVerdict.SKIPPED, True)
-
-
-def test_no_two_agents_of_one_race_are_started_by_the_same_program() -> None:
-    from hydra.conformance.contract import limits
-
-    groups = limits.groups(suite.built_in())
-    for group in groups:
-        descriptors = [subject.adapter.descriptor for subject in group]
-        names = [
-            name
-            for descriptor in descriptors
-            for name in (*descriptor.binaries, *descriptor.generic_binaries)
-        ]
-        assert len(names) == len(set(names))
-        assert len(group) <= limits.AT_ONCE
-        assert len({descriptor.protocol == "argv" for descriptor in descriptors}) == 1
-    assert sum(map(len, groups)) == len(suite.built_in())

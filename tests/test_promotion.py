@@ -9,18 +9,16 @@ import pytest
 
 from hydra.adapters import registry
 from hydra.adapters.proofs import records
-from hydra.conformance import facts, notes, recorded, recording
+from hydra.conformance import notes, recorded, recording
+from hydra.conformance import promotion as facts
 from hydra.conformance.contract import suite
-from hydra.conformance.promotion import cycle, follows, promotion
+from hydra.conformance.promotion import CORE, Promotion, Requirement, cycle, follows, promotion
 from hydra.conformance.report.promotion import (
-    Promotion,
-    Requirement,
     promotion_document,
     promotion_markdown,
     promotion_text,
 )
 from hydra.conformance.results import Case, CaseVerdict
-from hydra.conformance.stages import CORE
 from hydra.records.agent import Tier
 from hydra.report import text
 from tests.support.sample_records import keep, proof, record
@@ -294,7 +292,7 @@ def test_every_agent_keeps_a_note_and_a_list_of_issues(key: str) -> None:
 
 
 def test_the_suite_has_cases_of_every_group_that_a_rule_asks_for() -> None:
-    names = {name.partition(".")[0] for name in suite.names(suite.built_in()[0])}
+    names = {name.partition(".")[0] for name in suite.names()}
     assert set(GROUPS) <= names
 
 

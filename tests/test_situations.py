@@ -141,13 +141,6 @@ def test_a_signal_is_read() -> None:
 # what scripts have for situations
 
 
-def test_a_turn_of_one_session_is_not_played_in_the_other() -> None:
-    turns = [{"say": "one", "session": 1}, {"say": "both"}, {"say": "two", "session": 2}]
-    whole = script.parse("s", {"turn": turns})
-    assert [turn.say for turn in whole.of_session(1).turns] == ["one", "both", ""]
-    assert [turn.say for turn in whole.of_session(2).turns] == ["", "both", "two"]
-
-
 def test_a_turn_may_be_said_many_times_over_and_words_are_filled_in() -> None:
     item = script.parse("s", {"turn": [{"say": "{agent} {place}.", "repeat": 3}]})
     turn = item.filled({"place": "here"}).for_agent("claude", {"agent": "claude"}).turns[0]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.conformance.dialect import Dialect, ModelRequest
 from hydra.conformance.script import IN_STREAM, Meetings, ModelFault, ModelTurn, Script
-from hydra.conformance.text_edits import as_text
 from hydra.conformance.tool_mapping import harmless
 
 _JSON = "application/json"
@@ -65,14 +64,19 @@ def answer(
         )
     conversation = f"{agent} {request.conversation}"
     mine = script.for_agent(agent, {"agent": agent, "cwd": request.cwd})
-    if request.prose:
-        mine, number = as_text(mine, request.prose)
-        request = replace(request, answered=number)
-    place, turn = mine.turn(request.answered, spent=meetings.spent(conversation))
+    past = max(_past(mine, request), default=request.answered)
+    place, turn = mine.turn(past, spent=meetings.spent(conversation))
     if turn.fault is None:
         return _reply("turn", dialect, turn, request, place)
     meetings.met(conversation, place)
     return _faulty(dialect, turn, turn.fault, request, place)
+
+
+def _past(script: Script, request: ModelRequest) -> Iterator[int]:
+    """The turns that were said, of a conversation without tools: no id tells them."""
+    for place, turn in enumerate(script.turns):
+        if turn.say.strip() and any(turn.say.strip() in line for line in request.lines):
+            yield place
 
 
 def _side(request: ModelRequest) -> ModelTurn:

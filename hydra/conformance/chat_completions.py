@@ -10,7 +10,6 @@ from typing import Any
 from hydra.conformance import request_texts
 from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of
 from hydra.conformance.script import ModelFault, ModelTurn
-from hydra.conformance.text_edits import prose
 from hydra.conformance.tool_mapping import own_call
 
 _ERRORS = {
@@ -28,6 +27,9 @@ _TOO_LONG = (
 _BESIDE = ("memory extraction subagent",)
 """Words of the instructions whose request is beside the task though it offers tools (qwen)."""
 
+_AS_TEXT = ("SEARCH/REPLACE", "*file listing*")
+"""Words of the instructions whose request is the task though it offers none (aider)."""
+
 _numbers = itertools.count(1)
 
 
@@ -42,23 +44,23 @@ class ChatCompletions:
         results = [item for item in messages if item.get("role") == "tool"]
         spoken = [text for item in messages for text in request_texts.texts(item.get("content"))]
         tasks = [_text(item) for item in messages if item.get("role") == "user"] or [""]
-        lines = tuple(_text(item) for item in messages if item.get("role") == "assistant")
         cwd = request_texts.folder("\n".join(spoken))
         schemas = dict(_schema(tool) for tool in body.get("tools") or ())
-        # aider's first messages are examples, and its task is the last.
-        passage = prose(spoken[0], "\n".join(tasks), lines) if spoken and not schemas else None
+        instructions = "".join(spoken[:1])
+        as_text = not schemas and any(text in instructions for text in _AS_TEXT)
+        lines = [_text(item) for item in messages if item.get("role") == "assistant"]
         return ModelRequest(
-            conversation=request_texts.conversation(cwd, tasks[-1 if passage else 0]),
+            # aider's first messages are examples, and its task is the last.
+            conversation=request_texts.conversation(cwd, tasks[-1 if as_text else 0]),
             model=str(body.get("model", "")),
             cwd=cwd,
             answered=max((place_of(str(item.get("tool_call_id"))) for item in results), default=-1),
             results=len(results),
             stream=bool(body.get("stream")),
-            side=not (schemas or passage) or any(text in "".join(spoken[:1]) for text in _BESIDE),
+            side=not (schemas or as_text) or any(text in instructions for text in _BESIDE),
             schemas=schemas,
             wants=_answer_schema(body.get("response_format")),
-            spoken="\n".join(spoken),
-            prose=passage,
+            lines=tuple(lines) if as_text else (),
         )
 
     def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
@@ -146,7 +148,7 @@ def _answer_schema(form: Any) -> Mapping[str, Any] | None:
 def _calls(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[str, Any]]:
     calls = []
     for number, tool in enumerate(turn.tools):
-        name, document = own_call(tool, request.schemas, request.cwd, request.spoken)
+        name, document = own_call(tool, request.schemas, request.cwd)
         function = {"name": name, "arguments": json.dumps(document)}
         identifier = call_id("call_", place, number)
         calls.append({"id": identifier, "type": "function", "function": function})

@@ -229,12 +229,9 @@ def _show_facts(name: str, options: dict[str, Any]) -> None:
     from hydra.conformance.command import facts
     from hydra.report.document import dump
 
-    request = facts.FactsRequest(
-        agents=options["agents"], adapters=options["adapters"], fixtures=options["fixtures"]
-    )
     progress = _progress()
     try:
-        table = facts.facts(name, request, progress)
+        table = facts.facts(name, _request(options), progress)
     finally:
         progress.close()
     if options["as_json"]:

@@ -26,9 +26,9 @@ def situations(ctx: click.Context, param: click.Parameter, begun: str) -> list[C
 
 def cases(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Cases of the contract."""
-    from hydra.conformance.command.facts import case_names
+    from hydra.conformance.contract import suite
 
-    return _items(case_names(), begun)
+    return _items(suite.names(), begun)
 
 
 def versions(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hydra.conformance.script import ModelFault, ModelTurn, ScriptTool
-from hydra.conformance.text_edits import Prose
 
 _CALL_ID = re.compile(r"hydra_?(\d+)n\d+$")
 
@@ -22,8 +21,8 @@ class ModelRequest:
     none. `side` marks a request beside the task (a title, a quota check). `unfinished` is the
     call that asks again for a tool that is still running, where the CLI hands such a thing back.
     `schemas` is what is offered with the JSON schema of each; `wants` the schema of the JSON that
-    is to be answered, where it is not text. `spoken` is every text of the conversation. `prose` is
-    what an agent wants that offers no tools, and reads its edits from what is said.
+    is to be answered, where it is not text. `lines` are what the model said so far, where nothing
+    is offered and the agent reads its edits from that.
     """
 
     conversation: str = ""
@@ -37,8 +36,7 @@ class ModelRequest:
     unfinished: ScriptTool | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wants: Mapping[str, Any] | None = None
-    spoken: str = ""
-    prose: Prose | None = None
+    lines: tuple[str, ...] = ()
 
 
 class Dialect(Protocol):

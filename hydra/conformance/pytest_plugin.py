@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from hydra.conformance.contract.subject import ContractSubject
     from hydra.conformance.results import Case
 
-TOGETHER = "limits."
-"""Cases that are races: they wait for clocks, so those of one adapter run side by side."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The two options."""
@@ -70,20 +67,8 @@ class Contract(pytest.Collector):
         """An item for each name that the suite knows."""
         from hydra.conformance.contract import suite
 
-        for name in suite.names(self.subject):
+        for name in suite.names():
             yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}[{name}]")
-
-    def results(self, item: CaseItem) -> list[Case]:
-        """What came of the item's case, in each recorded version."""
-        from hydra.conformance.contract import suite
-
-        if not item.name.startswith(TOGETHER):
-            return list(suite.run(self.subject, only=(item.name,)))
-        if not hasattr(self, "_races"):
-            chosen = [item.name for item in self.session.items if item.parent is self]
-            races = [name for name in chosen if name.startswith(TOGETHER)]
-            self._races = list(suite.run(self.subject, only=races))
-        return [case for case in self._races if case.name == item.name]
 
 
 class Differs(Exception):
@@ -98,8 +83,10 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Raises `Differs`; skips with the suite's own reason."""
+        from hydra.conformance.contract import suite
+
         assert isinstance(self.parent, Contract)
-        cases = self.parent.results(self)
+        cases = list(suite.run(self.parent.subject, only=(self.name,)))
         lines = [
             _failure_text(case, difference) for case in cases for difference in case.differences
         ]

@@ -1,14 +1,12 @@
-"""What the CLIs sent, kept for tests: in memory and as JSON lines, without the keys."""
+"""What the CLIs sent, kept in memory without the keys."""
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 SCRUBBED = "[scrubbed]"
 _SECRET_NAME = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
@@ -32,31 +30,13 @@ class LoggedRequest:
     answer: str
     place: int
 
-    def as_dict(self) -> dict[str, object]:
-        """This request as JSON-ready data; a JSON body as data."""
-        try:
-            body: object = json.loads(self.body)
-        except ValueError:
-            body = self.body
-        return {
-            "seconds": round(self.seconds, 3),
-            "agent": self.agent,
-            "method": self.method,
-            "path": self.path,
-            "headers": dict(self.headers),
-            "body": body,
-            "answer": self.answer,
-            "place": self.place,
-        }
-
 
 class RequestLog:
     """Requests in the order of their arrival; safe to use from every handler thread."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._start = time.monotonic()
-        self._file = None if path is None else path.open("ab", buffering=0)
         self.requests: list[LoggedRequest] = []
 
     def add(
@@ -84,15 +64,6 @@ class RequestLog:
         )
         with self._lock:
             self.requests.append(request)
-            if self._file:
-                self._file.write(json.dumps(request.as_dict()).encode() + b"\n")
-
-    def close(self) -> None:
-        """Close the file, if there is one. Requests in memory stay."""
-        with self._lock:
-            if self._file:
-                self._file.close()
-                self._file = None
 
 
 def secret_values(headers: Mapping[str, str]) -> list[str]:

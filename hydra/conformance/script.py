@@ -1,4 +1,4 @@
-"""What the model says, as data: one TOML or JSON file per situation, the same for every agent.
+"""What the model says, as data: one TOML file per situation, the same for every agent.
 
 A script is an ordered list of turns. A turn is what a model gives back to one request: text,
 thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md has every key.
@@ -6,7 +6,6 @@ thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -71,14 +70,12 @@ class ModelFault:
 class ModelTurn:
     """What the model gives back to one request. Tokens are what the usage report claims.
 
-    `repeat` says it so many times over, for a reply that is large. `session` is the place of the
-    call that a turn is for, where a session is gone on with: 1 or 2, 0 is every call.
+    `repeat` says it so many times over, for a reply that is large.
     """
 
     say: str = ""
     think: str = ""
     repeat: int = 1
-    session: int = 0
     tools: tuple[ScriptTool, ...] = ()
     fault: ModelFault | None = None
     wait: float = 0.0
@@ -116,11 +113,6 @@ class Script:
         """This script as one agent meets it: others' turns emptied (places stay), words filled."""
         return replace(self, turns=tuple(_turn_for(turn, agent, values) for turn in self.turns))
 
-    def of_session(self, number: int) -> Script:
-        """This script as the first or second call of one session meets it (places stay)."""
-        turns = (turn if turn.session in (0, number) else ModelTurn() for turn in self.turns)
-        return replace(self, turns=tuple(turns))
-
     def filled(self, values: Mapping[str, str]) -> Script:
         """This script with further words filled in, for every agent."""
         return replace(self, turns=tuple(_filled(turn, values) for turn in self.turns))
@@ -155,17 +147,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.toml"))
 
 
-def load(script: str | Path) -> Script:
-    """A script that comes with Hydra by name, or a file. Raises `ConfigError` with the place."""
-    path = SCRIPTS / f"{script}.toml" if str(script) in names() else Path(script)
+def load(name: str) -> Script:
+    """A script that comes with Hydra. Raises `ConfigError` with the place."""
+    if name not in names():
+        raise ConfigError(f"no script {name}", hint=f"known: {', '.join(names())}")
+    path = SCRIPTS / f"{name}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except FileNotFoundError as missing:
-        raise ConfigError(f"no script {script}", hint=f"known: {', '.join(names())}") from missing
+        return parse(name, tomllib.loads(path.read_text(encoding="utf-8")))
     except ValueError as damage:
         raise ConfigError(f"{path}: {damage}") from damage
-    return parse(path.stem, data)
 
 
 def parse(name: str, data: Mapping[str, Any]) -> Script:

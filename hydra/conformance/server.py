@@ -1,32 +1,26 @@
 """The scripted model server: real CLIs on one side, a script on the other, 127.0.0.1 only.
 
-    python -m hydra.conformance.server --script edit --port-file /var/tmp/port
-
 Claude Code finds it by ANTHROPIC_BASE_URL, Codex by `openai_base_url = "URL/v1"` in config.toml.
-Only the standard library is used: any Python 3.11 can run it (docs/reference/model-server.md).
+docs/reference/model-server.md has the rest.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import select
-import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 from hydra.conformance.answer import PlayedAnswer, answer, document
 from hydra.conformance.dialect import Dialect
 from hydra.conformance.request_log import LoggedRequest, RequestLog
 from hydra.conformance.routes import Route, models, route
-from hydra.conformance.script import Meetings, Script, load, names
-from hydra.errors import HydraError
+from hydra.conformance.script import Meetings, Script, load
 
 _LONGEST_BODY = 64 * 1024**2
 _NOT_FOUND = {
@@ -35,17 +29,17 @@ _NOT_FOUND = {
 
 
 class ModelServer(ThreadingHTTPServer):
-    """One script, served on a free port (or the one given) of 127.0.0.1."""
+    """One script, served on a free port of 127.0.0.1."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, script: Script, *, port: int = 0, log: Path | None = None) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, script: Script) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.script = script
         self.meetings = Meetings()
-        self.log = RequestLog(log)
+        self.log = RequestLog()
         self.stopping = threading.Event()
 
     @property
@@ -66,7 +60,6 @@ class ModelServer(ThreadingHTTPServer):
         """Stop listening and let go of every request that is held open."""
         self.stopping.set()
         super().server_close()
-        self.log.close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away in the middle is an ordinary thing here."""
@@ -75,12 +68,10 @@ class ModelServer(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serve(
-    script: str | Path | Script, *, port: int = 0, log: Path | None = None
-) -> Iterator[ModelServer]:
+def serve(script: str | Script) -> Iterator[ModelServer]:
     """A running server for tests: `with serve("edit") as server: server.url, server.requests`."""
     ready = script if isinstance(script, Script) else load(script)
-    with ModelServer(ready, port=port, log=log) as server:
+    with ModelServer(ready) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
@@ -186,47 +177,3 @@ class _Handler(BaseHTTPRequestHandler):
         """Reset the connection instead of closing it in good order."""
         reset = b"\x01\x00\x00\x00\x00\x00\x00\x00"  # struct linger: on, 0 seconds
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Serve one script until SIGTERM or Ctrl-C; the URL is the only line on stdout."""
-    namespace = _arguments().parse_args(argv)
-    if namespace.list:
-        print("\n".join(f"{name:16} {load(name).about}" for name in names()))
-        return 0
-    try:
-        script = load(namespace.script)
-    except HydraError as error:
-        print(f"{error.message}\n{error.hint}".rstrip(), file=sys.stderr)
-        return error.exit_code
-    done = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
-    with serve(script, port=namespace.port, log=namespace.log) as server:
-        if namespace.port_file:
-            _write_whole(namespace.port_file, f"{server.server_address[1]}\n")
-        print(server.url, flush=True)
-        done.wait()
-    return 0
-
-
-def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m hydra.conformance.server", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--script", default="edit", help="a script's name, or a TOML or JSON file")
-    parser.add_argument("--port", type=int, default=0, help="0: any free port")
-    parser.add_argument("--port-file", type=Path, help="written with the port once it listens")
-    parser.add_argument("--log", type=Path, help="requests are appended here as JSON lines")
-    parser.add_argument("--list", action="store_true", help="list the scripts and end")
-    return parser
-
-
-def _write_whole(path: Path, text: str) -> None:
-    # A reader that waits for the file must never see it empty.
-    part = path.with_name(path.name + ".part")
-    part.write_text(text)
-    part.replace(path)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -14,13 +14,12 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from hydra.conformance.anchors import anchored
 from hydra.conformance.script import ScriptTool
 
 Schemas = Mapping[str, Mapping[str, Any]]
 """Names of the tools that are offered, to the JSON schema of what each takes."""
 
-_PLACEHOLDER = re.compile(r"\{(command|path|text|old|new|anchored)\}")
+_PLACEHOLDER = re.compile(r"\{(command|path|text|old|new)\}")
 _EDIT = (
     "import sys; _, path, old, new = sys.argv; text = open(path).read(); "
     "assert text.count(old) == 1; open(path, 'w').write(text.replace(old, new))"
@@ -29,16 +28,11 @@ _SHELL: Mapping[str, Any] = {"name": "bash", "input": {"command": "{command}"}}
 _HARMLESS: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "array": []}
 
 
-def own_call(
-    tool: ScriptTool, schemas: Schemas, cwd: str, spoken: str = ""
-) -> tuple[str, dict[str, Any]]:
-    """The offered tool for a neutral one: its name, and its input with all that it requires.
-
-    `spoken` is what the conversation says so far: one agent's edits depend on what it has read.
-    """
+def own_call(tool: ScriptTool, schemas: Schemas, cwd: str) -> tuple[str, dict[str, Any]]:
+    """The offered tool for a neutral one: its name, and its input with all that it requires."""
     if tool.kind == "call":
         return tool["name"], dict(tool.arguments["input"])
-    values = _term_list(tool, cwd, spoken)
+    values = _term_list(tool, cwd)
     document = _matching_tool(tool.kind, schemas, values)
     if document is None:
         values = {"command": shell_command(tool)}
@@ -105,13 +99,10 @@ def _matching_tool(
     return None
 
 
-def _term_list(tool: ScriptTool, cwd: str, spoken: str) -> dict[str, str]:
+def _term_list(tool: ScriptTool, cwd: str) -> dict[str, str]:
     values = {key: str(value) for key, value in tool.arguments.items()}
     if "path" in values and cwd:
         values["path"] = str(PurePosixPath(cwd) / values["path"])
-    if tool.kind == "edit_file":
-        patch = anchored(values["path"], tool["old"], tool["new"], spoken)
-        values |= {"anchored": patch} if patch else {}
     return values
 
 

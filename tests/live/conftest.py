@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from hydra.conformance.script import Script
 from hydra.conformance.server import serve
 from tests.live.support import AGENTS, BIN, ORDINARY_UID, Place, hydra_program, unmet
 
-MakePlace = Callable[[str], Place]
+MakePlace = Callable[[str | Script], Place]
 
 
 AS_ROOT = [pytest.mark.full] if os.geteuid() == 0 else []
@@ -36,7 +37,7 @@ def make_place(account: int) -> Iterator[MakePlace]:
     """Makes a place with a model server that plays a script; all of it goes at the end."""
     with ExitStack() as stack:
 
-        def make(script: str) -> Place:
+        def make(script: str | Script) -> Place:
             return stack.enter_context(_place(script, account))
 
         yield make
@@ -52,7 +53,7 @@ def own_place(request: pytest.FixtureRequest) -> Iterator[MakePlace]:
 class _place:
     """Context manager: a scratch folder under /var/tmp that belongs to one account."""
 
-    def __init__(self, script: str, uid: int) -> None:
+    def __init__(self, script: str | Script, uid: int) -> None:
         self._script, self._uid, self._stack = script, uid, ExitStack()
 
     def __enter__(self) -> Place:

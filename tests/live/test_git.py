@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
+from hydra.conformance.script import parse
 from hydra.conformance.server import serve
 from tests.live.conftest import MakePlace
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
@@ -17,21 +17,14 @@ pytestmark = pytest.mark.live
 
 WORK = """(git stash -q; git stash pop -q; git checkout -qb mine; echo x > new.txt; git add new.txt
 git commit -qm work; git branch --show-current; git log --format=%s main..mine) > said.txt 2>&1"""
-SCRIPT = f'''about = "works with git"
-[[turn]]
-[[turn.tool]]
-kind = "shell"
-command = """{WORK}"""
-[[turn]]
-say = "Done."
-'''
+TURNS = [{"tool": [{"kind": "shell", "command": WORK}]}, {"say": "Done."}]
+SCRIPT = parse("git", {"turn": TURNS})
 
 
 def test_they_commit_and_codex_does_not_where_its_sandbox_is_its_only_wall(
-    own_place: MakePlace, tmp_path: Path
+    own_place: MakePlace,
 ) -> None:
-    (tmp_path / "git.toml").write_text(SCRIPT)
-    place = own_place(str(tmp_path / "git.toml"))
+    place = own_place(SCRIPT)
     settings(place)
     lived_in(place)
     before = fingerprint(place.repo)
@@ -42,7 +35,7 @@ def test_they_commit_and_codex_does_not_where_its_sandbox_is_its_only_wall(
         assert race.error(lane) == ("completed", ""), str(race)
         assert "+mine\n+work\n" in place.hydra("diff", lane), str(race)
     assert apart_from_pins(changes(before, fingerprint(place.repo))) == {}
-    with serve(tmp_path / "git.toml") as place.server:
+    with serve(SCRIPT) as place.server:
         settings(place)
         line = (hydra_program(), "race", "Do the task", "-a", "codex", "--no-network", "--json")
         stdout, stderr = place.finish(place.start(*line), 180)

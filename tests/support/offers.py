@@ -96,8 +96,7 @@ OFFERS = {
     ),
     "omp": Offer(
         version="18.2.3",
-        folder=f"Today: 2026-11-22; current working directory: '{FOLDER}'. Do not repeat\n"
-        "[a b.txt#AD98]\n1:# Shop\n2:one {new} three\n3:end",
+        folder=f"Today: 2026-11-22; current working directory: '{FOLDER}'. Do not repeat\n",
         tools={
             "read": "i* path*",
             "bash": "i* command* env timeout cwd",

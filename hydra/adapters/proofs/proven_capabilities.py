@@ -22,7 +22,7 @@ BEHIND: Mapping[str, tuple[str, ...]] = {
     "force_edit_mode": ("edit",),
     "sandbox_controls": ("sandbox",),
     "approval_controls": ("plan", "denials"),
-    "session_resume": ("resume",),
+    "session_resume": (),
     "emits_usage": ("usage",),
 }
 """The seed's capabilities, each with the dimensions that have to hold for it."""

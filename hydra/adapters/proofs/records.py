@@ -35,7 +35,6 @@ DIMENSIONS = (
     "denials",
     "thinking",
     "usage",
-    "resume",
     "errors",
     "retries",
     "limits",

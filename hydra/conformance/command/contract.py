@@ -5,53 +5,36 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from hydra.conformance import race_run
 from hydra.conformance.contract import suite
 from hydra.conformance.results import Case
 from hydra.errors import UsageError
 
 if TYPE_CHECKING:
     from hydra.conformance.contract.subject import ContractSubject
-
-
-class ContractWatcher(Protocol):
-    """Who is told how far it has come."""
-
-    def began(self, suite: str, count: int) -> None:
-        """A suite begins; `count` is how many cases it has, 0 where that is not known."""
-
-    def keeping(self, folder: Path) -> None:
-        """What is run will lie there, however it ends."""
-
-    def ended(self, agent: str, suite: str, name: str, verdict: str, seconds: float) -> None:
-        """One case has ended."""
+    from hydra.conformance.report.progress import Progress
 
 
 def contract_cases(
-    names: Sequence[str], subjects: Sequence[ContractSubject], watcher: ContractWatcher
+    names: Sequence[str], subjects: Sequence[ContractSubject], watcher: Progress
 ) -> list[Case]:
     """Every case, or those that are asked for by name or pattern (`lines.*`).
 
     Raises `UsageError` for one that is no case's.
     """
-    _check_names(names, subjects)
+    _check_names(names)
     watcher.began("contract", 0)
     cases = []
-    try:
-        for case in suite.run_all(subjects, only=names):
+    for subject in subjects:
+        for case in suite.run(subject, only=names):
             cases.append(case)
             tell(watcher, case)
-    except KeyboardInterrupt:
-        race_run.end_all()
-        raise
     return cases
 
 
-def _check_names(names: Sequence[str], subjects: Sequence[ContractSubject]) -> None:
-    texts = list(dict.fromkeys(name for subject in subjects for name in suite.names(subject)))
+def _check_names(names: Sequence[str]) -> None:
+    texts = suite.names()
     for name in names:
         if not fnmatch.filter(texts, name):
             near = difflib.get_close_matches(name, texts, 1, 0.5)
@@ -61,7 +44,7 @@ def _check_names(names: Sequence[str], subjects: Sequence[ContractSubject]) -> N
             )
 
 
-def tell(watcher: ContractWatcher, case: Case) -> None:
+def tell(watcher: Progress, case: Case) -> None:
     """Tells of a case that has ended."""
     # Two versions of one agent may run, one after the other.
     agent = f"{case.agent} {case.version}".strip()

@@ -122,7 +122,7 @@ def recorded_pairs(term: str, subjects: Sequence[ContractSubject]) -> list[Pair]
 
 def changes(pairs: Sequence[Pair]) -> list[VersionChange]:
     """What changed in each pair, as sentences."""
-    from hydra.conformance.drift.compare import compare
+    from hydra.conformance.drift import compare
 
     return [change for pair in pairs for change in compare(pair[0].adapter, pair[1], pair[2])]
 

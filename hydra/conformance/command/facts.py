@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hydra import executables
 from hydra.conformance import recorded
-from hydra.conformance.command.contract import ContractWatcher, contract_cases
+from hydra.conformance.command.contract import contract_cases
+from hydra.conformance.command.request import ConformanceRequest
 from hydra.conformance.command.subjects import ConformanceSubjects, chosen
 from hydra.errors import Refused
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactsRequest:
-    """Of whom; as in `ConformanceRequest`."""
-
-    agents: Sequence[str] = ()
-    adapters: Sequence[str] = ()
-    fixtures: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
+if TYPE_CHECKING:
+    from hydra.conformance.report.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +26,7 @@ class FactsTable:
     text: Callable[[int | None, bool], str]
 
 
-def facts(name: str, request: FactsRequest, watcher: ContractWatcher) -> FactsTable:
+def facts(name: str, request: ConformanceRequest, watcher: Progress) -> FactsTable:
     """`name` is listing, matrix or promotion. Raises as `chosen` does.
 
     Only promotion takes its time: it runs the contract, of which `watcher` is told.
@@ -51,7 +44,7 @@ def _listing(subjects: ConformanceSubjects) -> FactsTable:
     from hydra.conformance.report.names import Names, names_document, names_markdown, names_text
 
     names = Names(
-        cases={subject.key: suite.names(subject) for subject in subjects.subjects},
+        cases=suite.names(),
         situations={situation.name: situation.about for situation in load_all()},
         versions={
             subject.key: recorded.versions(subject.recordings, subject.key)
@@ -81,7 +74,7 @@ def _matrix(subjects: ConformanceSubjects, named: bool) -> FactsTable:
     )
 
 
-def _promotion(subjects: ConformanceSubjects, watcher: ContractWatcher) -> FactsTable:
+def _promotion(subjects: ConformanceSubjects, watcher: Progress) -> FactsTable:
     from hydra.conformance.promotion import promotion
     from hydra.conformance.report.promotion import (
         promotion_document,
@@ -109,15 +102,6 @@ def _elsewhere(subjects: ConformanceSubjects) -> dict[str, Path]:
 
 def _third_party(subjects: ConformanceSubjects) -> list[str]:
     return [subject.key for subject in subjects.subjects if subject.third_party]
-
-
-def case_names() -> list[str]:
-    """The cases of Hydra's own adapters, each once."""
-    from hydra.conformance.contract import suite
-
-    return list(
-        dict.fromkeys(name for subject in suite.built_in() for name in suite.names(subject))
-    )
 
 
 def write_junit(file: Path, document: Mapping[str, Any]) -> None:

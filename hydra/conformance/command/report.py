@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra import __version__
-from hydra.conformance.command.contract import ContractWatcher, contract_cases, tell
+from hydra.conformance.command.contract import contract_cases, tell
 from hydra.conformance.command.request import ConformanceRequest
 from hydra.conformance.command.subjects import chosen
 from hydra.conformance.results import Case, Network, Report, VersionChange
@@ -25,6 +25,7 @@ from hydra.errors import EXIT_TERMINATED
 if TYPE_CHECKING:
     from hydra.conformance.command.drift import Pair
     from hydra.conformance.contract.subject import ContractSubject
+    from hydra.conformance.report.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class _Findings:
         self.changes += changes(pairs)
 
 
-def conformance(request: ConformanceRequest, watcher: ContractWatcher) -> ConformanceReport:
+def conformance(request: ConformanceRequest, watcher: Progress) -> ConformanceReport:
     """Tries all that is asked for. A case that fails is in the report, and raises nothing.
 
     Raises `UsageError` for a name that nobody has, `NoAgentReady` where nothing can run live,
@@ -106,7 +107,7 @@ def _named(subject: ContractSubject, request: ConformanceRequest) -> tuple[str, 
 def _contract(
     request: ConformanceRequest,
     subjects: Sequence[ContractSubject],
-    watcher: ContractWatcher,
+    watcher: Progress,
     findings: _Findings,
 ) -> None:
     for subject in subjects:
@@ -118,7 +119,7 @@ def _contract(
 def _offline(
     request: ConformanceRequest,
     subjects: Sequence[ContractSubject],
-    watcher: ContractWatcher,
+    watcher: Progress,
     findings: _Findings,
 ) -> None:
     """The contract, and what changed between two recorded versions."""
@@ -132,7 +133,7 @@ def _offline(
 def _with_clis(
     request: ConformanceRequest,
     subjects: Sequence[ContractSubject],
-    watcher: ContractWatcher,
+    watcher: Progress,
     findings: _Findings,
 ) -> None:
     """The same with what is installed: asked, and with `live` run in every situation."""

@@ -1,11 +1,9 @@
-"""By which way a prompt reaches a CLI, as its descriptor's `protocol` says, and whether it came
-whole by that way and by no other: on the line that is built, and in the program that was run."""
+"""By which way a prompt reaches a CLI, as its descriptor's `protocol` says, and whether the line
+that is built carries it whole by that way and by no other."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from hydra.adapters.contract import Descriptor
 from hydra.records.agent import BuiltCommand
@@ -113,36 +111,3 @@ def _whole(content: bytes, data: bytes, where: str) -> Iterator[str]:
         yield f"does not reach {where} whole"
     elif data[: len(data) - len(content)].strip():
         yield f"has other words before it in {where}"
-
-
-def arrived(
-    descriptor: Descriptor, prompt: str, mark: str, document: Mapping[str, Any]
-) -> Iterator[str]:
-    """What a program that was run tells of how it was asked (`replay.py`), held against what it
-    must have got. `mark` is in the prompt and in nothing else."""
-    data = prompt.encode()
-    values = [len(data), hashlib.sha256(data).hexdigest()]
-    terms: Sequence[str] = document["argv"]
-    holding = [term for term in terms if mark in term]
-    if by_word(descriptor):
-        if len(holding) != 1 or not holding[0].endswith(prompt):
-            yield "its command line does not hold the prompt whole, once"
-    elif holding:
-        yield "the prompt is on its command line"
-    if descriptor.protocol == "file":
-        modes = [mode for _, mode, *what in document["files"] if what == values]
-        if len(modes) != 1:
-            yield f"{len(modes)} files that its line names hold the prompt, not one"
-        elif modes[0] & 0o077:
-            yield f"others can read the file with the prompt (mode {modes[0]:o})"
-    if descriptor.protocol in CONVERSED:
-        if values not in document["heard"]:
-            yield f"of what it was sent no text is the prompt of {len(data)} bytes"
-    else:
-        on_stdin = values if descriptor.protocol == "stdin" else [0, hashlib.sha256().hexdigest()]
-        if document["stdin"] != on_stdin:
-            yield (
-                f"stdin held {document['stdin'][0]} bytes, and not the prompt of {len(data)}"
-                if (descriptor.protocol == "stdin")
-                else f"stdin held {document['stdin'][0]} bytes beside the prompt"
-            )

@@ -10,7 +10,6 @@ from hydra.adapters.contract import KEY, PROTOCOLS
 from hydra.adapters.detection import broken, older, parts, sign_in_state
 from hydra.adapters.environment import matches, secret_values, select
 from hydra.conformance import recorded
-from hydra.conformance.contract import expectation
 from hydra.conformance.contract.delivery import CONVERSED
 from hydra.conformance.contract.subject import (
     NO_RECORDINGS,
@@ -168,12 +167,6 @@ def recordings(subject: ContractSubject) -> Iterator[str]:
     yield f"key {subject.key!r}: nothing is recorded under that name"
 
 
-def as_written(subject: ContractSubject) -> Iterator[str]:
-    """It is what a person has read and approved, field by field."""
-    path = subject.folder / expectation.DESCRIPTOR
-    yield from expectation.against(path, expectation.descriptor(subject.adapter.descriptor))
-
-
 def capability_names(subject: ContractSubject) -> Iterator[str]:
     """`capabilities()` speaks of the same seven things, with and without flags."""
     for flags in (frozenset[str](), frozenset({"--json"})):
@@ -191,5 +184,4 @@ CHECKS = (
     ContractCheck("descriptor.files", whole=files),
     ContractCheck("descriptor.versions", whole=versions),
     ContractCheck("descriptor.recordings", whole=recordings),
-    ContractCheck("descriptor.as_written", whole=as_written),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hydra.conformance.contract.sound import endings, files_of, read, sound
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
@@ -87,6 +87,26 @@ def cut_before_the_end(subject: ContractSubject, recording: Recording) -> Iterat
                 yield f"{stream.name}: cut after line {number} it ends as {_ending(seen)[0]}"
 
 
+def stopped(subject: ContractSubject, recording: Recording) -> Iterator[str]:
+    """Ended by Hydra in the middle (a limit, Ctrl-C) it is not done, however it then ends."""
+    streams = _done(subject, recording)
+    if (
+        subject.form is Form.TEXT
+    ):  # of it nothing says where it ends but the side files, half of them
+        streams = _with_files(streams)
+    for stream in streams:
+        lines = [line for line in stream.lines if line.strip()]
+        half = lines[: min(len(lines) // 2, _closing(subject, lines) - 1)]
+        files = _halved(files_of(subject, stream)) if subject.form is Form.TEXT else {}
+        ways = [ExitStatus(signal=number) for number in (2, 9, 15)]
+        for exit in (*ways, ExitStatus(code=130), ExitStatus(code=143)):
+            seen = read(subject, half, exit, files)
+            yield from (f"{stream.name}: {text}" for text in sound(seen))
+            if endings(seen)[-1].kind == "completed":
+                how = f"signal {exit.signal}" if exit.signal else f"exit {exit.code}"
+                yield f"{stream.name}: stopped half way, and {how} makes it completed"
+
+
 def _closing(subject: ContractSubject, lines: Sequence[bytes]) -> int:
     """The number of the line that closes the stream."""
     if subject.form is Form.DOCUMENT:
@@ -107,14 +127,21 @@ def _closing(subject: ContractSubject, lines: Sequence[bytes]) -> int:
 
 
 def _half_written(subject: ContractSubject, streams: Sequence[Stream]) -> Iterator[str]:
+    for stream in _with_files(streams):
+        files = _halved(files_of(subject, stream))
+        if _is_done(read(subject, stream.lines, ExitStatus(code=0), files)):
+            yield f"{stream.name}: completed, and its side files are cut"
+
+
+def _with_files(streams: Sequence[Stream]) -> list[Stream]:
     with_files = [stream for stream in streams if stream.files]
     if not with_files:
         raise NotCheckable("no recorded side file, and text does not say where it ends")
-    for stream in with_files:
-        files = files_of(subject, stream)
-        files = {name: data[: len(data) // 2] for name, data in files.items()}
-        if _is_done(read(subject, stream.lines, ExitStatus(code=0), files)):
-            yield f"{stream.name}: completed, and its side files are cut"
+    return with_files
+
+
+def _halved(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: data[: len(data) // 2] for name, data in files.items()}
 
 
 def _is_done(events: list[AgentEvent]) -> bool:
@@ -139,4 +166,5 @@ CHECKS = (
     ContractCheck("endings.exit_code", versioned=said_and_ended),
     ContractCheck("endings.stderr", versioned=noise_on_stderr),
     ContractCheck("endings.cut", versioned=cut_before_the_end),
+    ContractCheck("limits.stopped", versioned=stopped),
 )

@@ -2,70 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from hydra.adapters.contract import Descriptor
 from hydra.conformance.contract.subject import NotCheckable
-from hydra.records.agent import Tier
 
-DESCRIPTOR, LINES, DETECT = (
-    "descriptor.expected.json",
-    "lines.expected.json",
-    "detect.expected.json",
-)
-_NOT_HELD = (
-    "label",
-    "tagline",
-    "install_hint",
-    "sign_in_hint",
-    "third_party",
-)
-_LATER = (
-    "network_switch",
-    "forks",
-    "generated_files",
-    "hidden_paths",
-    "data_dirs",
-    "folders",
-    "modes",
-    "efforts",
-    "budgets",
-    "service_tiers",
-    "families",
-    "stdin_pipe",
-    "interactive",
-)
-_LATER_PARTS = ("parent", "stderr", "own_folder", "settings", "renewals", "trust", "writable")
-_EMPTY = Descriptor(key="", label="", homepage="", tier=Tier.EXPERIMENTAL, binaries=())
-
-
-def descriptor(agent: Descriptor) -> Mapping[str, Any]:
-    """All of a descriptor but what only a person reads, and what Hydra itself sets."""
-    data: dict[str, Any] = plain(dataclasses.asdict(agent))
-    data["exit_codes"] = sorted(agent.exit_codes)
-    data["broken_versions"] = sorted(agent.broken_versions)
-    data["capabilities"] = {
-        name: [claim.present, claim.confidence, claim.seen_in, claim.note]
-        for name, claim in agent.capabilities.items()
-    }
-    empty = plain(dataclasses.asdict(_EMPTY))
-    document = {
-        name: value
-        for name, value in data.items()
-        # A field that came later says nothing where it was left as it is.
-        if name not in _NOT_HELD and not (name in _LATER and value == empty[name])
-    }
-    parts = (document.get("config"), *document.get("folders", ()), *document["probes"])
-    for part in filter(None, parts):
-        for name in [name for name in _LATER_PARTS if part.get(name, True) in (False, [], None)]:
-            del part[name]
-    record: Mapping[str, Any] = plain(document)
-    return record
+LINES, DETECT = "lines.expected.json", "detect.expected.json"
 
 
 def plain(value: Any) -> Any:

@@ -17,14 +17,13 @@ from typing import Any
 from hydra.adapters.plugins import from_words
 from hydra.conformance import recorded
 from hydra.conformance.contract import detection, lines, suite
-from hydra.conformance.contract.expectation import DESCRIPTOR, DETECT, LINES, descriptor, write
+from hydra.conformance.contract.expectation import DETECT, LINES, write
 from hydra.conformance.contract.subject import ContractSubject
 
 
 def write_all(subject: Any) -> list[Path]:
     """Writes every expectation of a subject; the files."""
-    documents = [subject.folder / DESCRIPTOR]
-    write(documents[0], descriptor(subject.adapter.descriptor))
+    documents: list[Path] = []
     for recording in subject.versions():
         for name, document in (
             (DETECT, detection.situations_as_data(subject, recording)),

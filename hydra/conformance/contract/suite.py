@@ -49,48 +49,16 @@ def built_in() -> list[ContractSubject]:
     return [ContractSubject(adapter, recorded.root()) for adapter in registry.everyone()]
 
 
-def names(subject: ContractSubject) -> list[str]:
+def names() -> list[str]:
     """Every check by name, in the order in which they run."""
-    from hydra.conformance.contract import limits
-
-    return [*(check.name for check in CHECKS), *limits.NAMES]
+    return [check.name for check in CHECKS]
 
 
-def run(
-    subject: ContractSubject, *, only: Sequence[str] = (), races: bool = True
-) -> Iterator[Case]:
+def run(subject: ContractSubject, *, only: Sequence[str] = ()) -> Iterator[Case]:
     """One subject's cases. `only` are names, or patterns such as `lines.*`."""
-    return run_all([subject], only=only, races=races)
-
-
-def run_all(
-    subjects: Sequence[ContractSubject], *, only: Sequence[str] = (), races: bool = True
-) -> Iterator[Case]:
-    """The cases of several, in order; their races are shared, and run beside the rest."""
-    from hydra.conformance.contract import limits
-
-    texts = [name for name in limits.NAMES if _selected(name, only)]
-    early = {
-        (subject.key, check.name): list(_cases(subject, check))
-        for subject in subjects
-        for check in CHECKS
-        if check.name == _ALONE and _selected(check.name, only)
-    }
-    racing = limits.begin(subjects, texts) if races and texts else None
-    try:
-        for subject in subjects:
-            for check in CHECKS:
-                if _selected(check.name, only):
-                    yield from early.get((subject.key, check.name)) or _cases(subject, check)
-        if racing is not None:
-            yield from racing.cases()
-    finally:
-        if racing is not None:
-            racing.close()
-
-
-_ALONE = "prompt.secrets"
-"""It sets variables of this process, which the threads of a race have too: it comes before them."""
+    for check in CHECKS:
+        if _selected(check.name, only):
+            yield from _cases(subject, check)
 
 
 def _selected(name: str, only: Iterable[str]) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.conformance.live.expectation import session_fields
+from hydra.conformance.script import Script, parse
 from hydra.errors import ConfigError
 
 AGENTS = Path(__file__).parent / "agents"
@@ -26,7 +27,8 @@ class Reach:
 
     `session` are the fields that its session event is known to have; `may_warn` patterns of
     warnings that come and go. `options` are words of `hydra race` that every situation gets.
-    `situations` are those it is run in, () for all. `expect` is, by situation, what goes over that
+    `situations` are those it is run in, () for all. `turns` are played to it in place of a
+    situation's own. `expect` is, by situation, what goes over that
     situation's own `[expect]`, key by key. `unproved` are columns of the matrix that nothing here
     proves of it, because what is expected of it leaves them out.
     """
@@ -45,6 +47,7 @@ class Reach:
     situations: tuple[str, ...] = ()
     unproved: tuple[str, ...] = ()
     expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    turns: Mapping[str, Script] = field(default_factory=dict)
 
     def prepare(self, home: Path, url: str) -> dict[str, str]:
         """Writes the files, and gives the environment."""
@@ -77,6 +80,7 @@ def _read(path: Path) -> Reach:
 def _reach(agent: str, row: Mapping[str, object]) -> Reach:
     only(row, Reach.__dataclass_fields__, f"{agent}.toml")
     expect = mapping(row.get("expect", {}), f"{agent}: expect")
+    turns = mapping(row.get("turns", {}), f"{agent}: turns")
     return Reach(
         environ=texts(row.get("environ", {}), f"{agent}: environ"),
         files=texts(row.get("files", {}), f"{agent}: files"),
@@ -88,5 +92,6 @@ def _reach(agent: str, row: Mapping[str, object]) -> Reach:
         prompt_bytes=value_of(row, "prompt_bytes", 0, agent),
         situations=text_list(row.get("situations", ()), f"{agent}: situations"),
         unproved=text_list(row.get("unproved", ()), f"{agent}: unproved"),
+        turns={name: parse(f"{agent}: turns.{name}", {"turn": t}) for name, t in turns.items()},
         expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},
     )

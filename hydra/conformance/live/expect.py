@@ -1,6 +1,6 @@
 """Holds what was seen against what was expected: each difference is a sentence.
 
-Pure: the same sentences come of a race, of a direct call and of a test's own data.
+Pure: the same sentences come of a race and of a test's own data.
 """
 
 from __future__ import annotations

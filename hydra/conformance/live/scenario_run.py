@@ -68,17 +68,12 @@ def _run(
     place = ScratchPlace(root)
     place.commit(situation.files)
     values = {"repository": str(place.repo), "home": str(place.home)}
-    with serve(situation.script.filled(values)) as server:
+    script = reach.turns.get(situation.name, situation.script)
+    with serve(script.filled(values)) as server:
         # One cache of probes for all: what a program is does not depend on the situation.
         shared = {"HYDRA_CACHE_DIR": str(root.parent / "cache")}
         own = reach.prepare(place.home, server.url)
         environ = place.environ([program.parent], **shared, **own)
-        if situation.resume:
-            from hydra.conformance.live.direct import resumed
-
-            prompts = (situation.task(), situation.resume)
-            seen = resumed(adapter, program, place, server, environ, prompts)
-            return replace(seen, places=_places(place, program, server, ""))
         return _race(adapter.descriptor, program, situation, place, server, environ, reach)
 
 

@@ -43,9 +43,8 @@ class Situation:
     `{idle}` in them is the agent's idle limit.
 
     `settings` is the user's hydra.toml. `padding` lengthens the prompt to so many bytes, its last
-    line then reads `The end of the task.` `resume` is the prompt of a second call that goes on
-    with the session of the first; there is no race then. `seconds` is about how long it takes,
-    `waits` whether most of that is waiting.
+    line then reads `The end of the task.` `seconds` is about how long it
+    takes, `waits` whether most of that is waiting.
     """
 
     name: str
@@ -58,7 +57,6 @@ class Situation:
     options: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
-    resume: str = ""
     skip: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, Expectation] = field(default_factory=dict)
     seconds: float = 3.0
@@ -126,7 +124,6 @@ def situation(name: str, data: Mapping[str, Any]) -> Situation:
         options=text_list(data.get("options", ()), f"{name}: options"),
         settings=mapping(data.get("settings", {}), f"{name}: settings"),
         stop=_stop(mapping(data["signal"], name), name) if "signal" in data else None,
-        resume=value_of(data, "resume", "", name),
         skip=skip,
         expected=_expected(name, mapping(data.get("expect", {}), f"{name}: expect")),
         seconds=value_of(data, "seconds", 3.0, name),

@@ -7,21 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
+from hydra.conformance.results import Report
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.report.document import Data, record, records, text
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-    class Reported(DataclassInstance, Protocol):
-        """A `conformance.results.Report`, a room above this one."""
-
-        @property
-        def differs(self) -> bool:
-            """Whether anything is other than expected."""
-
 
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
@@ -30,12 +20,12 @@ VERDICTS = ("passed", "failed", "skipped")
 
 
 def conformance_document(
-    report: Reported,
+    report: Report,
     *,
     folder: str | None = None,
     compared: Sequence[tuple[str, str, str]] = (),
 ) -> dict[str, Any]:
-    """The document of a `conformance.results.Report`; `folder` is the scratch folder, where kept.
+    """The document of a report; `folder` is the scratch folder, where kept.
 
     `compared` are the versions that were compared, whether or not something had changed: agent,
     old, new. Every field is always there; what is unknown is null.

@@ -14,7 +14,7 @@ from hydra.report.table import Column, StyledText
 
 GENERATE = "hydra conformance --matrix --markdown > docs/reference/agents.md"
 
-SHORT = ("headless", "stream", "edit", "resume", "usage", "sandbox", "interrupt", "network_off")
+SHORT = ("headless", "stream", "edit", "usage", "sandbox", "interrupt", "network_off")
 """The columns of the page's first table: the rest stand in each agent's own."""
 
 MEANING = {
@@ -27,7 +27,6 @@ MEANING = {
     "denials": "a tool that was refused is told as refused",
     "thinking": "its thinking is told apart from its answer",
     "usage": "says what it used",
-    "resume": "goes on with its own session; no command of Hydra's asks for it yet",
     "errors": "a service's error ends the lane with its kind and reason",
     "retries": "it tries again by itself, and Hydra waits",
     "limits": "its own limits, and Hydra's, end it with their reason",

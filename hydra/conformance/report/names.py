@@ -13,20 +13,11 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """Cases and recorded versions by agent, situations with what each is about."""
+    """Cases of every agent, situations with what each is about, recorded versions by agent."""
 
-    cases: Mapping[str, Sequence[str]]
+    cases: Sequence[str]
     situations: Mapping[str, str]
     versions: Mapping[str, Sequence[str]]
-
-    @property
-    def agents_of(self) -> dict[str, list[str]]:
-        """Each case with the agents that have it."""
-        rows: dict[str, list[str]] = {}
-        for agent, names in self.cases.items():
-            for name in names:
-                rows.setdefault(name, []).append(agent)
-        return rows
 
 
 def names_document(names: Names) -> dict[str, object]:
@@ -34,7 +25,7 @@ def names_document(names: Names) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "kind": "conformance names",
-        "cases": {agent: list(cases) for agent, cases in names.cases.items()},
+        "cases": {agent: list(names.cases) for agent in names.versions},
         "situations": [{"name": name, "about": text} for name, text in names.situations.items()],
         "recorded": {agent: list(names) for agent, names in names.versions.items()},
     }
@@ -42,11 +33,7 @@ def names_document(names: Names) -> dict[str, object]:
 
 def names_text(names: Names, width: int | None) -> str:
     """A block for each kind; ends with a newline."""
-    all = len(names.cases)
-    cases = [
-        [name, "" if len(agents) == all else f"({', '.join(agents)})"]
-        for name, agents in names.agents_of.items()
-    ]
+    cases = [[name, ""] for name in names.cases]
     situations = [[name, about] for name, about in names.situations.items()]
     versions = [[agent, ", ".join(texts) or "none"] for agent, texts in names.versions.items()]
     columns = (Column("name"), Column("about", wraps=True, least=30))
@@ -63,9 +50,7 @@ def names_text(names: Names, width: int | None) -> str:
 def names_markdown(names: Names) -> str:
     """The same as lists."""
     lines = ["### Cases of the contract", ""]
-    lines += [
-        f"- {code(name)}: {inert(', '.join(texts))}" for name, texts in names.agents_of.items()
-    ]
+    lines += [f"- {code(name)}" for name in names.cases]
     lines += ["", "### Situations", ""]
     lines += [f"- {code(name)}: {inert(about)}" for name, about in names.situations.items()]
     lines += ["", "### Recorded versions", ""]

@@ -3,49 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from hydra.conformance.promotion import Promotion, Requirement
 from hydra.conformance.report.matrix import tier_named
-from hydra.records.agent import Tier
 from hydra.report.document import SCHEMA, Document
 from hydra.report.markdown import code, inert, rows_table
 from hydra.report.style import paint
 from hydra.report.text import clean, wrapped
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
-    """A rule or a stage. `says` is the evidence where it is met, else what is missing, in one
-    sentence; `command` is what would provide it, "" where it is met."""
-
-    name: str
-    text: str
-    met: bool
-    says: str
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promotion:
-    """One agent, held against the rules for Tier 1 and the stages of maturity.
-
-    `stage` is the last one that was reached without a gap before it, 0 for none; `says` is the
-    whole in one sentence.
-    """
-
-    agent: str
-    label: str
-    tier: Tier
-    third_party: bool
-    rules: tuple[Requirement, ...]
-    stages: tuple[Requirement, ...]
-    stage: int
-    says: str
-
-    @property
-    def ready(self) -> bool:
-        """Whether nothing is missing."""
-        return all(requirement.met for requirement in (*self.rules, *self.stages))
 
 
 def promotion_document(promotions: Sequence[Promotion]) -> Document:
