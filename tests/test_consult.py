@@ -86,7 +86,7 @@ def judged(document: dict[str, Any]) -> dict[str, Any]:
     return {"lanes": lanes, "top": document["top"], "confidence": document["confidence"]}
 
 
-JUDGED = ("lane", "rank", "tied", "mergeable", "gates", "why", "chance", "score")
+JUDGED = ("lane", "rank", "tied", "state", "gates", "why", "chance")
 
 
 # --review

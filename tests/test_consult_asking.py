@@ -366,7 +366,9 @@ def test_what_fails_on_all_that_were_tried_is_unknown_where_others_were_not() ->
 
 
 def verdict(*lanes: tuple[str, int | None, bool], groups: object = ()) -> dict[str, Any]:
-    named = [{"lane": name, "rank": rank, "mergeable": able} for name, rank, able in lanes]
+    named = [
+        {"lane": name, "rank": rank, "gates": () if able else ["why"]} for name, rank, able in lanes
+    ]
     return {"lanes": named, "groups": list(groups)}  # type: ignore[call-overload]
 
 

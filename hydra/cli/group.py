@@ -50,7 +50,7 @@ OTHER_NAMES = {
     "hydra runs show": ("status", "show", "result", "results", "lanes", "logs", "last"),
     "hydra runs rm": ("clean", "cleanup", "rm", "remove", "delete", "prune", "gc"),
     "hydra runs path": ("path", "folder", "where"),
-    "hydra compare": ("rank", "ranking", "judge", "verdict", "winner", "review", "score", "why"),
+    "hydra compare": ("rank", "ranking", "judge", "verdict", "winner", "review", "why"),
     "hydra compare --html --open": ("open", "page", "html", "report", "view", "web", "ui"),
     "hydra check": ("test", "tests", "verify", "checks", "validate"),
     "hydra diff LANE": ("patch", "changes"),

@@ -21,7 +21,6 @@ _SECTIONS = (
     "limits",
     "checks",
     "judge",
-    "judge.weights",
     "retry",
     "hooks",
     "confine",
@@ -122,6 +121,9 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     if key is not None:
         return key
     name = ".".join(parts)
+    if parts[:2] == ("judge", "weights"):
+        what = f"{where}: {name} is gone, as the score that it made up"
+        raise ConfigError(what, hint="remove it: a rank follows from checks and trials alone")
     near = None if _may_name_a_check(parts, value) else _nearest_key(name)
     hint = "docs/reference/configuration.md lists them all"
     if near:

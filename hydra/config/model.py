@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.records.request import (
-    Budget,
-    Check,
-    Effort,
-    Limits,
-    Permission,
-    Retry,
-    TrialCap,
-    Weights,
-)
+from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +49,11 @@ class CheckSettings(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """`[judge]`: what its trials may cost, what no patch may touch, what each dimension weighs."""
+    """`[judge]`: what its trials may cost, and what no patch may touch."""
 
     trial_runs: int = TrialCap().runs
     trial_time: float = TrialCap().seconds
     protected_paths: tuple[str, ...] = ()
-    weights: Weights = field(default_factory=Weights)
 
     @property
     def trials(self) -> TrialCap:

@@ -80,10 +80,7 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         lane(
             "constructor",
             2,
-            score={
-                "total": float("nan"),
-                "dimensions": [{"name": harm, "weight": 1, "value": None, "formula": harm}],
-            },
+            chance=float("nan"),
         ),
     ]
     document = verdict(

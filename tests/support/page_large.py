@@ -15,7 +15,6 @@ from tests.support.pages import (
     lane,
     patch,
     reason,
-    score,
     steps,
     tested,
     usage,
@@ -62,7 +61,6 @@ def large(
                     reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
                 ]
                 * 5,
-                score=score(90.0 - number, 100, 90, 80, None, 60),
                 checks=[outcome] if tests else [],
                 patch=patch(files, files * lines, files * lines),
                 files=[
