@@ -198,7 +198,6 @@ _ENVIRONMENT: dict[str, tuple[str, object]] = {
 _ENVIRONMENT |= {
     "race.check": ("pytest -q\nlint=ruff check .", ("pytest -q", "ruff check .")),
     "race.effort": ("high", "high"),
-    "checks.tree": ("lane", "lane"),
     "checks.network": ("private", "private"),
     "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
     "confine.show": ("~/lib:/data", ("~/lib", "/data")),
@@ -529,12 +528,18 @@ def test_a_protected_path_that_would_never_match_is_refused(pattern: str, text: 
 
 
 @pytest.mark.parametrize(
-    "text", ["[judge.weights]\nbuild = 30", "[judge.weights]", "judge.weights.lint = 0"]
+    ("text", "name"),
+    [
+        ("[judge.weights]\nbuild = 30", "judge.weights.build"),
+        ("[judge.weights]", "judge.weights"),
+        ("[judge]\nweights = 3", "judge.weights"),
+        ('[checks]\ntree = "lane"', "checks.tree"),
+    ],
 )
-def test_a_weight_of_the_score_that_is_gone_is_refused_in_a_sentence_of_its_own(text: str) -> None:
+def test_a_setting_that_is_gone_is_refused_in_a_sentence_of_its_own(text: str, name: str) -> None:
     refused = refusal(text)
-    assert " is gone, as the score that it made up" in refused.message
-    assert refused.hint == "remove it: a rank follows from checks and trials alone"
+    assert f": {name} is no setting any more: " in refused.message
+    assert refused.hint == "remove it"
 
 
 def test_the_example_is_what_the_table_of_keys_says() -> None:

@@ -31,6 +31,12 @@ _SECTIONS = (
     "models",
 )
 
+_GONE = {
+    "judge.weights": "there is no score, and a rank follows from checks and trials alone",
+    "checks.tree": "checks run in a clean worktree of the patch",
+}
+"""What stood in a hydra.toml once, and why it does not."""
+
 _OF_NAMES = ("agents", "checks", "profiles", "remotes", "models")
 
 
@@ -121,9 +127,8 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     if key is not None:
         return key
     name = ".".join(parts)
-    if parts[:2] == ("judge", "weights"):
-        what = f"{where}: {name} is gone, as the score that it made up"
-        raise ConfigError(what, hint="remove it: a rank follows from checks and trials alone")
+    if gone := _GONE.get(".".join(parts[:2])):
+        raise ConfigError(f"{where}: {name} is no setting any more: {gone}", hint="remove it")
     near = None if _may_name_a_check(parts, value) else _nearest_key(name)
     hint = "docs/reference/configuration.md lists them all"
     if near:

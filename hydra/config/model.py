@@ -36,13 +36,12 @@ class CheckSettings(NamedTuple):
     """`[checks]`, and every check that one place names: the highest that names any.
 
     `trusted` is False when that is the repository's own file: then they run only where something
-    confines them. `tree` is clean or lane, `network` auto, private or host.
+    confines them. `network` is auto, private or host.
     """
 
     checks: tuple[Check, ...] = ()
     trusted: bool = True
     parallel: int = 1
-    tree: str = "clean"
     network: str = "auto"
     environment: tuple[str, ...] = ()
 

@@ -45,7 +45,7 @@ class Lanes:
         """The lane's outcome with what came of its checks, and its ground gone where `keep` says
         so."""
         context = self._contexts[lane.lane.id]
-        outcome = await self._checks.lane(context, outcome, control, emit)
+        outcome = await self._checks.lane(outcome, control, emit)
         if lane.permission is Permission.PLAN:
             outcome = await trio.to_thread.run_sync(
                 with_plan, self._factory.store, context, outcome

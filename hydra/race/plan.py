@@ -49,7 +49,6 @@ def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
         setup=race.setup if _confines(inputs) or race.setup_trusted else (),
         checks=_checks(inputs),
         checks_parallel=inputs.config.checks.parallel,
-        checks_tree=inputs.config.checks.tree,
         checks_network=inputs.config.checks.network,
         trials=inputs.config.judge.trials,
         keep=race.keep,

@@ -111,7 +111,7 @@ def _dependencies(plan: RacePlan) -> str:
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
     if not plan.checks:
         return []
-    how = f"{plan.checks_tree} tree, {_CHECKS_NETWORK[plan.checks_network]}"
+    how = f"clean tree, {_CHECKS_NETWORK[plan.checks_network]}"
     limits = f"{duration(plan.limits.check)}, {size(plan.limits.check_bytes)} of output each"
     lines = [
         (

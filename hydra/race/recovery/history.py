@@ -186,7 +186,6 @@ def _checks(document: Any) -> dict[str, Any]:
     return {
         "checks": tuple(Check(**check) for check in document["commands"]),
         "checks_parallel": int(document["parallel"]),
-        "checks_tree": str(document["tree"]),
         "checks_network": str(document["network"]),
         "checks_on_host": tuple(document.get("on_host", ())),
         "trials": TrialCap(**document.get("trials", {})),
