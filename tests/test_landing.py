@@ -478,7 +478,7 @@ def test_an_export_keeps_carriage_returns_in_git_am(
     race.lanes.append("claude")
     race._record()
     mail = scratch / "mail"
-    process = race.command("export", "claude", "-o", str(mail))
+    process = race.command("diff", "claude", "--mbox", "-o", str(mail))
     assert process.returncode == 0, process.stderr
     git(shelf.repo, "am", "-q", str(mail))
     assert git(shelf.repo, "rev-parse", "HEAD^{tree}") == git(
