@@ -138,11 +138,6 @@ def test_the_prices_of_a_lane_come_back_from_the_record(hydra: Hydra) -> None:
     named, bare = history.plan(folder).lanes
     assert named.rates == Rates(2, 10, 0.2, None, *(named.rates or ())[-2:])
     assert bare.rates is None
-    document = json.loads((folder / "plan.json").read_text())
-    for lane in document["lanes"]:
-        del lane["rates"]  # as older runs have it
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert [lane.rates for lane in history.plan(folder).lanes] == [None, None]
 
 
 def test_a_service_tier_has_prices_that_nobody_here_knows(hydra: Hydra) -> None:

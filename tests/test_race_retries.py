@@ -388,10 +388,6 @@ def test_a_dry_run_tells_what_tries_may_come_and_the_record_keeps_it(hydra: Hydr
     assert "up to 2 times after rate_limit, overloaded, crash" in plain.stdout
     folder = Path(hydra.race(*names).document["folder"])
     assert history.plan(folder).retry == Retry(times=2)
-    document = json.loads((folder / "plan.json").read_bytes())
-    del document["retry"]  # as an older Hydra wrote it
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert history.plan(folder).retry == Retry()
 
 
 @pytest.mark.slow

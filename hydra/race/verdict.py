@@ -249,8 +249,6 @@ def lands(verdict: Verdict, lane: str) -> bool:
 def _is_fresh(record: RunRecord, document: Verdict) -> bool:
     if document.get("round") != newest_round(record.folder):
         return False
-    if not all("state" in lane for lane in document["lanes"]):  # an older Hydra's, without states
-        return False
     if (record.folder / FOLDER).is_dir():  # agents were asked since: a race itself asks none
         return False
     try:

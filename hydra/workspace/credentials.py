@@ -203,7 +203,7 @@ class _Files:
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> _Files:
-        """Raises `KeyError` and `TypeError` for what is none, as an older Hydra's."""
+        """Raises `KeyError` and `TypeError` for what is none."""
         return cls(
             Path(record["copy"]),
             Path(record["root"]),
@@ -421,7 +421,7 @@ class ConfigCopies:
 
 def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
     """As `ConfigCopies.give_back`, by what `lent()` gave. Raises `OSError`, and `KeyError` and
-    `TypeError` for what is none, as an older Hydra's."""
+    `TypeError` for what is none."""
     records = lent if isinstance(lent, list) else []
     return [notice for record in records for notice in give_back_left(record, refused=refused)]
 

@@ -98,7 +98,7 @@ def standing_ground(
 
 def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[SignInNotice]:
     """What `give_back` would have done for that ground. Raises `OSError`; `KeyError` and
-    `TypeError` where its record is damaged, or an older Hydra's."""
+    `TypeError` where its record is damaged."""
     return give_back_all(_recorded(run_folder, lane).get("config"), refused=refused)
 
 

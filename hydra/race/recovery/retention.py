@@ -127,9 +127,8 @@ def is_landed(run: RunRecord, state: Path) -> bool:
 
 
 def whole_lanes(landing: Document) -> list[str]:
-    """The lanes of a landing that it took whole, as its record says; of one that does not say it,
-    those of a landing without picks."""
-    lanes = landing.get("whole", [] if landing.get("picks") else landing.get("lanes"))
+    """The lanes of a landing that it took whole, as its record says."""
+    lanes = landing.get("whole")
     return [str(lane) for lane in lanes] if isinstance(lanes, list) else []
 
 
