@@ -222,6 +222,4 @@ def _budget(budget: Budget) -> str:
 
 def _verdict(plan: RacePlan) -> str:
     able = sum(1 for lane in plan.lanes if lane.failure is None)
-    if not plan.lanes:
-        return "nothing was started: no agent is ready"
     return f"nothing was started: {able} of {plural(len(plan.lanes), 'lane')} would start"
