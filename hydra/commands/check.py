@@ -343,5 +343,4 @@ async def _checked(
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(context.folder / "result.json", checked.document())
-        (record.folder / "size.json").unlink(missing_ok=True)
     return checked

@@ -170,10 +170,7 @@ def _patch_limits(limits: Limits) -> str:
 
 
 def _retention(limits: Limits) -> str:
-    return (
-        f"go by themselves after {format_duration(limits.retention)} or over "
-        f"{size(limits.retention_bytes)}, if they hold no work"
-    )
+    return f"go by themselves after {format_duration(limits.retention)}, if they hold no work"
 
 
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:

@@ -161,7 +161,7 @@ class LaneWorkspace:
         """One walk of the worktree, and of what was installed beside it."""
         layer = self._placement.layer
         for top in (self.worktree, *((layer.upper,) if layer else ())):
-            changed = tree.changed_since(top, when, future=False)
+            changed = tree.changed_since(top, when)
             if changed is not None:
                 return changed
         return None

@@ -142,8 +142,6 @@ def _recorded(
         with suppress(OSError):
             tree.remove(path)
         store.close()
-        with suppress(OSError):
-            (run.folder / "size.json").unlink(missing_ok=True)
 
 
 def _opened(
