@@ -316,7 +316,6 @@ async def _checked(
         settings_file=paths.user_config_file(request.environ),
         run_folder=record.folder,
         surplus=surplus,
-        mounts=plan.dependencies,
         confined=plan.confinement.holds,
     )
 

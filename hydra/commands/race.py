@@ -325,7 +325,6 @@ def _hidden(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sigh
         settings_file=paths.user_config_file(inputs.request.environ),
         run_folder=store.folder,
         surplus=sights.surplus,
-        mounts=planned.dependencies,
         confined=planned.confined,
     )
 
