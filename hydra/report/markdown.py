@@ -22,7 +22,6 @@ LIMIT = 65_536
 ROWS = 40
 """Rows of a table, sentences of a list: more are counted."""
 
-_NAMED = {"test": "tests", "scope": "diff scope"}
 _ROOM = 400
 """Characters that stay free for the last lines."""
 
