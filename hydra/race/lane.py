@@ -8,10 +8,10 @@ from dataclasses import replace
 import trio
 
 from hydra.log import get_logger
+from hydra.race.answers import answers
 from hydra.race.attempt import attempt
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.lazy_checks import Checks
-from hydra.race.readonly_workspace import answers
 from hydra.records.outcome import Outcome, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Permission

@@ -24,13 +24,23 @@ from hydra.adapters.config_dirs import named_place
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.containment import folder_below
 from hydra.workspace import reports
-from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copies import copy_bounded
 from hydra.workspace.renewal import Renewal, is_signed_out, renew
 from hydra.workspace.trust import add_writable, withdraw_trust
 
 _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
+
+
+class SignInNotice(NamedTuple):
+    """What came of a lane's renewed sign-in: `fields` of the user's own `file` are renewed, or it
+    stays as it is, by `refusal`. `stray` and `consumed` are as in `Renewal`."""
+
+    file: Path
+    fields: tuple[str, ...] = ()
+    refusal: str = ""
+    stray: bool = False
+    consumed: bool = False
 
 
 class _Synced(NamedTuple):

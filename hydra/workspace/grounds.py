@@ -8,8 +8,7 @@ from pathlib import Path
 
 from hydra.git.base_commit import Repository, included
 from hydra.records.request import Limits
-from hydra.workspace.contract import SignInNotice
-from hydra.workspace.credentials import ConfigCopies, Named, give_back_all
+from hydra.workspace.credentials import ConfigCopies, Named, SignInNotice, give_back_all
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.names import LANE_HOME, worktree_name
 from hydra.workspace.private import RECORD, LaneWorkspace
