@@ -57,12 +57,10 @@ class ReviewTest:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a reviewer (a model) remarked on a lane. It never changes a rank."""
+    """What a reviewer (a model) says of the patches. It never changes a rank."""
 
-    lane: str
     reviewer: str
     text: str
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ that it weakens."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
-    agreement, build, lint, scope, risk, unknown or note. `file` is where its numbers
+    agreement, build, lint, scope, risk or unknown. `file` is where its numbers
     stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
     there."""
 
@@ -143,7 +143,6 @@ class Verdict:
     shared: tuple[Shared, ...] = ()
     picks: tuple[str, ...] = ()
     not_tried: tuple[str, ...] = ()
-    notes: tuple[Reason, ...] = ()
 
     @property
     def usable(self) -> bool:

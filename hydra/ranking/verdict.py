@@ -76,10 +76,6 @@ def rank(evidence: Evidence) -> Verdict:
         shared=ranking_state.shared,
         picks=_picks(top, order, ranking_state),
         not_tried=explain.not_tried(evidence),
-        notes=tuple(
-            Reason(kind="note", text=f"{note.reviewer} on {note.lane}: {note.text}", path=note.path)
-            for note in evidence.notes
-        ),
     )
 
 

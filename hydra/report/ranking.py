@@ -135,6 +135,16 @@ def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str
     return looks, f"{text(verdict, 'check_now') or 'hydra check'}{of_run}", when
 
 
+def review_title(note: Data) -> str:
+    """Whose review it is."""
+    return f"{gist(text(note, 'reviewer'))} on the patches (it changes no rank)"
+
+
+def review_lines(note: Data) -> list[str]:
+    """Its lines that hold anything."""
+    return [clean(line) for line in text(note, "text").splitlines() if line.strip()]
+
+
 def tied_for_first(verdict: Data) -> list[str]:
     """The lanes between which a verdict does not choose; [] where it names one or none may land."""
     if text(verdict, "top"):

@@ -104,7 +104,7 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         groups=[{"kind": "__proto__", "lanes": [harm]}],
         shared=[{"path": harm, "name": harm, "lanes": [harm]}],
         not_tried=[harm],
-        notes=[{"lane": "codex", "reviewer": harm, "text": harm, "path": harm}],
+        notes=[{"reviewer": harm, "text": harm}],
         separated={
             "agent": harm,
             "tests": [{"id": harm}],

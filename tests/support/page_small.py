@@ -366,11 +366,6 @@ def _small_document(shelf: Shelf) -> Document:
         ],
         not_tried=["claude's new test was not tried on codex-2: the limit of 40 runs was reached"],
         notes=[
-            {
-                "lane": "claude",
-                "reviewer": "codex",
-                "text": "footer need not change for this task",
-                "path": "src/pager.py",
-            }
+            {"reviewer": "codex", "text": "claude: footer need not change for this task"},
         ],
     )
