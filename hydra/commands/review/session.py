@@ -108,7 +108,7 @@ def ask(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str) -> Itera
         frozen = paths.ground_dir(place.state, planned.run, FROZEN)
         with linked(planned, place.repository, frozen) as dependencies:
             factory = replace(_shop(place, run, who, store, planned), dependencies=dependencies)
-            answer = trio.run(_ask, place, run, who, store, planned, factory)
+            answer = trio.run(_ask, place, who, store, planned, factory)
         session = ReviewSession(answer=answer, id=planned.run, folder=store.folder)
         session.is_recorded = not answer.interrupted
         yield session
@@ -206,7 +206,6 @@ def _manifest(planned: RacePlan) -> dict[str, object]:
 
 async def _ask(
     place: RepositoryRuns,
-    run: RunRecord,
     who: Ready,
     store: RunStore,
     planned: RacePlan,
