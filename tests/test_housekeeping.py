@@ -132,7 +132,7 @@ def test_over_the_size_nothing_goes(hydra: Hydra) -> None:
 def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(
     hydra: Hydra, reason: str, goes: bool
 ) -> None:
-    folder = raced(hydra, days=31, options=("--setup", "exit 3"))
+    folder = raced(hydra, days=31, options=("--setup", "exit 3", "--keep", "none"))
     empty(hydra)
     result = json.loads((folder / "result.json").read_text())
     assert result["lanes"][0]["error"]["reason"] == "setup"
