@@ -515,21 +515,6 @@ async def test_tests_in_two_languages_are_two_checks(scratch: Path, repo: Path) 
 
 
 @pytest.mark.slow
-async def test_a_lane_s_own_tree_is_used_where_asked_and_the_result_says_so(
-    scratch: Path, repo: Path
-) -> None:
-    bench = Bench(scratch, repo, [Check("a", "test -f ignored.log && echo here")])
-    commit = bench.commit({"x.txt": "x\n"})
-    ground = bench.kit.clean_ground("claude", commit)
-    ground.open()
-    (ground.worktree / "ignored.log").write_text("left by the agent\n")
-    results = await bench.checked(commit, standing=ground)
-    assert (results["a"].status, results["a"].tree) == (CheckStatus.PASSED, "lane")
-    assert bench.base_results["a"].status is CheckStatus.FAILED
-    ground.remove()
-
-
-@pytest.mark.slow
 async def test_a_filter_that_a_patch_asks_for_does_not_run(scratch: Path, repo: Path) -> None:
     mark = scratch / "ran"
     git(repo, "config", "--global", "filter.evil.smudge", f"touch {mark}; cat")

@@ -225,33 +225,3 @@ def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: 
         applied = subprocess.run(["git", "am", str(out / "claude.mbox")], cwd=shop.repo)
         assert applied.returncode == 0
         assert (shop.repo / "src" / "pager.py").read_text() == good
-
-
-@pytest.mark.slow
-def test_the_step_that_runs_the_clis_hands_its_code_on(shop: Hydra) -> None:
-    """None is installed here: 4, which opens no issue."""
-    pytest.importorskip("ruamel.yaml")
-    output = shop.scratch / "output"
-    text = script("agents", "What they do against the scripted model server")
-    done = run(
-        shop, text, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md"), GITHUB_OUTPUT=str(output)
-    )
-    assert (done.returncode, output.read_text()) == (4, "code=4\n")
-    gate = script("agents", "They must do what Hydra expects")
-    assert run(shop, gate, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md")).returncode == 4
-
-
-@pytest.mark.parametrize(("code", "ended"), [(0, 0), (1, 0), (3, 3), (130, 130)])
-def test_what_the_newest_do_is_reported_and_gates_nothing(
-    shop: Hydra, code: int, ended: int
-) -> None:
-    """By a hydra that ends so: a change is the issue's, what could not be run is the runner's."""
-    pytest.importorskip("ruamel.yaml")
-    output = shop.scratch / "output"
-    text = f"hydra() {{ echo '### report'; return {code}; }}\n"
-    text += script("agents", "What they do against the scripted model server")
-    done = run(
-        shop, text, GITHUB_STEP_SUMMARY=str(shop.scratch / "s.md"), GITHUB_OUTPUT=str(output)
-    )
-    assert (done.returncode, output.read_text()) == (ended, f"code={code}\n")
-    assert (shop.scratch / "s.md").read_text() == "### report\n"

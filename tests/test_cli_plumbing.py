@@ -30,7 +30,7 @@ from hydra.cli.common import (
     terminal_width,
     use_color,
 )
-from hydra.cli.group import COMMANDS, OTHER_NAMES, RENAMED, hydra, module_of
+from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra, module_of
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -121,6 +121,8 @@ def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]
         ("land", "hydra merge"),
         ("clean", "hydra runs rm"),
         ("Status", "hydra runs show"),
+        ("export", "hydra diff LANE --mbox"),
+        ("models", "hydra agents --models"),
     ],
 )
 def test_what_people_type_for_a_command_names_its_line(
@@ -134,7 +136,7 @@ def test_what_people_type_for_a_command_names_its_line(
 def test_every_line_for_another_name_is_a_command() -> None:
     names = [name for names in OTHER_NAMES.values() for name in names]
     assert len(names) == len({*names})
-    assert not {*names} & {*COMMANDS, *RENAMED}
+    assert not {*names} & {*COMMANDS}
     for line in OTHER_NAMES:
         command = line.split()[1]
         assert command in COMMANDS or command == "--version"

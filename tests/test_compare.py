@@ -206,7 +206,7 @@ def test_a_run_under_way_is_refused(shelf: Shelf) -> None:
         {"schema": 1},
         {"schema": 1, "lanes": [5]},
         {"schema": "1"},
-        {"schema": 1, "lanes": [{"lane": "claude", "mergeable": True, "rank": 1, "gates": ["x"]}]},
+        {"schema": 1, "lanes": [{"lane": "claude", "rank": 1, "gates": ["x"]}]},
         {"schema": 1, "lanes": [], "top": "claude"},
         {"schema": True, "lanes": []},
     ],
@@ -278,8 +278,8 @@ def test_a_race_ends_in_a_verdict_that_every_command_shows(repo: Path, scratch: 
     assert raced.code == 0, raced.stderr
     verdict = raced.document["verdict"]
     assert verdict["top"] == "claude", json.dumps(verdict, indent=1)[:3000]
-    ranks = {lane["lane"]: (lane["rank"], lane["mergeable"]) for lane in verdict["lanes"]}
-    assert ranks == {"claude": (1, True), "codex": (2, False)}
+    ranks = {lane["lane"]: (lane["rank"], lane["state"]) for lane in verdict["lanes"]}
+    assert ranks == {"claude": (1, "proved"), "codex": (2, "held_back")}
     assert verdict["round"] == 1
     shown = hydra.run("runs", "show").stdout
     assert "1 of 2 lanes proved" in shown
@@ -329,7 +329,7 @@ def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) ->
         assert document["landing"]["lanes"] == [verdict["top"]]
         assert verdict["top"] in ("claude", "codex")
         cursor = next(lane for lane in verdict["lanes"] if lane["lane"] == "cursor-agent")
-        assert (cursor["rank"], cursor["mergeable"]) == (3, False)
+        assert (cursor["rank"], cursor["state"]) == (3, "held_back")
         assert "changes what PagerTest.test_a_full_page_has_ten_items expects" in cursor["why"]
     finally:
         shutil.rmtree(folder)

@@ -149,7 +149,10 @@ def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered(
     assert offer in steps({**tied, "lanes": untested}, "")
     document: dict[str, object] = {"separated": {"tests": [{}]}}
     alone = {
-        "lanes": [tied["lanes"][0], *({**row, "mergeable": False} for row in tied["lanes"][1:])]
+        "lanes": [
+            tied["lanes"][0],
+            *({**row, "gates": [{"text": "why"}]} for row in tied["lanes"][1:]),
+        ]
     }
     for other in (document, alone, {"checked": False}, {"top": "codex"}):
         assert offer not in steps({**tied, **other}, "")

@@ -27,7 +27,7 @@ from hydra.config.model import (
 from hydra.config.toml import read_file
 from hydra.config.units import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
-from hydra.records.request import Budget, Check, Limits, Permission, Retry, Weights
+from hydra.records.request import Budget, Check, Limits, Permission, Retry
 from tests.support.config_example import EXAMPLE, default_text, example
 
 ROOT = Path(__file__).parent.parent
@@ -198,7 +198,6 @@ _ENVIRONMENT: dict[str, tuple[str, object]] = {
 _ENVIRONMENT |= {
     "race.check": ("pytest -q\nlint=ruff check .", ("pytest -q", "ruff check .")),
     "race.effort": ("high", "high"),
-    "checks.tree": ("lane", "lane"),
     "checks.network": ("private", "private"),
     "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
     "confine.show": ("~/lib:/data", ("~/lib", "/data")),
@@ -465,8 +464,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     rows = {
         section: {field.name for field in fields(record)} for section, record in records.items()
     }
-    rows["judge"] = {field.name for field in fields(JudgeSettings)} - {"weights"}
-    rows["judge.weights"] = {field.name for field in fields(Weights)}
+    rows["judge"] = {field.name for field in fields(JudgeSettings)}
     rows["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
     rows["hooks"] = set(HookSettings._fields)
     rows["retry"] = {field.name for field in fields(Retry)}
@@ -529,18 +527,19 @@ def test_a_protected_path_that_would_never_match_is_refused(pattern: str, text: 
     assert text in refused.message
 
 
-def test_weights_are_points_in_a_table_of_their_own() -> None:
-    assert user("[judge.weights]\nbuild = 2.5").judge.weights == Weights(build=2.5)
-    assert user("[judge]\nweights.lint = 0").judge.weights.lint == 0
-    assert user("[judge]\n[judge.weights]\n") == Config()
-    for value, text in (
-        ("-1", "must be 0 to 1000"),
-        ("true", "takes a number"),
-        ("nan", "must be"),
-    ):
-        assert text in refusal(f"[judge.weights]\nbuild = {value}").message
-    assert "judge.weights is a section" in refusal("[judge]\nweights = 3").message
-    assert "weights.buidl" in refusal("[judge.weights]\nbuidl = 3").message
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("[judge.weights]\nbuild = 30", "judge.weights.build"),
+        ("[judge.weights]", "judge.weights"),
+        ("[judge]\nweights = 3", "judge.weights"),
+        ('[checks]\ntree = "lane"', "checks.tree"),
+    ],
+)
+def test_a_setting_that_is_gone_is_refused_in_a_sentence_of_its_own(text: str, name: str) -> None:
+    refused = refusal(text)
+    assert f": {name} is no setting any more: " in refused.message
+    assert refused.hint == "remove it"
 
 
 def test_the_example_is_what_the_table_of_keys_says() -> None:

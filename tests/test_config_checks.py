@@ -118,7 +118,7 @@ def test_the_highest_place_that_names_any_names_them_all() -> None:
     ("text", "message"),
     [
         ("[checks.Unit]\ncommand = 'a'", 'line 2: "Unit" is not the name of a check'),
-        ("[checks.tree]\ncommand = 'a'", "a check cannot be called tree"),
+        ("[checks.network]\ncommand = 'a'", "a check cannot be called network"),
         ("[checks.unit]\nkind = 'test'", "[checks.unit] has no command"),
         ("[checks.unit]\ncommand = ''", "a check's command is empty"),
         ("[checks.unit]\ncommand = 'a'\nkind = 'tests'", 'takes test, build or lint, not "tests"'),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,10 +11,9 @@ from hypothesis import strategies as st
 from hydra.checks.results import TestCase, Tests
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
-from hydra.commands.review.answers import REMARKS, TEXT, ReviewRemark, blocks, remarks
 from hydra.commands.review.groups import Groups, mergeable, nothing
 from hydra.commands.review.results import Twice, rows
-from hydra.commands.review.test_files import FILES, KIB, NewTest, Places
+from hydra.commands.review.test_files import FILES, KIB, NewTest, Places, blocks
 from hydra.report.compare import separated
 from hydra.report.text import width
 
@@ -46,14 +43,13 @@ def test_another_run_may_put_them_in_another_order() -> None:
     assert orders == {("claude", "codex"), ("codex", "claude")}
 
 
-def test_what_tells_who_made_it_is_gone_and_paths_are_known_again() -> None:
+def test_what_tells_who_made_it_is_gone() -> None:
     values = {"claude": diff("by-claude.txt", "Claude Code (opus-4) was here; claude_tools stays")}
     shown = unnamed("r", values, ["claude", "Claude Code", "opus-4"])
     (text,) = shown.texts.values()
     assert "Claude Code" not in text
     assert "by-claude" not in text
     assert "+agent (agent) was here; claude_tools stays" in text
-    assert shown.paths["by-agent.txt"] == "by-claude.txt"
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=8), max_size=4))
@@ -102,114 +98,14 @@ def test_the_prompts_hold_the_task_the_patches_and_the_form() -> None:
         assert all(text in prompt for text in SHOWN.texts.values())
         assert "claude" not in prompt
         assert "codex" not in prompt
-    assert '"severity"' in review
+    assert '"Patch A: ..."' in review
     assert "path: tests/test_apart.py" in line
     assert "`pytest -q`" in line
-
-
-# Remarks
-
-
-def fenced(value: object, term: str = "json") -> str:
-    return f"Here it is.\n\n```{term}\n{json.dumps(value)}\n```\nThat is all."
-
-
-def of(letter: str) -> str:
-    return SHOWN.lanes[letter]
-
-
-REMARK: Mapping[str, Any] = {
-    "patch": "A",
-    "path": "src/a.py",
-    "line": 3,
-    "severity": "high",
-    "text": "It fails for 0.",
-}
-READ = ReviewRemark(lane=of("A"), text="It fails for 0.", path="src/a.py", line=3, severity="high")
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        fenced([REMARK]),
-        fenced([REMARK], ""),
-        fenced({"remarks": [REMARK]}),
-        json.dumps([REMARK]),
-        f"I found one: {json.dumps([REMARK])} - that is all",
-        f"~~~json\n{json.dumps([REMARK])}",
-        "```\n[]\nnot this\n```\n" + fenced([REMARK]),
-        fenced([{**REMARK, "patch": "patch a"}]),
-    ],
-)
-def test_a_list_of_remarks_is_found(answer: str) -> None:
-    assert remarks([answer], SHOWN) == ((READ,), "")
-
-
-def test_an_earlier_word_counts_where_the_last_says_nothing() -> None:
-    assert remarks(["Done.", fenced([REMARK])], SHOWN) == ((READ,), "")
-
-
-def test_no_remarks_is_an_answer() -> None:
-    assert remarks([fenced([])], SHOWN) == ((), "")
-
-
-@pytest.mark.parametrize("answer", ["", "All fine!", "```json\n{\n```", fenced([1, 2]), "[" * 9000])
-def test_garbage_is_one_warning_and_nothing_else(answer: str) -> None:
-    notes, warning = remarks([answer], SHOWN)
-    assert notes == ()
-    assert warning == "what it answered is no list of remarks, so there are none of it"
-
-
-def test_too_many_and_too_long_are_cut_and_said() -> None:
-    many = [{**REMARK, "text": f"{n} " + "x" * 1000} for n in range(REMARKS + 5)]
-    notes, warning = remarks([fenced(many)], SHOWN)
-    assert len(notes) == REMARKS
-    assert max(len(remark.text) for remark in notes) == TEXT
-    assert warning == "5 remarks over 20 a patch were left out"
-
-
-def test_what_is_not_in_the_form_is_left_out_or_emptied() -> None:
-    odd = [
-        {**REMARK, "patch": "Z"},
-        {**REMARK, "text": "  "},
-        "words",
-        {**REMARK, "path": "../../etc/passwd", "line": True, "severity": "doom"},
-        {**REMARK, "line": -1, "text": "See\n\tpatch B: \ud800"},
-    ]
-    notes, warning = remarks([fenced(odd)], SHOWN)
-    assert [(remark.path, remark.line, remark.severity) for remark in notes] == [
-        ("", None, ""),
-        ("src/a.py", None, "high"),
-    ]
-    assert notes[1].text == f"See {of('B')}: \ufffd"
-    assert warning == "3 of its remarks could not be read"
-
-
-FIELDS = st.sampled_from(["patch", "path", "line", "severity", "text", "x"])
-SIMPLE = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
-
-
-def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.lists(inner, max_size=4) | st.dictionaries(FIELDS, inner, max_size=5)
-
-
-JSON = st.recursive(SIMPLE, nested, max_leaves=20)
-
-
-@given(JSON, st.text(max_size=50))
-def test_whatever_json_a_reviewer_writes_it_is_read(told: object, around: str) -> None:
-    notes, warning = remarks([f"{around}\n{fenced(told)}\n{around}"], SHOWN)
-    assert isinstance(warning, str)
-    for remark in notes:
-        assert remark.lane in PATCHES
-        assert 0 < len(remark.text) <= TEXT
-        json.dumps(remark.text).encode()
 
 
 @given(st.text(alphabet='`~ \n[]{}"a:pth=/.', max_size=200))
 def test_whatever_fences_there_are_an_answer_is_read(answer: str) -> None:
     list(blocks(answer))
-    remarks([answer], SHOWN)
     test_files.read([answer], NOTHING, frozenset())
 
 
@@ -366,7 +262,9 @@ def test_what_fails_on_all_that_were_tried_is_unknown_where_others_were_not() ->
 
 
 def verdict(*lanes: tuple[str, int | None, bool], groups: object = ()) -> dict[str, Any]:
-    named = [{"lane": name, "rank": rank, "mergeable": able} for name, rank, able in lanes]
+    named = [
+        {"lane": name, "rank": rank, "gates": () if able else ["why"]} for name, rank, able in lanes
+    ]
     return {"lanes": named, "groups": list(groups)}  # type: ignore[call-overload]
 
 

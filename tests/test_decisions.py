@@ -230,7 +230,7 @@ def test_an_untested_lane_is_asked_about_once_it_is_named(shelf: Shelf) -> None:
 
 
 def test_a_held_back_lane_needs_a_reason_and_no_yes(shelf: Shelf) -> None:
-    record(shelf, top=None, state="held_back", reason="why", mergeable=False)
+    record(shelf, top=None, state="held_back", reason="why", gates=[verdicts.reason("gate", "why")])
     person = Person(True)
     with pytest.raises(LandingRefused, match="codex is held back: why"):
         land(shelf, person, lane="codex")

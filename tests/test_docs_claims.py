@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import tomllib
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,99 +48,7 @@ def test_a_race_leaves_nothing_in_home_but_hydras_own_two_folders(
     assert Path(race.document["folder"]).is_relative_to(hydra.home / own[1])
 
 
-def test_rooms_take_their_logger_from_one_module() -> None:
-    """docs/decisions.md, 12: structlog is imported where the log is turned on alone."""
-    top = Path(__file__).parent.parent / "hydra"
-    code = {path.relative_to(top): path.read_text() for path in top.glob("**/*.py")}
-    pattern = re.compile(r"^\s*(?:import|from) (?:logging|structlog)\b", re.MULTILINE)
-    assert [path for path in code if pattern.search(code[path])] == [Path("cli/diagnosis.py")]
-    rooms = {path.parts[0] for path in code if "_log = get_logger(__name__)" in code[path]}
-    assert rooms == {"adapters", "checks", "commands", "git", "landing", "process"} | {
-        "race",
-        "workspace",
-    }
-
-
 ROOT = Path(__file__).parent.parent
-
-
-def rooms() -> list[tuple[list[str], list[str], list[str]]]:
-    """docs/architecture.md, "The rooms": the rooms of each row, what they never know, and the
-    folders of them for which that does not hold."""
-    text = (ROOT / "docs/architecture.md").read_text().partition("## The rooms")[2]
-    rows = re.findall(r"^\| (`.*?) \| .* \| (.*) \|$", text.partition("\n## ")[0], re.MULTILINE)
-    return [
-        (
-            [name.rstrip("/").removesuffix(".py") for name in re.findall(r"`([\w./]+)`", row)],
-            re.split(r", ", never.partition(" (but ")[0].replace("`", "")),
-            re.findall(r"`(\w+)/`", never.partition(" (but ")[2]),
-        )
-        for row, never in rows
-    ]
-
-
-def test_the_rooms_stand_in_the_order_that_the_linter_holds() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    layers = [
-        {name.strip().removeprefix("hydra.") for name in layer.split(":")}
-        for layer in settings["contracts"][0]["layers"]
-    ]
-    named = [name for names, _, _ in rooms() for name in names]
-    places = [next(place for place, layer in enumerate(layers) if name in layer) for name in named]
-    assert places == sorted(places)
-    assert set(named) == set().union(*layers)
-
-
-@cache
-def imports(room: str, *without: str) -> frozenset[str]:
-    """All that its modules import, wherever they do, but for those below these folders of it."""
-    folder = ROOT / "hydra" / room
-    files = folder.glob("**/*.py") if folder.is_dir() else [folder.with_suffix(".py")]
-    names: set[str] = set()
-    for file in files:
-        if set(without) & set(file.relative_to(folder.parent).parts):
-            continue
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return frozenset(names)
-
-
-@pytest.mark.slow
-def test_no_room_imports_what_the_table_says_it_never_knows() -> None:
-    """Lazily neither. `I/O` is what blocks: processes, sockets, git, trio, `os`."""
-    everywhere = {name for names, _, _ in rooms() for name in names}
-    outside = {"trio": ["trio"], "click": ["click"], "subprocess": ["subprocess"], "os": ["os"]}
-    outside |= {"GitPython": ["git"], "I/O": ["trio", "subprocess", "socket", "git", "os"]}
-    looked_at = 0
-    for names, never, without in rooms():
-        for name in names:
-            for term in never:
-                unknown = outside.get(term, [f"hydra.{term}"] if term in everywhere else [])
-                looked_at += bool(unknown)
-                for module in unknown:
-                    seen = {
-                        used
-                        for used in imports(name, *without)
-                        if f"{used}.".startswith(f"{module}.")
-                    }
-                    assert seen <= {"os.path"}, f"{name} knows {term}"
-    assert looked_at > 60
-
-
-def test_every_library_is_in_the_table_or_the_list() -> None:
-    """docs/architecture.md, "Why each library is here"; and nothing that is not asked for."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [name for names in project["optional-dependencies"].values() for name in names]
-    text = (ROOT / "docs/architecture.md").read_text().partition("## Why each library is here")[2]
-    table, _, rest = text.partition("Carried in the page")
-    rows = set(re.findall(r"^\| ([\w-]+) \| [\d.]", table, re.MULTILINE))
-    assert rows == {re.split(r"[<>=]", name)[0] for name in project["dependencies"]}
-    bold = set(re.findall(r"\*\*([\w.-]+)\*\*", rest.partition("\n## ")[0]))
-    named = {re.split(r"[<>=]", name)[0] for name in extras} | {"hatchling"}
-    assert bold - {"highlight.js"} == named
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from hydra.config.model import Config
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, ask, request
 from hydra.conformance.recorded import recordings, root
 from hydra.records.request import Effort
-from tests.test_docs import all_tests
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -81,38 +80,6 @@ def test_files_are_there(page: Path) -> None:
         assert any(f"/{text}".endswith(path) for text in tracked()), name
 
 
-@cache
-def definitions() -> dict[str, tuple[str, ...]]:
-    """The classes of Hydra by name, each with the texts of the files that define it."""
-    texts = [path.read_text() for path in ROOT.glob("hydra/**/*.py")]
-    classes: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        for name in re.findall(r"^ *class (\w+)", text, re.MULTILINE):
-            classes[name] = (*classes.get(name, ()), text)
-    return classes
-
-
-def hydras_own(page: Path) -> str:
-    """A page's text; of the seeds, which name what others have, the last cell of each row."""
-    text = page.read_text()
-    if page.stem != "seeds":
-        return text
-    return "\n".join(line.rsplit("|", 2)[-2] for line in text.split("\n") if line.startswith("|"))
-
-
-@page_by_page
-def test_names_in_a_file_stand_in_it(page: Path) -> None:
-    """`race/plan.py` `make`; and `Outcome.usable` in a class's own file."""
-    text = hydras_own(page)
-    for file, name in re.findall(r"`([\w/]+\.py)`\s`(\w+)`", text):
-        (path, *_) = [path for path in tracked() if f"/{path}".endswith(f"/{file}")]
-        assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"{name} in {file}"
-    for owner, name in re.findall(r"`(?:\w+\.)?([A-Z][a-z]+[A-Za-z]*)\.([a-z_]+)`", text):
-        texts = definitions().get(owner, ())
-        is_defined = any(re.search(rf"\b{name}\b", text) for text in texts)
-        assert is_defined or f"{owner}.{name}" in OTHERS, f"{owner}.{name}"
-
-
 @page_by_page
 def test_every_page_is_in_the_index(page: Path) -> None:
     index = ROOT / "docs" / "README.md"
@@ -134,12 +101,12 @@ def test_pages_that_the_code_names_are_there() -> None:
     assert {name for name in named if name not in tracked()} <= OTHERS
 
 
-@pytest.mark.slow
 @page_by_page
 def test_tests_are_there(page: Path) -> None:
     names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
     modules = {path.stem for path in (ROOT / "tests").glob("**/test_*.py")}
-    assert names <= all_tests() | modules | OTHERS
+    defined = set(re.findall(r"^(?:async )?def (test_\w+)", sources("tests"), re.MULTILINE))
+    assert names <= defined | modules | OTHERS
 
 
 @page_by_page
@@ -253,13 +220,6 @@ def test_defaults_that_help_names_are_the_configurations() -> None:
         "keep": config.race.keep,
     }.items():
         assert f"({value})" in helps[option], option
-
-
-@page_by_page
-def test_modules_to_run_are_there(page: Path) -> None:
-    for name in re.findall(r"python -m ((?:hydra|tests|benchmarks)[a-z_.]*)", page.read_text()):
-        path = ROOT / name.rstrip(".").replace(".", "/")
-        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), name
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -319,7 +319,7 @@ def land(place: Place, lanes: list[str]) -> None:
         assert landed.returncode == 0, landed.stderr
         undone = place.run("merge", "--undo")
         assert undone.returncode == 0, undone.stderr
-        assert "def pages" in place.run("export", lane).stdout
+        assert "def pages" in place.run("diff", lane, "--mbox").stdout
     assert place.git("status", "--porcelain") == ""
     assert {name: entry[-1] for name, entry in exactly(place.repo / "src").items()} == {
         name: entry[-1] for name, entry in before.items()

@@ -10,7 +10,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from hydra.cli import main
-from hydra.cli.group import COMMANDS, RENAMED, SECTIONS, hydra
+from hydra.cli.group import COMMANDS, SECTIONS, hydra
 from hydra.cli.help import ShortHelp
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
@@ -88,35 +88,10 @@ def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
     assert texts == ["--retry"]
 
 
-def test_every_command_stands_in_one_section_and_old_names_in_none() -> None:
+def test_every_command_stands_in_one_section() -> None:
     text = hydra.get_help(click.Context(hydra, info_name="hydra"))
     assert all(f"\n{title}:\n" in text for title in SECTIONS)
     assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
-    assert not any(f"\n  {name} " in text for name in RENAMED)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (("export", "claude"), ("diff", "claude", "--mbox")),
-        (("export", "claude", "--bundle"), ("diff", "claude", "--bundle")),
-        (("models", "opus", "--agent", "claude"), ("agents", "claude", "--model", "opus")),
-        (("models", "--json"), ("agents", "--models", "--json")),
-    ],
-)
-def test_an_old_name_does_the_same_and_names_the_new(
-    run: Run, old: tuple[str, ...], new: tuple[str, ...]
-) -> None:
-    (code, before, note), after = run(*old), run(*new)
-    assert (code, _undated(before)) == (0, _undated(after[1]))
-    assert before
-    assert note == f"hydra: `hydra {old[0]}` is now `{RENAMED[old[0]]}`\n"
-    assert (after[0], after[2]) == (0, "")
-
-
-def _undated(text: str) -> list[str]:
-    """Mail has the moment in which it was made, and the commit that hangs on it."""
-    return [line for line in text.splitlines() if not line.startswith(("From ", "Date:"))]
 
 
 @pytest.mark.parametrize(

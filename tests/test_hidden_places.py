@@ -147,19 +147,6 @@ def test_a_set_up_that_misses_something_says_so(hydra: Hydra) -> None:
     assert [line for line in race.document["warnings"] if "~/fixtures (the set-up" in line]
 
 
-@pytest.mark.slow
-@needs_bwrap
-def test_a_key_line_that_was_left_out_is_told_where_a_registry_refuses(hydra: Hydra) -> None:
-    (hydra.home / ".npmrc").write_text("//registry.example/:_authToken=made-up\n")
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
-    refusal = "echo 'npm error code E401'; echo 'npm error Incorrect or missing password'; exit 1"
-    race = hydra.race("-a", "claude", "--check", f"npm={refusal}")
-    lines = [line for line in race.document["warnings"] if line.startswith("hidden from")]
-    assert len(lines) == 1
-    assert lines[0].startswith("hidden from the agents: the keys in ~/.npmrc (a check speaks of")
-    assert 'show = ["~/.npmrc"]' in lines[0]
-
-
 def installed_editable(home: Path, project: Path, name: str = "shelf") -> Path:
     """A virtual environment in HOME that takes a distribution from `project`; its programs."""
     top = home / "envs" / "p"

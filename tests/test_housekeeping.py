@@ -28,7 +28,9 @@ DAY = 86400.0
 def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
     """The folder of a race of one lane, as if it had been `days` ago."""
     hydra.agent("claude", [*steps, fakes.finish("done")])
+    hydra.extra["HYDRA_RETENTION"] = "3650d"  # else a slow one sweeps what was made before it
     folder = Path(hydra.race("-a", "claude", *options).document["folder"])
+    del hydra.extra["HYDRA_RETENTION"]
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["started"] -= days * DAY
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -73,55 +75,17 @@ def test_only_old_runs_that_hold_nothing_go(hydra: Hydra) -> None:
     assert sweep(hydra.state, Limits()) == 0
 
 
-@pytest.mark.full
-def test_a_kept_worktree_goes_only_while_nobody_has_used_it(hydra: Hydra) -> None:
-    unused, extra, edited = (failed(hydra, 31) for _ in range(3))
-    ignored = raced(hydra, fakes.edit("notes.log", "a\n"), fakes.fail("error"), days=31)
-    empty(hydra)
-    (worktree_of(extra) / "mine.txt").write_text("mine\n")
-    (worktree_of(edited) / "README.md").write_text("mine\n")
-    grounds = worktree_of(unused).parent.parent
-    assert worktree_of(unused).is_dir()
-    assert sweep(hydra.state, Limits()) == 1
-    assert not unused.exists()
-    assert not grounds.exists()
-    for folder in (extra, edited, ignored):
-        assert folder.exists()
-        assert worktree_of(folder).is_dir()
-
-
 @pytest.mark.slow
-def test_what_was_changed_while_rivals_still_worked_is_work(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "works")
-    hydra.agent("claude", [fakes.fail("error")])
-    hydra.agent("codex", [*gate.stop(), fakes.finish("done")])
-    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
-    assert process.stdout is not None
-    ended = (json.loads(line) for line in process.stdout)
-    assert any((event["kind"], event["lane"]) == ("lane_ended", "claude") for event in ended)
-    gate.wait()
-    [mine] = hydra.state.glob("g/*/claude/*/README.md")
-    mine.write_text("mine\n")
-    gate.open()
-    process.communicate(timeout=60)
-    gate.close()
-    empty(hydra)
-    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0
-    assert mine.read_text() == "mine\n"
-
-
-@pytest.mark.slow
-def test_what_was_changed_after_the_clock_was_set_back_is_work(hydra: Hydra) -> None:
+def test_a_run_whose_worktree_stands_never_goes_by_itself(hydra: Hydra) -> None:
     folder = failed(hydra, 31)
     empty(hydra)
-    later = (folder / "result.json").stat().st_mtime + 400 * DAY
-    os.utime(folder / "result.json", (later, later))
-    mine = worktree_of(folder) / "README.md"
-    before = mine.read_text()
-    mine.write_text("mine\n")
+    assert worktree_of(folder).is_dir()
     assert sweep(hydra.state, Limits()) == 0
-    mine.write_text(before)
-    assert sweep(hydra.state, Limits()) == 1
+    assert hydra.run("runs").stderr.startswith("hydra: 1 race here over 30d old")
+    assert hydra.run("runs", "rm", "--empty", "-y").returncode == 0
+    assert worktree_of(folder).is_dir()
+    assert hydra.run("runs", "rm", folder.name, "-y").returncode == 0
+    assert list((hydra.state / "g").iterdir()) == []
 
 
 @pytest.mark.slow
@@ -157,18 +121,12 @@ def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> No
     assert folder.name not in pins(hydra)
 
 
-@pytest.mark.full
-def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
-    first, path, second = empty(hydra, 3), patched(hydra, 2), empty(hydra, 1)
+@pytest.mark.slow
+def test_over_the_size_nothing_goes(hydra: Hydra) -> None:
+    first = empty(hydra, 3)
     empty(hydra)
-    rows = json.loads(hydra.run("runs", "--json").stdout)["runs"]
-    total = sum(row["size"] for row in rows)
-    assert sweep(hydra.state, replace(Limits(), retention_bytes=total + 100_000)) == 0
-    assert sweep(hydra.state, replace(Limits(), retention_bytes=total - 1)) == 1
-    assert not first.exists()
-    assert second.exists()
-    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 1
-    assert path.exists()
+    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0
+    assert first.exists()
 
 
 @pytest.mark.slow
@@ -176,7 +134,7 @@ def test_over_the_size_the_oldest_go_first(hydra: Hydra) -> None:
 def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(
     hydra: Hydra, reason: str, goes: bool
 ) -> None:
-    folder = raced(hydra, days=31, options=("--setup", "exit 3"))
+    folder = raced(hydra, days=31, options=("--setup", "exit 3", "--keep", "none"))
     empty(hydra)
     result = json.loads((folder / "result.json").read_text())
     assert result["lanes"][0]["error"]["reason"] == "setup"
@@ -192,7 +150,7 @@ def test_what_cannot_be_read_stays(hydra: Hydra, damage: str) -> None:
     folder = empty(hydra, 31)
     empty(hydra)
     (folder / damage).write_text("garbage")
-    assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0
+    assert sweep(hydra.state, Limits()) == 0
     assert folder.exists()
 
 
@@ -416,19 +374,18 @@ def test_rm_that_is_killed_leaves_a_run_whole_or_takes_it_with_the_next_command(
 
 
 @pytest.mark.slow
-def test_the_size_counts_worktrees_and_is_kept_for_the_next_who_asks(hydra: Hydra) -> None:
+def test_the_size_counts_worktrees(hydra: Hydra) -> None:
     folder = raced(hydra, fakes.edit("big.log", "x" * 500_000), options=("--keep", "all"))
 
-    def size() -> int:
-        row: dict[str, Any] = json.loads(hydra.run("runs", "--json").stdout)["runs"][0]
+    def size(*line: str) -> int:
+        row: dict[str, Any] = json.loads(hydra.run("runs", *line, "--json").stdout)["runs"][0]
         return int(row["size"])
 
-    noted = size()
-    assert 500_000 < noted < 5_000_000
+    before = size()
+    assert 500_000 < before < 5_000_000
     (worktree_of(folder) / "more.log").write_bytes(b"x" * 1_000_000)
-    assert size() == noted
-    measured = json.loads(hydra.run("runs", "rm", "--all", "-n", "--json").stdout)["runs"][0]
-    assert measured["size"] > noted + 900_000
+    assert size() > before + 900_000
+    assert size("rm", "--all", "-n") > before + 900_000
 
 
 _SAME_ID = """

@@ -383,7 +383,7 @@ def test_one_that_hangs_is_told_and_one_behind_it_is_taken(hydra: Hydra) -> None
 
 
 def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None:
-    """Recovery reads the plan's own record, of an older Hydra's as well."""
+    """Recovery reads the plan's own record."""
     failure = Failure(kind="AuthMissing", message="not signed in", adapter="codex", hint="sign in")
     document = plan_document(replace(PLAN, left_out=(failure,)))
     folder = scratch / "20261121t203415-k3f"
@@ -391,6 +391,3 @@ def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None
     (folder / "manifest.json").write_text(json.dumps({"prompt": "Do it"}))
     (folder / "plan.json").write_text(json.dumps(document))
     assert history.plan(folder).left_out == (failure,)
-    del document["left_out"]
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert history.plan(folder).left_out == ()

@@ -70,7 +70,7 @@ def tie(shelf: Shelf) -> verdicts.Document:
 
 
 def none_mergeable(shelf: Shelf) -> verdicts.Document:
-    document = ranking(shelf, "codex", "claude", top=None, mergeable=0)
+    document = ranking(shelf, "codex", "claude", top=None)
     return verdicts.held(verdicts.held(document, "codex", GATE), "claude", "fails 1 test")
 
 
@@ -93,7 +93,7 @@ def test_without_a_lane_the_top_lands(shelf: Shelf) -> None:
     assert lines == []
     (document,) = landing.document["verdict"]
     assert (document["lane"], document["rank"], document["state"]) == ("codex", 1, "proved")
-    assert (document["mergeable"], document["gates"]) == (True, [])
+    assert document["gates"] == []
     assert landing.document["override"] is None
 
 
@@ -300,7 +300,8 @@ def test_the_state_decides_how_a_patch_lands(
     top = "codex" if way == "itself" else None
     lanes = ("codex", "claude") if checked else ("codex",)
     document = ranking(shelf, *lanes, top=top, checked=checked)
-    document["lanes"][0] |= {"state": state, "mergeable": mergeable, "reason": "why"}
+    document["lanes"][0] |= {"state": state, "reason": "why"}
+    document["lanes"][0]["gates"] = [] if mergeable else [verdicts.reason("gate", "why")]
     record(shelf, document)
     line = {"itself": "hydra merge codex", "name": "hydra merge codex"}.get(
         way, 'hydra merge codex --override "why it may land"'

@@ -158,7 +158,7 @@ PATHLESS = "ran out of time; its patch is kept"
 def test_a_lane_that_is_held_back_for_no_path_needs_its_reason_whatever_is_left_out(
     shelf: Shelf,
 ) -> None:
-    record(shelf, verdicts.held(judged(shelf, top=None, mergeable=0), "claude", PATHLESS))
+    record(shelf, verdicts.held(judged(shelf, top=None), "claude", PATHLESS))
     before = Whole.of(shelf.repo)
     for lane in (["claude"], []):
         refused = shelf.command("merge", *lane, "--except", "coverage")
@@ -175,7 +175,7 @@ def test_a_lane_that_is_held_back_for_no_path_needs_its_reason_whatever_is_left_
 def test_one_that_is_held_back_for_a_path_lands_without_it(
     shelf: Shelf, path: str, code: int
 ) -> None:
-    document = verdicts.held(judged(shelf, top=None, mergeable=0), "claude", "touches a path")
+    document = verdicts.held(judged(shelf, top=None), "claude", "touches a path")
     document["lanes"][0]["gates"] = [verdicts.reason("gate", "touches a path", path=path)]
     record(shelf, document)
     checked = shelf.command("merge", "claude", "--except", "coverage", "--dry-run")

@@ -159,7 +159,10 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     assert f"hydra diff claude-first --hunks -r {first}" in none.stderr
     file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
     document = json.loads(file.read_text())
-    document["verdict"]["lanes"][0] |= {"state": "held_back", "mergeable": False}
+    document["verdict"]["lanes"][0] |= {
+        "state": "held_back",
+        "gates": [{"kind": "gate", "text": "why"}],
+    }
     document["verdict"]["top"] = None
     file.write_text(json.dumps(document))
     refused = races.hydra.run("merge", "-r", "@-1", "--except", "coverage")

@@ -182,7 +182,7 @@ def test_harm_stays_data(repo: Path, scratch: Path) -> None:
     rows = {row["path"]: row for row in blocks["data"]["files"]}
     assert rows["bytes-\\xff.py"]["arg"] == "$'bytes-\\377.py'"
     assert rows["-rf.py"].get("arg") is None
-    assert blocks["data"]["verdict"]["lanes"][1]["score"]["total"] is None  # it was no number
+    assert blocks["data"]["verdict"]["lanes"][1]["chance"] is None  # it was no number
 
 
 @settings(max_examples=30)

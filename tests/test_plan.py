@@ -17,6 +17,7 @@ from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.process.sandbox.trial import PROMISES
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.plan import make, patch_message, select_lanes
+from hydra.race.preflight import title
 from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
@@ -271,3 +272,20 @@ def test_a_required_flag_that_is_gone_refuses_its_lane_only() -> None:
     plan = make(replace(toys, adapters=adapters, detections=results))
     assert [lane.failure and lane.failure.kind for lane in plan.lanes] == ["UnsupportedFlag", None]
     assert [lane.warnings for lane in plan.lanes] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("Fix the off-by-one in pager.py", "Fix the off-by-one in pager.py"),
+        ("---\n# Add  retries\n\nAll calls should ...", "Add retries"),
+        ("```python\nx = 1\n```\n- Mend `f`", "x = 1"),
+        ("__init__ stays\n", "__init__ stays"),
+        ("- ", "-"),
+        ("word " * 40, "word " * 11 + "..."),
+        ("x" * 200_000, "x" * 56 + " ..."),
+        ("*" * 200_000, "*" * 56 + " ..."),
+    ],
+)
+def test_a_title_is_the_task_s_first_line(prompt: str, text: str) -> None:
+    assert title(prompt) == text

@@ -51,7 +51,6 @@ def race(**more: Any) -> dict[str, Any]:
     cheat = verdicts.lane(
         "cursor-agent",
         rank=3,
-        mergeable=False,
         state="held_back",
         reason="changes what test_a_full_page_has_ten_items expects",
     )

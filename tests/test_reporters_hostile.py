@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
-from hydra.records.events import KINDS, Event
+from hydra.records.events import AGENT_KINDS, HYDRA_KINDS, Event
 from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, Usage
 from hydra.report import doctor, listing, runs
 from hydra.report.document import dump, error_document, plan_document, result_document
@@ -60,7 +60,7 @@ event = st.builds(
     wall=st.just(0.0),
     mono=st.floats(0, 1e6),
     run=st.just("r"),
-    kind=st.sampled_from(sorted(KINDS)),
+    kind=st.sampled_from(sorted({*AGENT_KINDS, *HYDRA_KINDS})),
     sub=st.sampled_from(["", "session", "retry", "unknown"]),
     source=st.sampled_from(["agent", "hydra"]),
     lane=st.one_of(st.sampled_from(["", "claude", "codex"]), nasty),

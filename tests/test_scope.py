@@ -12,7 +12,7 @@ from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
 from hydra.ranking.scope import scope
 
-FILE, EXECUTABLE = "100644", "100755"
+FILE = "100644"
 
 
 def change(
@@ -147,71 +147,6 @@ def test_generated_and_vendored_files_are_named() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "text"),
-    [
-        (320, [100, 100], "changes 320 lines, 3.2 times as many as the median of the 2 other lanes (100)"),
-        (90, [10, 20, 60, 30], "changes 90 lines, 3.6 times as many as the median of the 4 other lanes (25)"),
-        (200, [100, 100], None),
-        (40, [1, 1], None),
-        (500, [100], None),
-        (1000, [100], "changes 1,000 lines, 10.0 times as many as the other lane (100)"),
-        (24752, [3], "changes 24,752 lines, 8,251 times as many as the other lane (3)"),
-        (1000, [], None),
-        (1000, [0, 0], None),
-    ],
-)  # fmt: skip
-def test_size(own: int, others: list[int], text: str | None) -> None:
-    lanes = {"own": [change("a", lines=own)]}
-    lanes |= {f"lane{at}": [change("a", lines=size)] for at, size in enumerate(others)}
-    lanes["none"] = []
-    assert [finding.text for finding in found("size", "own", lanes)] == ([text] if text else [])
-
-
-def test_lines_that_were_not_counted_are_not_zero() -> None:
-    binary = FileChange(path="a.png", new_mode=FILE, binary=True)
-    lanes = {"own": [change("a", lines=900)], "b": [binary], "c": [binary]}
-    assert found("size", "own", lanes) == []
-    assert found("size", "b", lanes) == []
-
-
-def test_files_that_changed_in_form_only() -> None:
-    lanes = {
-        "a": [
-            change("b.py", "x=1\n", "x = 1  # one\n"),
-            change("a.py", "import b, a\n", "import a\nimport b\n"),
-            change("c.py", "x = 1\n", "x = 2\n"),
-            change("d.py", None, "x = 2\n"),
-            change("e.py", "# x\n", None),
-        ]
-    }
-    assert [finding.text for finding in found("formatting", "a", lanes)] == [
-        "changes only layout, comments or the order of imports in 2 files: a.py, b.py"
-    ]
-
-
-def test_where_too_much_would_have_to_be_read_it_says_at_least(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("hydra.ranking.scope._MOST_READ", 40)
-    files = [change(f"{at}.py", f"y = {at}\n", f"y = {at}  # commented\n") for at in range(9)]
-    assert [finding.text for finding in found("formatting", "a", {"a": files})] == [
-        "changes only layout, comments or the order of imports in at least 2 files: 0.py, 1.py"
-    ]
-
-
-def test_modes() -> None:
-    run = FileChange(path="a", old_mode=FILE, new_mode=EXECUTABLE)
-    link = FileChange(path="b", old_mode=FILE, new_mode="120000")
-    new = FileChange(path="c", new_mode=EXECUTABLE)
-    assert [finding.text for finding in found("mode", "a", {"a": [run, new]})] == [
-        "changes the mode of a (100644 to 100755)"
-    ]
-    assert [finding.text for finding in found("mode", "a", {"a": [run, link]})] == [
-        "changes the mode of 2 files: a, b"
-    ]
-
-
 names = st.text(min_size=1, max_size=30)
 
 
@@ -232,6 +167,5 @@ def test_the_order_of_lanes_and_files_changes_nothing(order: list[str]) -> None:
         "alone",
         "generated",
         "vendored",
-        "size",
     ]
     assert scope("a", lanes) == scope("a", {name: lanes[name] for name in "abcd"})

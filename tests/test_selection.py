@@ -13,9 +13,20 @@ from hypothesis import strategies as st
 from hydra.ranking.confidence import confidence, situation
 from hydra.ranking.measured import WINNERS
 from hydra.ranking.measured_fixes import FIXES
-from hydra.ranking.selection import CAP, TIMES, Test, chances, order, telling
+from hydra.ranking.selection import CAP, TIMES, Test, chances, telling
 
 CELLS = st.sampled_from([True, True, False, False, None])
+
+
+def order(values: Sequence[float]) -> tuple[int, ...]:
+    """The rank of each chance, from 1; those that hardly differ share one."""
+    ranks = [0] * len(values)
+    leader, rank = float("inf"), 0
+    for place, index in enumerate(sorted(range(len(values)), key=lambda index: -values[index]), 1):
+        if leader - values[index] > 1e-9 * leader or not rank:
+            leader, rank = values[index], place
+        ranks[index] = rank
+    return tuple(ranks)
 
 
 @st.composite

@@ -200,10 +200,8 @@ def test_s2_tracked_folders_can_be_renamed(story: Story) -> None:
     assert story.lines["S2"] == "a.md"
 
 
-def test_s5_a_mount_that_cannot_be_removed_is_named(story: Story) -> None:
+def test_s5_a_mount_cannot_be_removed_but_what_is_in_it(story: Story) -> None:
     assert story.lines["S5"] == "1 0"
-    sentence = "could not remove node_modules itself: it is a mount in a lane (busy)"
-    assert sentence in " ".join(map(str, story.document["warnings"]))  # type: ignore[call-overload]
 
 
 def test_s6_folders_of_a_package_can_be_moved_and_made_anew(story: Story) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 from benchmarks.fixes.races import TRUTH
 from benchmarks.intervals import Interval, bootstrap
 from hydra.checks.results import Tests
-from hydra.config.model import Config
 from hydra.race.recovery.runs import read
 from hydra.ranking.collect import evidence
 from hydra.ranking.evidence import Evidence, LaneEvidence
@@ -89,7 +88,7 @@ def _judged(folder: Path) -> Judged:
     (record,) = stored(repository)
     result = read(record).result
     assert result is not None
-    item = evidence(record.folder, record.base, _lanes(result), weights=Config().judge.weights)
+    item = evidence(record.folder, record.base, _lanes(result))
     return Judged(name=folder.name, truth=truth, evidence=item, verdict=rank(item))
 
 

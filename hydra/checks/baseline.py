@@ -54,8 +54,6 @@ def newest(
             results.pop(gone, None)
         for folder in (*same, name):
             for check, result in recorded(round / folder).items():
-                if folder != name and result.tree != "clean":
-                    continue
                 if like is not None and result.differs(like):
                     continue
                 # What could not run this time takes nothing back of what did before.

@@ -18,7 +18,6 @@ from hydra.process.sandbox.view import View
 from hydra.records.plan import Confinement
 from hydra.records.request import Check, Limits
 from hydra.redaction import Redactor
-from hydra.workspace.contract import Workspace
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.installs import EditableInstall
@@ -137,7 +136,7 @@ class CheckContext:
             of_a_lane=True,
         )
 
-    def policy(self, workspace: Workspace, network: str = "host") -> SandboxPolicy:
+    def policy(self, workspace: LaneWorkspace, network: str = "host") -> SandboxPolicy:
         """The same as around a lane's agent, but that no agent's settings are seen, and that its
         network may be `private`."""
         return SandboxPolicy(
@@ -151,7 +150,7 @@ class CheckContext:
             private_network=network == "private",
         )
 
-    def variables(self, workspace: Workspace) -> dict[str, str]:
+    def variables(self, workspace: LaneWorkspace) -> dict[str, str]:
         """A check's environment in `workspace`."""
         passed = dict(self.environment)
         if self.confinement.holds and not self.unrestricted:

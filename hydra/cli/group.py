@@ -38,26 +38,21 @@ SECTIONS = {
 COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
 """Every command with how its own help begins, so that `hydra --help` imports none of them."""
 
-RENAMED = {"export": "hydra diff LANE --mbox", "models": "hydra agents --models"}
-"""Commands that are part of another now: they work until the next version, and name it."""
-
 OTHER_NAMES = {
-    "hydra race TASK": ("run", "start", "go", "fix", "task", "ask"),
-    "hydra merge": ("land", "apply", "accept", "pick", "take", "choose", "commit"),
-    "hydra merge --undo": ("undo", "revert", "rollback", "unmerge", "unland"),
+    "hydra race TASK": ("run", "start"),
+    "hydra merge": ("land", "apply"),
+    "hydra merge --undo": ("undo", "revert"),
     "hydra merge --abort": ("abort",),
-    "hydra runs": ("list", "ls", "log", "history", "races"),
-    "hydra runs show": ("status", "show", "result", "results", "lanes", "logs", "last"),
-    "hydra runs rm": ("clean", "cleanup", "rm", "remove", "delete", "prune", "gc"),
-    "hydra runs path": ("path", "folder", "where"),
-    "hydra compare": ("rank", "ranking", "judge", "verdict", "winner", "review", "score", "why"),
-    "hydra compare --html --open": ("open", "page", "html", "report", "view", "web", "ui"),
-    "hydra check": ("test", "tests", "verify", "checks", "validate"),
-    "hydra diff LANE": ("patch", "changes"),
-    "hydra init": ("config", "setup", "configure", "new"),
-    "hydra agents": ("agent", "adapters", "providers"),
-    "hydra agents --models": ("model",),
-    "hydra doctor": ("login", "auth", "diagnose", "env", "info"),
+    "hydra runs": ("list", "log"),
+    "hydra runs show": ("status",),
+    "hydra runs rm": ("clean", "rm"),
+    "hydra compare": ("review",),
+    "hydra compare --html --open": ("open",),
+    "hydra check": ("test",),
+    "hydra diff LANE": ("patch",),
+    "hydra diff LANE --mbox": ("export",),
+    "hydra init": ("config",),
+    "hydra agents --models": ("models",),
     "hydra --version": ("version",),
 }
 """What other words people type for a command, by the line that does it."""
@@ -77,7 +72,7 @@ class LazyGroup(CommandGroup):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Imports the one command that is used."""
-        if name not in COMMANDS and name not in RENAMED:
+        if name not in COMMANDS:
             return None
         command: click.Command = import_module(module_of(name)).command
         return command
@@ -92,9 +87,7 @@ class LazyGroup(CommandGroup):
         if name == "help":
             click.echo(ctx.get_help())
             ctx.exit()
-        if name in RENAMED:
-            click.echo(f"hydra: `hydra {name}` is now `{RENAMED[name]}`", err=True)
-        elif name not in COMMANDS and name not in RENAMED and name[:1] != "-":
+        if name not in COMMANDS and name[:1] != "-":
             raise _unknown(name, args[1:])
         return super().resolve_command(ctx, args)
 

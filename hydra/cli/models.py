@@ -1,28 +1,15 @@
-"""What Hydra knows of models: of `hydra agents`, and `hydra models` as it was called before."""
+"""`hydra agents --models`: what Hydra knows of models."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
-from hydra.cli.common import Command, json_option, use_color
+from hydra.cli.common import use_color
 from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.commands.models import ModelListing
-
-
-@click.command(cls=Command, examples=("hydra agents --models", "hydra agents --model opus"))
-@click.argument("name", required=False)
-@click.option("--agent", metavar="AGENT", help="Those that this agent takes.")
-@click.option("--local", is_flag=True, help="Ask the model servers on this machine's loopback.")
-@json_option
-def command(name: str | None, agent: str | None, local: bool, **options: Any) -> None:
-    """Is `hydra agents [NAME] --models` (--model MODEL, --local) now, and goes with the next
-    version."""
-    show(name, agent, local=local, as_json=options["as_json"])
 
 
 def show(name: str | None, agent: str | None, *, local: bool, as_json: bool) -> None:

@@ -325,8 +325,6 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
 
     if options["events"]:
         return
-    if report.unready is not None and options["as_json"]:
-        raise report.unready
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
         from hydra.commands.merge_candidates import with_candidates
@@ -345,5 +343,3 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
         part()
     sys.stdout.write(dump(document) if options["as_json"] else text)
     sys.stdout.flush()
-    if report.unready is not None:
-        raise report.unready

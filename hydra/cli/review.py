@@ -34,7 +34,7 @@ def options(function: F) -> F:
         click.option(
             "--review",
             metavar="AGENT",
-            help="Ask this agent for remarks on the patches; they change no rank.",
+            help="Ask this agent what is to be known of the patches; it changes no rank.",
         ),
     ):
         function = option(function)

@@ -213,7 +213,7 @@ def plan_here(
         plan = replace(plan, checks=commands, warnings=(*plan.warnings, *notes))
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)
     plan = replace(plan, python_path=python_path(installed))
-    return plan, config, (*plan.warnings, *_warnings(confinement, config))
+    return plan, config, (*plan.warnings, *_warnings(confinement))
 
 
 def _refuse_redacted(record: RunRecord, checks: Sequence[Check], setup: Sequence[str]) -> None:
@@ -242,13 +242,8 @@ def _is_asked(config: Config, key: str) -> bool:
     return config.sources.get(key, "").startswith(("--", "HYDRA_"))
 
 
-def _warnings(confinement: Confinement, config: Config) -> tuple[str, ...]:
-    lines = []
-    if not confinement.holds:
-        lines.append(f"not confined ({confinement.reason})")
-    if config.checks.tree == "lane":
-        lines.append('checks.tree = "lane" is for a race: here they run in clean worktrees')
-    return tuple(lines)
+def _warnings(confinement: Confinement) -> tuple[str, ...]:
+    return () if confinement.holds else (f"not confined ({confinement.reason})",)
 
 
 def _was_trusted(record: RunRecord) -> bool:
@@ -321,7 +316,6 @@ async def _checked(
         settings_file=paths.user_config_file(request.environ),
         run_folder=record.folder,
         surplus=surplus,
-        mounts=plan.dependencies,
         confined=plan.confinement.holds,
     )
 
@@ -348,5 +342,4 @@ async def _checked(
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(context.folder / "result.json", checked.document())
-        (record.folder / "size.json").unlink(missing_ok=True)
     return checked

@@ -295,7 +295,7 @@ def _why(lane: Mapping[str, Any]) -> str:
 
 
 def _whole_lanes(lane: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("lane", "rank", "state", "reason", "mergeable", "decision")
+    names = ("lane", "rank", "state", "reason", "decision")
     documents = {name: lane.get(name) for name in names} | {
         "agreed": lane.get("agreed") is not False
     }

@@ -21,7 +21,7 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_layers
 from hydra.disk import below_minimum
-from hydra.errors import EXIT_OK, NoAgentReady, Refused
+from hydra.errors import EXIT_OK, Refused
 from hydra.git.background import Later
 from hydra.git.runner import kill_all
 from hydra.log import bind, copy_to, get_logger
@@ -66,7 +66,7 @@ from hydra.records.agent import DetectResult
 from hydra.records.events import Event
 from hydra.records.outcome import RaceResult
 from hydra.records.plan import Confinement, RacePlan
-from hydra.records.request import Lane, Permission
+from hydra.records.request import Permission
 from hydra.records.store.writer import RunStore, new_run_id
 from hydra.report.document import exit_code, plan_document, result_document
 from hydra.workspace.dependencies import DependencySource
@@ -87,14 +87,12 @@ _AT_THE_END = ("hydra.git.stranded", "hydra.race.verdict", "hydra.commands.merge
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceReport:
     """What came of it. `result` is None after a dry run, which gives the `view` of its lanes where
-    something confines them, or why no agent is ready (`unready`); `hint` is of older races, or
-    ""."""
+    something confines them; `hint` is of older races, or ""."""
 
     plan: RacePlan
     view: View | None = None
     result: RaceResult | None = None
     hint: str = ""
-    unready: NoAgentReady | None = None
 
     @property
     def exit_code(self) -> int:
@@ -150,16 +148,7 @@ async def _raced(
     confinement = await try_layers(confinement, inputs.request.environ, inputs.state)
     elsewhere = await look_elsewhere(inputs)
     results = await _probe(inputs, confinement, elsewhere, masks)
-    try:
-        planned = _plan(inputs, confinement, results, elsewhere, run)
-    except NoAgentReady as unready:
-        if not inputs.request.dry_run:
-            raise
-        planned = plan.make(
-            _gather(inputs, confinement, results, elsewhere, run, inputs.lanes), unready=True
-        )
-        planned = with_own_programs(planned, inputs.request.environ)
-        return RaceReport(plan=planned, unready=unready)
+    planned = _plan(inputs, confinement, results, elsewhere, run)
     planned = with_own_programs(planned, inputs.request.environ)
     installed = await find_installs(planned, inputs.repository.root, inputs.request.environ)
     planned = replace(planned, python_path=python_path(installed))
@@ -249,20 +238,8 @@ def _plan(
     run: str,
 ) -> RacePlan:
     lanes = select_lanes(inputs.lanes, results, inputs.adapters)
-    return plan.make(_gather(inputs, confinement, results, elsewhere, run, lanes))
-
-
-def _gather(
-    inputs: RaceInputs,
-    confinement: Confinement,
-    results: Mapping[str, DetectResult],
-    elsewhere: Elsewhere,
-    run: str,
-    lanes: tuple[Lane, ...],
-) -> PlanInputs:
-    """What the plan of these lanes is made from."""
     names = {lane.adapter: inputs.adapters[lane.adapter].descriptor.instructions for lane in lanes}
-    return PlanInputs(
+    gathered = PlanInputs(
         run=run,
         state=inputs.state,
         task=inputs.task,
@@ -282,6 +259,7 @@ def _gather(
         dependencies=inputs.dependencies,
         warnings=inputs.warnings,
     )
+    return plan.make(gathered)
 
 
 def _say(planned: RacePlan) -> None:
@@ -347,7 +325,6 @@ def _hidden(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sigh
         settings_file=paths.user_config_file(inputs.request.environ),
         run_folder=store.folder,
         surplus=sights.surplus,
-        mounts=planned.dependencies,
         confined=planned.confined,
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hydra.errors import HydraError, Refused, UsageError
 from hydra.git import patches
 from hydra.git.runner import is_unanswered
-from hydra.race.recovery.retention import grounds, is_empty, measure, remove_run, started
+from hydra.race.recovery.retention import grounds, is_empty, remove_run, size, started
 from hydra.race.recovery.runs import RepositoryRuns, find, list_runs, read
 from hydra.records.store.files import alone
 from hydra.records.store.reader import RunRecord
@@ -96,7 +96,7 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
         worktrees=tuple(path.name for path in grounds(run, place.state)),
         uncommitted=reading.manifest.get("head", base) != base,
         age=time.time() - started(run),
-        bytes=measure(run, place.state),
+        bytes=size(run, place.state),
     )
 
 

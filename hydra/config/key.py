@@ -36,7 +36,7 @@ class Key(NamedTuple):
 
     @property
     def section(self) -> str:
-        """`race`, `limits`, `judge.weights`, or `agents.<key>`."""
+        """`race`, `limits`, or `agents.<key>`."""
         return self.name.rpartition(".")[0]
 
     @property

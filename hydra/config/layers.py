@@ -22,7 +22,6 @@ _SECTIONS = (
     "limits",
     "checks",
     "judge",
-    "judge.weights",
     "retry",
     "hooks",
     "confine",
@@ -32,6 +31,12 @@ _SECTIONS = (
     "remotes",
     "models",
 )
+
+_GONE = {
+    "judge.weights": "there is no score, and a rank follows from checks and trials alone",
+    "checks.tree": "checks run in a clean worktree of the patch",
+}
+"""What stood in a hydra.toml once, and why it does not."""
 
 _OF_NAMES = ("agents", "checks", "profiles", "remotes", "models")
 
@@ -135,6 +140,8 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     if key is not None:
         return key
     name = ".".join(parts)
+    if gone := _GONE.get(".".join(parts[:2])):
+        raise ConfigError(f"{where}: {name} is no setting any more: {gone}", hint="remove it")
     near = None if _may_name_a_check(parts, value) else _nearest_key(name)
     hint = "docs/reference/configuration.md lists them all"
     if near:

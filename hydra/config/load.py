@@ -22,7 +22,7 @@ from hydra.config.profiles import check_once, profiles
 from hydra.config.remotes import check_named, remotes
 from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
-from hydra.records.request import Budget, Effort, Limits, Permission, Retry, Weights
+from hydra.records.request import Budget, Effort, Limits, Permission, Retry
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -156,9 +156,7 @@ def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Con
         ),
         limits=Limits(**_section(values, "limits")),
         checks=_checks(values),
-        judge=JudgeSettings(
-            **_section(values, "judge"), weights=Weights(**_section(values, "judge.weights"))
-        ),
+        judge=JudgeSettings(**_section(values, "judge")),
         budget=Budget(**_section(values, "budget")),
         retry=Retry(**_section(values, "retry")),
         hooks=HookSettings(**_section(values, "hooks")),

@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hydra.records.request import (
-    Budget,
-    Check,
-    Effort,
-    Limits,
-    Permission,
-    Retry,
-    TrialCap,
-    Weights,
-)
+from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,25 +36,23 @@ class CheckSettings(NamedTuple):
     """`[checks]`, and every check that one place names: the highest that names any.
 
     `trusted` is False when that is the repository's own file: then they run only where something
-    confines them. `tree` is clean or lane, `network` auto, private or host.
+    confines them. `network` is auto, private or host.
     """
 
     checks: tuple[Check, ...] = ()
     trusted: bool = True
     parallel: int = 1
-    tree: str = "clean"
     network: str = "auto"
     environment: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """`[judge]`: what its trials may cost, what no patch may touch, what each dimension weighs."""
+    """`[judge]`: what its trials may cost, and what no patch may touch."""
 
     trial_runs: int = TrialCap().runs
     trial_time: float = TrialCap().seconds
     protected_paths: tuple[str, ...] = ()
-    weights: Weights = field(default_factory=Weights)
 
     @property
     def trials(self) -> TrialCap:

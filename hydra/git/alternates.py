@@ -51,11 +51,5 @@ def pack(patches: Path, objects: Iterable[str], *, also: Path | None = None) -> 
     )
 
 
-def hold(patches: Path, objects: Collection[str]) -> None:
-    """Copies those of these objects that are not in patches.git itself. Raises `GitFailed`."""
-    if missing := borrowed(patches, objects):
-        pack(patches, missing)
-
-
 def _lines(objects: Iterable[str]) -> bytes:
     return "".join(f"{oid}\n" for oid in objects).encode()

@@ -169,9 +169,7 @@ def standing(store: LandingStore) -> list[dict[str, str]]:
     """The landings that were not taken back, the last one at the end: the path of each's record,
     and its commit, "" where it is not known. Raises `OSError`, `ValueError`."""
     try:
-        document = read_object(store.last)
-        # An earlier Hydra named the last landing alone, also where it was taken back.
-        rows = document.get("standing", [{**document, "commit": ""}])
+        rows = read_object(store.last)["standing"]
         return [{"record": str(row["record"]), "commit": str(row["commit"])} for row in rows]
     except FileNotFoundError:  # never landed
         return []

@@ -21,9 +21,6 @@ _log = get_logger(__name__)
 MARK = "HYDRA_MARK"
 """Environment variable that names a lane's processes, for when the keeper itself is lost."""
 
-OLD_MARK = "HYDRA_LANE"
-"""Its name before 2026-12: what a Hydra of then has left is found by it."""
-
 KEEPERS_MARKS = (MARK, "HYDRA_OWNER")
 """Those of a keeper's environment that its command line has too: the other cannot be read."""
 

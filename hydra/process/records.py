@@ -55,14 +55,13 @@ class Notice:
 class End(NamedTuple):
     """How it ended. `stopped` is why Hydra ended it, "" when it ended by itself.
 
-    `seconds` since the spawn; `idle_seconds` without progress at the end. `closed`: it had said its
-    closing line before anybody ended it; `waited_for` names what it had left at work.
+    `seconds` since the spawn. `closed`: it had said its closing line before anybody ended it;
+    `waited_for` names what it had left at work.
     """
 
     exit: ExitStatus
     stopped: str
     seconds: float
-    idle_seconds: float
     closed: bool = False
     waited_for: tuple[str, ...] = ()
 

@@ -80,7 +80,6 @@ async def supervise(
         exit=child.exit,
         stopped=control.reason if ladder.acted else "",
         seconds=time.monotonic() - began,
-        idle_seconds=time.monotonic() - control.last,
         closed=control.closed_at is not None,
         waited_for=control.waited_for,
     )

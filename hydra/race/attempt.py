@@ -30,7 +30,7 @@ from hydra.race.output import OutputReader, ending
 from hydra.records.events import clip
 from hydra.records.outcome import Outcome, Patch
 from hydra.shortage import WAITS, is_passing, shortage
-from hydra.workspace.contract import SignInNotice
+from hydra.workspace.credentials import SignInNotice
 from hydra.workspace.maintenance import (
     maintain,
     notice_data,

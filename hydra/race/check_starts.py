@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from hydra.config.checks import named
-from hydra.errors import HydraError, Refused
+from hydra.errors import Refused
 from hydra.log import get_logger
 from hydra.process.records import CannotStart
 from hydra.race.check_hints import WITHOUT, fetching, misses_one_of, refusal
@@ -22,11 +21,9 @@ from hydra.race.signals import cancelled_by_signal
 from hydra.records.plan import RacePlan
 
 if TYPE_CHECKING:
-    from hydra.checks.context import CheckContext
     from hydra.checks.lack import Lack
     from hydra.checks.start import StartReport
     from hydra.race.checks_phase import CheckEnvironment
-    from hydra.race.dry_runs import PassedLook
 
 _log = get_logger(__name__)
 
@@ -86,9 +83,6 @@ async def _look(
         await prove(context, planned.task.base)
     except Refused as error:
         raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
-    earlier = await trio.to_thread.run_sync(_earlier, context, planned.task.base, around.environ)
-    if earlier is not None and earlier.remembered:
-        return planned
     tell(f"{'setting up, and ' if planned.setup else ''}looking at how your tests run ...")
     suite = CheckSuite(context, "_look", planned.task.base, "_look", lambda _kind, _data: None)
     try:
@@ -102,8 +96,6 @@ async def _look(
         # there is to say, and no agent is started after a set-up that failed.
         _log.debug("it is not known whether checks start", exc_info=True)
         return planned
-    if seen.passed and not seen.on_host and earlier is not None:
-        earlier.remember()
     missing = await trio.to_thread.run_sync(_missing, planned, around, seen, top)
     _refuse_unfetched(planned, seen, unfetched, folder)
     await trio.to_thread.run_sync(_refuse, planned, hidden, seen, missing, folder)
@@ -141,15 +133,6 @@ def _set_up(planned: RacePlan, tree: Path, folder: str, environ: Mapping[str, st
         checks = tuple(check._replace(guessed=True) for check in named(names))
         planned = replace(planned, checks=checks)
     return with_own_programs(planned, environ, tree)
-
-
-def _earlier(context: CheckContext, commit: str, environ: Mapping[str, str]) -> PassedLook | None:
-    """None after a set-up: what it installs is not known before."""
-    from hydra.race.dry_runs import PassedLook
-
-    with suppress(OSError, HydraError):  # what is wrong with the dependencies is said elsewhere
-        return None if context.setup else PassedLook(context, commit, environ)
-    return None
 
 
 def _missing(

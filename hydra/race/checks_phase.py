@@ -31,8 +31,6 @@ from hydra.workspace.surplus import Surplus
 
 if TYPE_CHECKING:
     from hydra.git.base_commit import Repository
-    from hydra.race.context import AttemptContext
-    from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
@@ -128,9 +126,7 @@ class CheckPhase:
             text = f"Hydra itself failed on the baseline: {type(bug).__name__}: {bug}"
             emit("run_warning", data={"text": text})
 
-    async def lane(
-        self, context: AttemptContext, outcome: Outcome, control: AttemptControl, emit: Emit
-    ) -> Outcome:
+    async def lane(self, outcome: Outcome, control: AttemptControl, emit: Emit) -> Outcome:
         """`outcome` with its checks. Only where the patch holds something is there one to check."""
         if outcome.patch is None or outcome.patch.empty:
             _log.info("nothing to check: there is no patch")
@@ -139,23 +135,12 @@ class CheckPhase:
             round = await self._get()
         except OSError as error:
             return replace(outcome, held_back=(f"its checks cannot be run: {error}",))
-        results = await round.lane(
-            outcome.lane,
-            outcome.patch.commit,
-            _teller(emit),
-            stop=control.checking,
-            standing=self._standing(context, outcome),
-        )
+        commit, tell = outcome.patch.commit, _teller(emit)
+        results = await round.lane(outcome.lane, commit, tell, stop=control.checking)
         self._results[outcome.lane] = results
         _log.info("checked", held_back=held_back(results))
         checks = tuple(map(document, results))
         return replace(outcome, checks=checks, held_back=held_back(results))
-
-    def _standing(self, context: AttemptContext, outcome: Outcome) -> LaneWorkspace | None:
-        # A later attempt's ground holds nothing of an earlier one's patch.
-        if self._plan.checks_tree != "lane" or context.attempt != outcome.attempt:
-            return None
-        return _standing(context)
 
     async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
         """Tries what the lanes left by the base's tests and by each other's. It changes nothing of
@@ -194,13 +179,6 @@ class CheckPhase:
                 context = await trio.to_thread.run_sync(kit_of, self._plan, self._around)
                 self._round = CheckRun(context, self._plan.checks_parallel, self._agents_ended)
             return self._round
-
-
-def _standing(context: AttemptContext) -> LaneWorkspace:
-    from hydra.workspace.private import LaneWorkspace
-
-    assert isinstance(context.workspace, LaneWorkspace)
-    return context.workspace
 
 
 def _teller(emit: Emit) -> Tell:

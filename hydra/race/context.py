@@ -39,12 +39,12 @@ from hydra.records.request import Budget, Limits
 from hydra.records.store.sink import RawSink
 from hydra.records.store.writer import RunStore
 from hydra.redaction import Redactor, looks_secret
-from hydra.workspace.contract import Workspace
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.environments import variables
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.interpreters import script_interpreter
 from hydra.workspace.names import LANE_HOME
+from hydra.workspace.private import LaneWorkspace
 
 _log = get_logger(__name__)
 
@@ -72,7 +72,7 @@ class AttemptContext:
     lane_plan: LanePlan
     adapter: Adapter
     command: BuiltCommand
-    workspace: Workspace
+    workspace: LaneWorkspace
     confinement: Confinement
     unplaced_policy: SandboxPolicy
     """Its policy, but for where its ground stands, which is known once that is open."""
@@ -264,7 +264,7 @@ class ContextFactory:
         attempt: int,
         adapter: Adapter,
         command: BuiltCommand,
-        workspace: Workspace,
+        workspace: LaneWorkspace,
         names: Sequence[str],
     ) -> tuple[Adapter, BuiltCommand]:
         """The carrier in the agent's place."""
@@ -294,7 +294,7 @@ class ContextFactory:
             return None
         return self.store.raw_sink(lane.lane.id, attempt, "sent", self.plan.limits.stderr_bytes)
 
-    def _open_workspace(self, lane: LanePlan, adapter: Adapter) -> Workspace:
+    def _open_workspace(self, lane: LanePlan, adapter: Adapter) -> LaneWorkspace:
         descriptor = adapter.descriptor
         folders = () if lane.remote else self._folders(adapter)  # what is there has its own
         folder_overrides = [(f, self.environ.get(f.variable)) for f in folders]
@@ -317,7 +317,7 @@ class ContextFactory:
             limits=self.plan.limits,
         )
 
-    def _policy(self, workspace: Workspace, adapter: Adapter, lane: LanePlan) -> SandboxPolicy:
+    def _policy(self, workspace: LaneWorkspace, adapter: Adapter, lane: LanePlan) -> SandboxPolicy:
         return SandboxPolicy(
             state=self.state,
             view=self.view() if self._confines(lane) else View(home=self.home),
@@ -367,7 +367,7 @@ class ContextFactory:
         ]
         return (*own, *further(named, folders))
 
-    def _environment(self, lane: LanePlan, workspace: Workspace) -> dict[str, str]:
+    def _environment(self, lane: LanePlan, workspace: LaneWorkspace) -> dict[str, str]:
         environment = {name: self.environ[name] for name in lane.env_names}
         # The worktree is a stranger's: `.` would have its node run in the agent's place. A lane
         # elsewhere runs ssh or docker here, which are Hydra's.

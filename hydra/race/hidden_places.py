@@ -4,7 +4,6 @@ are hidden, and what the checkout has and a lane has not."""
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,25 +29,6 @@ _MOST = 5
 """Sentences of a run: whatever has more is told by its first."""
 
 _PASSED = frozenset(("passed", "no_tests", "skipped", "interrupted", "not_run"))
-
-_REFUSED_SIGN_IN = re.compile(
-    r"\bE?40[13]\b|\bE404\b|ENEEDAUTH|unauthori[sz]ed|forbidden|authentication|no matching dist",
-    re.I,
-)
-_BUSY = re.compile(r"(Device or )?resource busy|EBUSY", re.I)
-
-_TOOLS = {
-    "npmrc": r"\b(p?npm|yarn|bun)\b",
-    ".yarnrc": r"\byarn\b",
-    ".yarnrc.yml": r"\byarn\b|YN00",
-    "pnpm/rc": r"\bpnpm\b",
-    "pip.conf": r"\bpip\b|Looking in indexes|requirement",
-    "uv.toml": r"\buv\b",
-    "cargo/config.toml": r"\bcargo\b|crate|registry",
-    "condarc": r"conda",
-    "go/env": r"\bgo: |GOPROXY",
-}
-"""Which settings file, by its end, is spoken of where its tool is."""
 
 
 def list_surplus(
@@ -82,8 +62,8 @@ class HiddenPlaces:
     """What of the events of one run is told of its `view`.
 
     `own` are folders of which nothing counts: the checkout, Hydra's state. `settings_file` is the
-    user's own hydra.toml, `run_folder` where the paths in events begin, `mounts` the dependency
-    folders of the lanes. Where nothing confines, nothing is hidden.
+    user's own hydra.toml and `run_folder` where the paths in events begin. Where nothing
+    confines, nothing is hidden.
     """
 
     view: Callable[[], View]
@@ -91,7 +71,6 @@ class HiddenPlaces:
     settings_file: Path
     run_folder: Path
     surplus: Later[Surplus]
-    mounts: tuple[str, ...] = ()
     confined: bool = True
     sentences: list[str] = field(default_factory=list)
     _named: set[object] = field(default_factory=set)
@@ -121,8 +100,6 @@ class HiddenPlaces:
             yield from self._missing(text, kind)
             yield from self._programs(text, kind)
             yield from self._uninstalled(text, kind)
-            yield from self._stripped(text, kind)
-            yield from self._busy(text, kind)
 
     def lacking(self, misses: Iterable[Lack], kind: str) -> Iterator[str]:
         """The sentences of what was not named before, whoever missed it."""
@@ -206,27 +183,6 @@ class HiddenPlaces:
                 name = self._name(module.place)
                 what = f"{name} ({_WHO[kind]} misses the module {module.name})"
                 yield f"{HIDDEN}{what}; {self._way(name)}"
-
-    def _stripped(self, text: str, kind: str) -> Iterator[str]:
-        if not _REFUSED_SIGN_IN.search(text):
-            return
-        for place in self.view().stripped:
-            tool = next((name for end, name in _TOOLS.items() if str(place).endswith(end)), "")
-            if tool and re.search(tool, text) and self._is_new(place):
-                name = self._name(place)
-                what = f"the keys in {name} ({_WHO[kind]} speaks of a refused sign-in)"
-                yield f"{HIDDEN}{what}; {self._way(name)}"
-
-    def _busy(self, text: str, kind: str) -> Iterator[str]:
-        """Of mounts that somebody tried to remove: `rm -rf node_modules && npm ci` stops there."""
-        for line in filter(_BUSY.search, text.splitlines()):
-            named = (mount for mount in self.mounts if Path(mount).name in line)
-            name = max(named, key=lambda name: (name in line, len(name)), default="")
-            if name and self._is_new(Path(name)):
-                yield (
-                    f"{_WHO[kind]} could not remove {name} itself: it is a mount in a lane (busy); "
-                    "removing what is in it works, as `npm ci` does"
-                )
 
     def _is_new(self, what: object) -> bool:
         fresh = what not in self._named

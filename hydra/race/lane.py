@@ -8,10 +8,10 @@ from dataclasses import replace
 import trio
 
 from hydra.log import get_logger
+from hydra.race.answers import answers
 from hydra.race.attempt import attempt
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.lazy_checks import Checks
-from hydra.race.readonly_workspace import answers
 from hydra.records.outcome import Outcome, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Permission
@@ -45,7 +45,7 @@ class Lanes:
         """The lane's outcome with what came of its checks, and its ground gone where `keep` says
         so."""
         context = self._contexts[lane.lane.id]
-        outcome = await self._checks.lane(context, outcome, control, emit)
+        outcome = await self._checks.lane(outcome, control, emit)
         if lane.permission is Permission.PLAN:
             outcome = await trio.to_thread.run_sync(
                 with_plan, self._factory.store, context, outcome

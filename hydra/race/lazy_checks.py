@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hydra.git.background import Later
     from hydra.process.sandbox.view import View
     from hydra.race.checks_phase import CheckEnvironment, CheckPhase
-    from hydra.race.context import AttemptContext, AttemptControl, Emit
+    from hydra.race.context import AttemptControl, Emit
     from hydra.race.preflight import RaceInputs
     from hydra.records.outcome import Outcome
     from hydra.records.plan import RacePlan
@@ -43,13 +43,11 @@ class Checks:
         """Once the first agents run."""
         await self._load().baseline(emit)
 
-    async def lane(
-        self, context: AttemptContext, outcome: Outcome, control: AttemptControl, emit: Emit
-    ) -> Outcome:
+    async def lane(self, outcome: Outcome, control: AttemptControl, emit: Emit) -> Outcome:
         """Once the lane's patch is taken."""
         if not self._plan.checks:
             return outcome
-        return await self._load().lane(context, outcome, control, emit)
+        return await self._load().lane(outcome, control, emit)
 
     async def trials(self, outcomes: Sequence[Outcome], emit: Emit, stop: trio.CancelScope) -> None:
         """Once every lane has ended."""

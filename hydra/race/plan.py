@@ -23,8 +23,8 @@ SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
 
 
-def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
-    """The plan of one race; `unready`: also where no lane could start.
+def make(inputs: PlanInputs) -> RacePlan:
+    """The plan of one race.
 
     Raises `NoAgentReady` where no lane could start, `Refused` where a permission was asked for
     outright that nothing here can confine, or a network of checks that nothing can keep apart.
@@ -32,7 +32,7 @@ def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
     race = inputs.config.race
     permission = race.permission or Permission.FULL_AUTO
     lanes = tuple(plan_lane(inputs, lane) for lane in inputs.lanes)
-    if not unready and all(lane.failure is not None for lane in lanes):
+    if all(lane.failure is not None for lane in lanes):
         failures = tuple(lane.failure for lane in lanes if lane.failure is not None)
         raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
     plan = RacePlan(
@@ -49,7 +49,6 @@ def make(inputs: PlanInputs, *, unready: bool = False) -> RacePlan:
         setup=race.setup if _confines(inputs) or race.setup_trusted else (),
         checks=_checks(inputs),
         checks_parallel=inputs.config.checks.parallel,
-        checks_tree=inputs.config.checks.tree,
         checks_network=inputs.config.checks.network,
         trials=inputs.config.judge.trials,
         keep=race.keep,

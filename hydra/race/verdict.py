@@ -57,7 +57,6 @@ def of_result(
             base,
             [lane for lane in result.get("lanes") or () if isinstance(lane, dict)],
             protected=config.judge.protected_paths,
-            weights=config.judge.weights,
             notes=review_records.notes(folder),
             tests=review_records.telling_tests(folder),
             task=str(manifest.get("prompt") or ""),
@@ -102,7 +101,7 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: 
 
 def _say(document: Mapping[str, Any]) -> None:
     for lane in document["lanes"]:
-        names = ("rank", "mergeable", "state", "reason")
+        names = ("rank", "state", "reason")
         details = {name: lane[name] for name in ("why", "decision", "gates", "reasons")}
         _log.info("judged", **{name: lane[name] for name in ("lane", *names)}, more=details)
     _log.info("verdict", top=document["top"], says=document["says"])
@@ -199,20 +198,19 @@ def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether lanes have what is read of them, and the top is one that may land."""
+    from hydra.ranking.model import is_mergeable
+
     lanes = document.get("lanes")
     if not isinstance(lanes, list) or not all(_is_lane(lane) for lane in lanes):
         return False
     top = document.get("top")
-    return not top or any(
-        lane["lane"] == top and lane["mergeable"] and lane["rank"] for lane in lanes
-    )
+    return not top or any(lane["lane"] == top and is_mergeable(lane) for lane in lanes)
 
 
 def _is_lane(lane: object) -> bool:
     return (
         isinstance(lane, dict)
         and isinstance(lane.get("lane"), str)
-        and isinstance(lane.get("mergeable"), bool)
         and isinstance(lane.get("rank"), int | None)
         and isinstance(lane.get("patch"), dict | None)
         and isinstance(lane.get("decision"), str | None)
@@ -241,17 +239,15 @@ def is_anew(record: RunRecord, verdict: Verdict) -> bool:
 def lands(verdict: Verdict, lane: str) -> bool:
     """Whether it is proved; in a race of one lane without a check, whether nothing speaks against
     it."""
-    from hydra.ranking.model import is_alone, may_land
+    from hydra.ranking.model import is_alone, is_mergeable, may_land
 
     mine = lane_of(verdict, lane)
     alone = is_alone(verdict.get("checked"), verdict["lanes"])
-    return may_land(mine.get("state"), mine.get("mergeable"), alone)
+    return may_land(mine.get("state"), is_mergeable(mine), alone)
 
 
 def _is_fresh(record: RunRecord, document: Verdict) -> bool:
     if document.get("round") != newest_round(record.folder):
-        return False
-    if not all("state" in lane for lane in document["lanes"]):  # an older Hydra's, without states
         return False
     if (record.folder / FOLDER).is_dir():  # agents were asked since: a race itself asks none
         return False

@@ -24,7 +24,6 @@ from hydra.git.file_changes import file_changes, without_texts
 from hydra.git.runner import GitFailed
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch, Remark, Usage
-from hydra.records.request import Weights
 
 RECENT = 20
 """Commits of the base's history that a patch is held against."""
@@ -38,7 +37,6 @@ def evidence(
     lanes: Sequence[Document],
     *,
     protected: Sequence[str] = (),
-    weights: Weights | None = None,
     notes: Sequence[Note] = (),
     tests: Sequence[ReviewTest] = (),
     task: str = "",
@@ -102,7 +100,6 @@ def evidence(
         notes=tuple(notes),
         review_tests=tuple(tests),
         protected=tuple(protected),
-        weights=weights or Weights(),
         history=history,
         hunks=hunks,
         task=task,

@@ -16,7 +16,7 @@ from hydra.checks.record import NAMED, CheckStatus
 from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Score, Verdict
+from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Verdict
 from hydra.ranking.unchecked import folders_of, made_places, untested_places
 
 SCHEMA = 1
@@ -33,7 +33,6 @@ def verdict_document(
     lanes = {lane.lane: lane for lane in evidence.lanes}
     document = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
     touched = _touched(evidence)
-    mergeable = sum(lane.mergeable for lane in verdict.lanes)
     return {
         "schema": SCHEMA,
         "kind": "verdict",
@@ -42,7 +41,6 @@ def verdict_document(
         **{name: result.get(name) for name in ("base_name", "title", "repository")},
         "top": verdict.top or None,
         "says": verdict.says,
-        "mergeable": mergeable,
         "checked": verdict.checked,
         "tested": verdict.tested,
         "interrupted": result.get("interrupted") or None,
@@ -97,7 +95,6 @@ def _lane(
         **{name: document.get(name) for name in ("model", "label")},
         "rank": verdict.rank,
         "tied": list(verdict.tied),
-        "mergeable": verdict.mergeable,
         "state": verdict.state,
         "reason": verdict.reason,
         "decision": verdict.decision or None,
@@ -108,7 +105,6 @@ def _lane(
         "reasons": [_reason(reason) for reason in verdict.reasons],
         "own_version": list(verdict.own_version[:NAMED]),
         "chance": None if verdict.chance is None else round(verdict.chance, 6),
-        "score": _score(verdict.score if verdict.state == "proved" else None),
         "checks": [check_document(result) for result in lane.checks],
         "protected": [
             {
@@ -135,20 +131,6 @@ def _lane(
 def _reason(reason: Reason) -> Document:
     document = asdict(reason)
     return {**document, "file": reason.file or None, "path": reason.path or None}
-
-
-def _score(score: Score | None) -> Document:
-    if score is None:
-        return {"total": None, "dimensions": []}
-    rounded = [
-        {
-            **asdict(dimension),
-            "value": None if dimension.value is None else round(dimension.value, 1),
-        }
-        for dimension in score.dimensions
-    ]
-    total = None if score.total is None else round(score.total, 1)
-    return {"total": total, "dimensions": rounded}
 
 
 def _file(file: FileChange, lanes: Sequence[str]) -> Document:

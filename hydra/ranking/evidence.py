@@ -13,7 +13,6 @@ from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
 from hydra.git.commits import Hunks
 from hydra.records.outcome import Patch, Usage
-from hydra.records.request import Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +57,10 @@ class ReviewTest:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a reviewer (a model) remarked on a lane. It never changes a rank."""
+    """What a reviewer (a model) says of the patches. It never changes a rank."""
 
-    lane: str
     reviewer: str
     text: str
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,6 @@ class Evidence:
     review_tests: tuple[ReviewTest, ...] = ()
     notes: tuple[Note, ...] = ()
     protected: tuple[str, ...] = ()
-    weights: Weights = field(default_factory=Weights)
     history: tuple[EarlierCommit, ...] = ()
     hunks: Hunks = field(default_factory=dict)
     task: str = ""

@@ -327,7 +327,6 @@ _ORDER: Mapping[str, int] = {
             "build",
             "lint",
             "scope",
-            "size",
             "risk",
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from hydra.analysis.equivalence.model import Group, Shared
 
@@ -18,7 +18,7 @@ that it weakens."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
-    agreement, build, lint, scope, risk, unknown or note. `file` is where its numbers
+    agreement, build, lint, scope, risk or unknown. `file` is where its numbers
     stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
     there."""
 
@@ -51,33 +51,14 @@ class WinnerConfidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dimension:
-    """One part of the score. `value` is from 0 to 100, None where it is not known: it then leaves
-    the denominator. `formula` is the sum that gave it, with its numbers."""
-
-    name: str
-    weight: float
-    value: float | None
-    formula: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """The Rust Hydra's score, shown beside the verdict; `total` None where nothing is known."""
-
-    total: float | None
-    dimensions: tuple[Dimension, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LaneVerdict:
     """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
 
     None as a rank: there is no patch to rank. `state` is what it is, and `reason` why, in one
-    sentence. `gates` are the reasons why it is not mergeable,
-    empty where it is; `reasons` all others, the weightiest first; `why` is the one sentence that a
-    table has room for. `chance` is what the tests of all lanes say of it (`selection`), None
-    where there were none that tell lanes apart.
+    sentence. `gates` are the reasons why it is not mergeable, empty where it is; `reasons` all
+    others, the weightiest first; `why` is the one sentence that a table has room for. `chance` is
+    what the tests of all lanes say of it (`selection`), None where there were none that tell lanes
+    apart.
 
     `own_version` are tests that failed on the base and pass by its own version of them alone, or of
     what they stand on.
@@ -89,7 +70,6 @@ class LaneVerdict:
 
     lane: str
     rank: int | None
-    mergeable: bool
     state: State
     reason: str
     tied: tuple[str, ...] = ()
@@ -97,10 +77,14 @@ class LaneVerdict:
     reasons: tuple[Reason, ...] = ()
     why: str = ""
     chance: float | None = None
-    score: Score | None = None
     own_version: tuple[str, ...] = ()
     decision: str = ""
     agreed: bool = True
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether it has a patch and nothing speaks against it."""
+        return self.rank is not None and not self.gates
 
 
 Cell = Literal["passed", "failed", "not run", "not tried", "own"]
@@ -159,7 +143,6 @@ class Verdict:
     shared: tuple[Shared, ...] = ()
     picks: tuple[str, ...] = ()
     not_tried: tuple[str, ...] = ()
-    notes: tuple[Reason, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -173,6 +156,11 @@ def is_alone(checked: object, lanes: Sized) -> bool:
     """Whether no check ran in a race of one lane: there is nothing to choose, and nothing to choose
     by is missed."""
     return checked is False and len(lanes) == 1
+
+
+def is_mergeable(lane: Mapping[str, Any]) -> bool:
+    """Whether a lane of a verdict's document has a patch, and nothing speaks against it."""
+    return lane.get("rank") is not None and not lane.get("gates")
 
 
 Way = Literal["itself", "name", "yes", "override"]

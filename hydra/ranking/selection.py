@@ -29,9 +29,6 @@ are fewer, `CAP` of them."""
 FEW = 3
 """So many tests of an author weigh in full, however few the middle lane has."""
 
-TOLERANCE = 1e-9
-"""Chances that differ by less, in proportion, are a tie."""
-
 _RIGHT = (4.0, 1.0)
 """Of lanes. Each Beta is (successes, failures) that are taken as seen before."""
 _TRUE_OF_RIGHT = (1.0, 1.0)
@@ -109,17 +106,6 @@ def chances(
         for group in range(len(table.groups))
     ]
     return tuple(min(1.0, of_group[table.group_of[number]]) for number in range(candidates))
-
-
-def order(values: Sequence[float]) -> tuple[int, ...]:
-    """The rank of each chance, from 1; those that are tied share a rank, and the next skips it."""
-    ranks = [0] * len(values)
-    leader, rank = float("inf"), 0
-    for place, index in enumerate(sorted(range(len(values)), key=lambda index: -values[index]), 1):
-        if leader - values[index] > TOLERANCE * leader or not rank:
-            leader, rank = values[index], place
-        ranks[index] = rank
-    return tuple(ranks)
 
 
 def telling(tests: Sequence[Test]) -> tuple[Test, ...]:

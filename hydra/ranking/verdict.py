@@ -30,7 +30,6 @@ from hydra.ranking.model import (
 from hydra.ranking.ranks import Measure, deciding_measure, rank_groups
 from hydra.ranking.results import RAN, LaneResults, standing
 from hydra.ranking.scope import scope
-from hydra.ranking.score import scores
 from hydra.ranking.selection import chances, telling
 from hydra.ranking.state import LaneState, fixed, ruling
 from hydra.ranking.together import picks_of_both
@@ -42,12 +41,10 @@ def rank(evidence: Evidence) -> Verdict:
     ranking_state = _RankingState.of(evidence)
     order = rank_groups(ranking_state.patched, ranking_state.measures)
     places = _places(order)
-    scored = scores(evidence)
     lanes = [
         LaneVerdict(
             lane=lane,
             rank=place,
-            mergeable=not ranking_state.gates[lane],
             state=ranking_state.rulings[lane].state,
             reason=ranking_state.rulings[lane].reason,
             tied=tuple(name for name in group if name != lane),
@@ -55,7 +52,6 @@ def rank(evidence: Evidence) -> Verdict:
             reasons=(reasons := ranking_state.reasons(lane)),
             why=explain.why(ranking_state.gates[lane], reasons),
             chance=ranking_state.chances.get(lane),
-            score=scored.get(lane),
             own_version=own_version(ranking_state.lane_results[lane]),
             decision=ranking_state.decisions[lane].text if lane in ranking_state.decisions else "",
             agreed=lane not in ranking_state.decisions or lane in ranking_state.agreed,
@@ -80,10 +76,6 @@ def rank(evidence: Evidence) -> Verdict:
         shared=ranking_state.shared,
         picks=_picks(top, order, ranking_state),
         not_tried=explain.not_tried(evidence),
-        notes=tuple(
-            Reason(kind="note", text=f"{note.reviewer} on {note.lane}: {note.text}", path=note.path)
-            for note in evidence.notes
-        ),
     )
 
 
@@ -345,7 +337,6 @@ def _without(lane: LaneEvidence, ranking_state: _RankingState) -> LaneVerdict:
     return LaneVerdict(
         lane=lane.lane,
         rank=None,
-        mergeable=False,
         state=lane_state.state,
         reason=lane_state.reason,
         gates=reasons,

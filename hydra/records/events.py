@@ -62,8 +62,6 @@ HYDRA_KINDS: Mapping[str, str] = {
 }
 """Hydra's own kinds, with what each means and carries."""
 
-KINDS = frozenset(AGENT_KINDS) | frozenset(HYDRA_KINDS)
-
 
 # The records below are tuples: a frozen dataclass takes three times as long to make, and lanes
 # make them by the hundred thousand.

@@ -110,7 +110,6 @@ class RacePlan:
     setup: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     checks_parallel: int = 1
-    checks_tree: str = "clean"
     checks_network: str = "host"
     checks_on_host: tuple[str, ...] = ()
     """Checks that do not start without the machine's network, where the others have their own."""

@@ -131,17 +131,6 @@ class Limits:
     retention_bytes: int = 20 * 1000**3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """What each dimension weighs in the score that is shown beside a verdict, in points."""
-
-    build: float = 30
-    test: float = 30
-    lint: float = 15
-    scope: float = 15
-    speed: float = 10
-
-
 class TrialCap(NamedTuple):
     """What the trials of one race may cost together: runs of a check, and seconds by the clock."""
 

@@ -40,7 +40,7 @@ def compare_text(
         separated(verdict, width),
         _between(verdict, width),
         _listed("not tried", _untried(verdict), width),
-        _listed("a reviewer's remarks (they change no rank)", _notes(verdict, lanes), width),
+        *_reviews(verdict, width),
         looks(documents, width),
         _listed("warnings", strings(verdict, "warnings"), width),
         [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
@@ -129,11 +129,9 @@ def _shared(verdict: Data) -> Iterator[str]:
         yield f"{of} changed {what}: {', '.join(lanes)}"
 
 
-def _notes(verdict: Data, lanes: Collection[str]) -> list[str]:
-    notes = [row for row in records(verdict, "notes") if not lanes or text(row, "lane") in lanes]
-    return [
-        f"{text(note, 'lane')}: {text(note, 'text')} ({text(note, 'reviewer')})" for note in notes
-    ]
+def _reviews(verdict: Data, width: int | None) -> Iterator[list[str]]:
+    for note in records(verdict, "notes"):
+        yield [ranking.review_title(note), *bullets(ranking.review_lines(note), width)]
 
 
 def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:

@@ -124,7 +124,7 @@ def _checks(plan: RacePlan) -> Document:
     return {
         "commands": [check._asdict() for check in plan.checks],
         "parallel": plan.checks_parallel,
-        "tree": plan.checks_tree,
+        "tree": "clean",
         "network": plan.checks_network,
         "on_host": list(plan.checks_on_host),
         "trials": plan.trials._asdict(),

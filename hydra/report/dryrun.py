@@ -111,7 +111,7 @@ def _dependencies(plan: RacePlan) -> str:
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
     if not plan.checks:
         return []
-    how = f"{plan.checks_tree} tree, {_CHECKS_NETWORK[plan.checks_network]}"
+    how = f"clean tree, {_CHECKS_NETWORK[plan.checks_network]}"
     limits = f"{duration(plan.limits.check)}, {size(plan.limits.check_bytes)} of output each"
     lines = [
         (
@@ -170,10 +170,7 @@ def _patch_limits(limits: Limits) -> str:
 
 
 def _retention(limits: Limits) -> str:
-    return (
-        f"go by themselves after {format_duration(limits.retention)} or over "
-        f"{size(limits.retention_bytes)}, if they hold no work"
-    )
+    return f"go by themselves after {format_duration(limits.retention)}, if they hold no work"
 
 
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
@@ -222,6 +219,4 @@ def _budget(budget: Budget) -> str:
 
 def _verdict(plan: RacePlan) -> str:
     able = sum(1 for lane in plan.lanes if lane.failure is None)
-    if not plan.lanes:
-        return "nothing was started: no agent is ready"
     return f"nothing was started: {able} of {plural(len(plan.lanes), 'lane')} would start"

@@ -22,7 +22,6 @@ LIMIT = 65_536
 ROWS = 40
 """Rows of a table, sentences of a list: more are counted."""
 
-_NAMED = {"test": "tests", "scope": "diff scope"}
 _ROOM = 400
 """Characters that stay free for the last lines."""
 
@@ -41,7 +40,10 @@ def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
         _cross(verdict),
         _separated(verdict),
         _details("Not tried", _listed(strings(verdict, "not_tried"))),
-        _details("A reviewer's remarks (they change no rank)", _listed(_notes(verdict, lanes))),
+        *(
+            _details(ranking.review_title(note), _listed(ranking.review_lines(note)))
+            for note in records(verdict, "notes")
+        ),
         _details("Warnings", _listed(strings(verdict, "warnings"))),
     ]
     return _capped([block for block in blocks if block], verdict)
@@ -178,14 +180,6 @@ def _separated(verdict: Data) -> str:
 def _gives(gives: Data) -> Iterator[str]:
     for lane in gives:
         yield f"{code(lane, 60)} {inert(' '.join(text(gives, lane).split()))}"
-
-
-def _notes(verdict: Data, lanes: Collection[str]) -> list[str]:
-    return [
-        f"{text(note, 'lane')}: {text(note, 'text')} ({text(note, 'reviewer')})"
-        for note in records(verdict, "notes")
-        if not lanes or text(note, "lane") in lanes
-    ]
 
 
 def _listed(sentences: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from hydra.ranking.model import Way, is_alone, may_land, way_to_land
+from hydra.ranking.model import Way, is_alone, is_mergeable, may_land, way_to_land
 from hydra.records.outcome import Status
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS
@@ -135,6 +135,16 @@ def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str
     return looks, f"{text(verdict, 'check_now') or 'hydra check'}{of_run}", when
 
 
+def review_title(note: Data) -> str:
+    """Whose review it is."""
+    return f"{gist(text(note, 'reviewer'))} on the patches (it changes no rank)"
+
+
+def review_lines(note: Data) -> list[str]:
+    """Its lines that hold anything."""
+    return [clean(line) for line in text(note, "text").splitlines() if line.strip()]
+
+
 def tied_for_first(verdict: Data) -> list[str]:
     """The lanes between which a verdict does not choose; [] where it names one or none may land."""
     if text(verdict, "top"):
@@ -144,7 +154,7 @@ def tied_for_first(verdict: Data) -> list[str]:
     first = [
         lane
         for lane in lanes
-        if number(lane, "rank") == 1 and may_land(text(lane, "state"), lane.get("mergeable"), alone)
+        if number(lane, "rank") == 1 and may_land(text(lane, "state"), is_mergeable(lane), alone)
     ]
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
@@ -163,7 +173,7 @@ def question(lane: Data, verdict: Data) -> str:
 def _way(lane: Data, verdict: Data) -> Way:
     decided = (text(lane, "decision"), lane.get("agreed"))
     alone = is_alone(verdict.get("checked"), records(verdict, "lanes"))
-    return way_to_land(text(lane, "state"), lane.get("mergeable"), alone, *decided)
+    return way_to_land(text(lane, "state"), is_mergeable(lane), alone, *decided)
 
 
 def gate_paths(lane: Data) -> frozenset[str]:
@@ -284,7 +294,7 @@ def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
 
 def _separation(verdict: Data, of_run: str) -> list[str]:
     """How mergeable patches may be told apart that nothing chooses between, unless it was tried."""
-    able = [lane for lane in records(verdict, "lanes") if lane.get("mergeable") is True]
+    able = [lane for lane in records(verdict, "lanes") if is_mergeable(lane)]
     if len(able) < 2 or verdict.get("checked") is not True or record(verdict, "separated"):
         return []
     agent = quote(text(able[0], "adapter"))

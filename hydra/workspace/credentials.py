@@ -24,13 +24,23 @@ from hydra.adapters.config_dirs import named_place
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.containment import folder_below
 from hydra.workspace import reports
-from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copies import copy_bounded
 from hydra.workspace.renewal import Renewal, is_signed_out, renew
 from hydra.workspace.trust import add_writable, withdraw_trust
 
 _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
+
+
+class SignInNotice(NamedTuple):
+    """What came of a lane's renewed sign-in: `fields` of the user's own `file` are renewed, or it
+    stays as it is, by `refusal`. `stray` and `consumed` are as in `Renewal`."""
+
+    file: Path
+    fields: tuple[str, ...] = ()
+    refusal: str = ""
+    stray: bool = False
+    consumed: bool = False
 
 
 class _Synced(NamedTuple):
@@ -203,7 +213,7 @@ class _Files:
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> _Files:
-        """Raises `KeyError` and `TypeError` for what is none, as an older Hydra's."""
+        """Raises `KeyError` and `TypeError` for what is none."""
         return cls(
             Path(record["copy"]),
             Path(record["root"]),
@@ -421,7 +431,7 @@ class ConfigCopies:
 
 def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
     """As `ConfigCopies.give_back`, by what `lent()` gave. Raises `OSError`, and `KeyError` and
-    `TypeError` for what is none, as an older Hydra's."""
+    `TypeError` for what is none."""
     records = lent if isinstance(lent, list) else []
     return [notice for record in records for notice in give_back_left(record, refused=refused)]
 

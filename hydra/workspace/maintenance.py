@@ -10,7 +10,8 @@ import trio
 
 from hydra.records.transcript import AgentTranscript
 from hydra.text import join_names
-from hydra.workspace.contract import SignInNotice, Workspace
+from hydra.workspace.credentials import SignInNotice
+from hydra.workspace.private import LaneWorkspace
 
 SETTLE_AFTER = 1.5
 """Seconds after opening before the collector's index is refreshed: git calls a file racy that was
@@ -23,7 +24,7 @@ SIDE_FILES = 5.0
 Tell = Callable[[SignInNotice], None]
 
 
-async def maintain(workspace: Workspace, transcript: AgentTranscript, tell: Tell) -> None:
+async def maintain(workspace: LaneWorkspace, transcript: AgentTranscript, tell: Tell) -> None:
     """What is done while an agent thinks: a warm index, and fresh credentials. Until cancelled."""
     await trio.sleep(SETTLE_AFTER)
     await trio.to_thread.run_sync(_quietly, workspace.warm_index)
@@ -37,7 +38,7 @@ async def maintain(workspace: Workspace, transcript: AgentTranscript, tell: Tell
 
 
 async def sync_credentials_back(
-    workspace: Workspace, transcript: AgentTranscript, tell: Tell
+    workspace: LaneWorkspace, transcript: AgentTranscript, tell: Tell
 ) -> str:
     """Renewed tokens go to the user's own folder, whatever else is being ended.
 
@@ -76,12 +77,12 @@ def notice_data(notice: SignInNotice) -> dict[str, object]:
     }
 
 
-def _tell(workspace: Workspace, tell: Tell, *, last: bool = False) -> None:
+def _tell(workspace: LaneWorkspace, tell: Tell, *, last: bool = False) -> None:
     for notice in workspace.sign_in_notices(last=last):
         tell(notice)
 
 
-async def side_files(workspace: Workspace, patterns: Iterable[str]) -> dict[str, bytes]:
+async def side_files(workspace: LaneWorkspace, patterns: Iterable[str]) -> dict[str, bytes]:
     """What stands in the agent's own records, by pattern; what cannot be read soon is not there."""
     contents: dict[str, bytes] = {}
 

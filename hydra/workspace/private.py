@@ -7,12 +7,13 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydra.errors import Refused
+from hydra.errors import HydraError, Refused
 from hydra.git import patches as patch_git
 from hydra.git import worktree as lane_git
 from hydra.git.attributes import asks_for_lfs, content, runs_lfs
@@ -27,9 +28,8 @@ from hydra.records.request import Limits
 from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
-from hydra.workspace.contract import SignInNotice
 from hydra.workspace.copies import copy_exact
-from hydra.workspace.credentials import ConfigCopies
+from hydra.workspace.credentials import ConfigCopies, SignInNotice
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME
@@ -101,7 +101,11 @@ class LaneWorkspace:
         self._lent = tuple(lent)
         self._noted = ""
         self.unsynced_credentials = False
-        """Whether `give_back` failed at last, or refused what may be renewed: it is here alone."""
+        """Whether `sync_credentials_back` failed at last, or refused what may be renewed: it is
+        here alone."""
+        self.reads_only = False
+        """Whether its patch is always empty: what its agent writes is named in `wrote`, no more."""
+        self.wrote: tuple[str, ...] = ()
 
     @property
     def writable(self) -> tuple[Path, ...]:
@@ -161,7 +165,7 @@ class LaneWorkspace:
         """One walk of the worktree, and of what was installed beside it."""
         layer = self._placement.layer
         for top in (self.worktree, *((layer.upper,) if layer else ())):
-            changed = tree.changed_since(top, when, future=False)
+            changed = tree.changed_since(top, when)
             if changed is not None:
                 return changed
         return None
@@ -178,7 +182,14 @@ class LaneWorkspace:
         secrets_in: Count | None = None,
     ) -> Patch:
         """Takes the worktree as a commit in patches.git; again where a git of it was killed, or
-        had to do without processes or memory."""
+        had to do without processes or memory. Raises `WorktreeLost`; all other trouble is the
+        patch's incomplete. `secrets_in` counts secrets: a file that holds more than before is
+        named in the notes."""
+        if self.reads_only:
+            with suppress(HydraError, OSError):
+                written = sorted(self.written())
+                self.wrote = tuple(path.decode("utf-8", "backslashreplace") for path in written)
+            return Patch(commit=self._base, base=self._base)
         for wait in (*WAITS, None):
             try:
                 with scratch(self._index.parent) as place:
@@ -225,14 +236,16 @@ class LaneWorkspace:
         return self._settings.changed()
 
     def sync_credentials_back(self, *, refused: bool = False) -> None:
-        """Renewed tokens to the user's folder."""
+        """Renewed tokens go to the user's folder, unless the user's own have moved; `refused`: by
+        the lane's own word its service refused the sign-in."""
         self.unsynced_credentials = True
         self._settings.give_back(refused=refused)
         self._note()
         self.unsynced_credentials = self._settings.withheld
 
     def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
-        """What came of that."""
+        """What went back since this was last called; at `last` also what is refused, which might
+        have gone back later (a refusal of the service is seen after its renewal)."""
         return self._settings.sign_in_notices(last=last)
 
     def refresh_credentials(self) -> None:
@@ -253,7 +266,8 @@ class LaneWorkspace:
                 tree.remove(folder)
 
     def remove(self) -> None:
-        """Worktree, repository and home; never the record or the patches."""
+        """Worktree, repository and home, whatever permissions the agent left; never the record or
+        the patches. Raises `OSError`."""
         _log.debug("ground is removed", ground=self._folder)
         if layer := self._placement.layer:
             self._placement = replace(self._placement, layer=layer.unmounted())

@@ -13,18 +13,18 @@ _TICK_NS = 10_000_000
 """The kernel stamps files by a clock that ticks: up to 10 ms behind the one `when` is read from."""
 
 
-def changed_since(top: Path, when: float, *, future: bool = True) -> float | None:
+def changed_since(top: Path, when: float) -> float | None:
     """When anything but .git last changed, if that is after `when` (wall-clock seconds), or None.
 
     By ctime: an agent can set an mtime, into the future too, and a ctime cannot be set. One walk;
-    it needs no earlier state. A tree that is gone is unchanged. Without `future`, what bears a time
-    that has not come yet says nothing: it is from before the clock was set back.
+    it needs no earlier state. A tree that is gone is unchanged. What bears a time that has not come
+    yet says nothing: it is from before the clock was set back.
     """
     newest = int(when * 1e9) - _TICK_NS
     before = newest
     waiting = [os.fspath(top)]
     with suppress(OSError):
-        newest = _later(newest, os.lstat(top).st_ctime_ns, future)
+        newest = _later(newest, os.lstat(top).st_ctime_ns)
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
@@ -32,15 +32,14 @@ def changed_since(top: Path, when: float, *, future: bool = True) -> float | Non
                     continue
                 with suppress(OSError):  # it vanished: its folder's ctime says so
                     stamp = entry.stat(follow_symlinks=False).st_ctime_ns
-                    newest = _later(newest, stamp, future)
+                    newest = _later(newest, stamp)
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
     return newest / 1e9 if newest > before else None
 
 
-def _later(newest: int, stamp: int, future: bool) -> int:
-    later = stamp > newest and (future or stamp <= time.time_ns() + _TICK_NS)
-    return stamp if later else newest
+def _later(newest: int, stamp: int) -> int:
+    return stamp if newest < stamp <= time.time_ns() + _TICK_NS else newest
 
 
 def remove(top: Path) -> None:

@@ -6,8 +6,6 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
-
 from hydra.cli.merge import command as merge_command
 from tests.conftest import git
 from tests.support.landings import RUN
@@ -102,32 +100,6 @@ def test_a_whole_lane_and_a_part_of_another(made: Made, show: Open) -> None:
     assert code == 0, text
     assert "CHANGELOG.md" in text
     assert "src/pager.py" in text
-
-
-@pytest.mark.parametrize(
-    ("file", "lanes", "conflict"),
-    [
-        ("pager.py", ("codex", "claude"), True),  # both change the line of pages, each its own way
-        ("pager.py", ("codex", "codex-2"), False),  # what both change is one change
-        ("test_pager.py", ("codex", "claude"), True),
-        ("test_pager.py", ("codex", "cursor-agent"), False),  # each in its own place
-    ],
-)
-def test_conflicts_are_named_as_the_landing_finds_them(
-    made: Made, show: Open, file: str, lanes: tuple[str, str], conflict: bool
-) -> None:
-    page = show("small", "changes").page
-    open_file(page, file)
-    for lane in lanes:
-        page.locator("#file .choices button").filter(has_text=lane).first.click()
-        page.get_by_label(f"Take this file from {lane}", exact=True).check()
-    code, text = dry_run(made("small"), the_line(page))
-    assert (code == 5) == conflict, text
-    shown = page.locator("#picks .conflicts")
-    assert shown.count() == int(conflict)
-    if conflict:
-        assert file in shown.inner_text()
-        assert f"{lanes[0]} and {lanes[1]}" in shown.inner_text()
 
 
 def test_names_that_a_shell_would_read_are_quoted(made: Made, show: Open) -> None:

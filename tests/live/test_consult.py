@@ -1,4 +1,4 @@
-"""The real Claude Code and Codex asked about patches: remarks, tests, and nothing written."""
+"""The real Claude Code and Codex asked about patches: a review, tests, and nothing written."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ RACE: dict[str, Any] = {
     ]
 }
 TEXT = "What of no items at all?"
-REMARK = {"patch": "B", "path": "pager.py", "line": 2, "severity": "high", "text": TEXT}
-REVIEW = f"```json\n{json.dumps([REMARK])}\n```"
+REVIEW = f"Patch B: {TEXT}"
 WRITES = [
     {"kind": "write_file", "path": "evil.txt", "text": "evil\n"},
     {"kind": "shell", "command": "echo evil > evil-too.txt"},
@@ -113,9 +112,7 @@ def test_a_review_that_tries_to_write(make_place: MakePlace, agent: str) -> None
 
     record = json.loads((folder / "consult/1/answer.json").read_text())
     lane = record["patches"]["B"]
-    assert [(row["lane"], row["reviewer"], row["text"]) for row in after["notes"]] == [
-        (lane, agent, f"line 2: {TEXT}")
-    ], stderr
+    assert after["notes"] == [{"reviewer": agent, "text": f"{lane}: {TEXT}"}], stderr
     assert [(row["lane"], row["rank"]) for row in after["lanes"]] == [
         (row["lane"], row["rank"]) for row in before["lanes"]
     ]

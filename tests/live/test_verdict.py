@@ -95,11 +95,11 @@ def test_one_is_right_and_one_weakens_a_test(make_place: MakePlace) -> None:
         (check,) = race.lane(lane)["checks"]
         assert check["says"] == "2 passed", str(race)
     verdict = json.loads(said(place, 0, "compare", "--json"))
-    assert (verdict["top"], verdict["mergeable"]) == ("claude", 1)
+    assert verdict["top"] == "claude"
     right, weak = verdict["lanes"]
-    assert [(row["lane"], row["rank"], row["mergeable"]) for row in (right, weak)] == [
-        ("claude", 1, True),
-        ("codex", 2, False),
+    assert [(row["lane"], row["rank"], row["state"]) for row in (right, weak)] == [
+        ("claude", 1, "proved"),
+        ("codex", 2, "held_back"),
     ]
     assert right["gates"] == []
     document = {row["kind"]: row["text"] for row in right["reasons"]}

@@ -27,7 +27,6 @@ _INTROS = {
     "check names them all: a flag, HYDRA_CHECK, the repository's file, your own.",
     "judge": "The verdict, and what it may try beyond the checks: the base's tests on each patch, "
     "each lane's new tests on the others.",
-    "judge.weights": "The score beside the verdict; the rank does not follow it.",
     "retry": "A lane that failed by no fault of its own is tried again from the base, if it has "
     "changed nothing. Each try costs.",
     "hooks": "Your own commands around a race; each gets a JSON document on its standard input.",

@@ -228,7 +228,7 @@ class Storm:
     def _look(self, done: Round, user: User) -> Iterator[str]:
         user.all()
         yield from self._compare(done)
-        commands = [("runs", "show"), ("export", "claude"), ("compare",)]
+        commands = [("runs", "show"), ("diff", "claude", "--mbox"), ("compare",)]
         commands.append(("merge", "codex", "--dry-run", "--override", "the storm's"))
         command = self.chance.choice(commands)
         shown = self.hydra.run(*command)

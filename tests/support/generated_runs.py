@@ -142,7 +142,9 @@ def runs(draw: Draw) -> Evidence:
         tests={path: test_file.text() for path, test_file in world.suite.items()},
         paths=frozenset({CODE, *world.suite}),
         review_tests=tuple(_asked(draw, world, lanes, evidences)),
-        notes=tuple(Note(lane.name, "gemini", "reads well") for lane in lanes[: _rarely(draw, 9)]),
+        notes=tuple(
+            Note("gemini", f"{lane.name} reads well") for lane in lanes[: _rarely(draw, 9)]
+        ),
         protected=("secret/",),
     )
 

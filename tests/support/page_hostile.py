@@ -80,10 +80,7 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         lane(
             "constructor",
             2,
-            score={
-                "total": float("nan"),
-                "dimensions": [{"name": harm, "weight": 1, "value": None, "formula": harm}],
-            },
+            chance=float("nan"),
         ),
     ]
     document = verdict(
@@ -107,7 +104,7 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         groups=[{"kind": "__proto__", "lanes": [harm]}],
         shared=[{"path": harm, "name": harm, "lanes": [harm]}],
         not_tried=[harm],
-        notes=[{"lane": "codex", "reviewer": harm, "text": harm, "path": harm}],
+        notes=[{"reviewer": harm, "text": harm}],
         separated={
             "agent": harm,
             "tests": [{"id": harm}],

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.conftest import make_repository
 from tests.support.page_ends import ends
 from tests.support.page_hostile import hostile
-from tests.support.page_large import crossing, large, one_diff
+from tests.support.page_large import large, one_diff
 from tests.support.page_small import small
 from tests.support.pages import PageRun
 
@@ -24,7 +24,6 @@ KINDS: Mapping[str, Callable[[Path, Path], PageRun]] = {
     "small": small,
     "hostile": hostile,
     "ends": ends,
-    "crossing": crossing,
     "one_diff": one_diff,
     "many": many,
 }

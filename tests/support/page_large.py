@@ -7,7 +7,6 @@ from pathlib import Path
 from tests.conftest import git
 from tests.support.landings import Shelf
 from tests.support.pages import (
-    Files,
     PageRun,
     check,
     commit_files,
@@ -15,7 +14,6 @@ from tests.support.pages import (
     lane,
     patch,
     reason,
-    score,
     steps,
     tested,
     usage,
@@ -62,7 +60,6 @@ def large(
                     reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
                 ]
                 * 5,
-                score=score(90.0 - number, 100, 90, 80, None, 60),
                 checks=[outcome] if tests else [],
                 patch=patch(files, files * lines, files * lines),
                 files=[
@@ -133,40 +130,3 @@ def one_diff(repo: Path, scratch: Path, lines: int = 20_000) -> PageRun:
         shelf, "claude", {"src/long.py": text.replace("z = y\n", "z = y or None  # zero\n")}
     )
     return PageRun(shelf, verdict(shelf, [lane("codex", 1), lane("claude", 2)]))
-
-
-def crossing(repo: Path, scratch: Path) -> PageRun:
-    """Lanes whose patches meet each other in every way that one file and one name allow."""
-    lines = [f"line {n}\n" for n in range(1, 31)]
-    write(repo, {"text.txt": "".join(lines), "run.sh": "echo\n", "old.txt": "1\n2\n3\n4\n5\n6\n"})
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Thirty lines")
-    shelf = Shelf.of(repo, scratch)
-
-    def text(*changes: tuple[int, int, str]) -> str:
-        names = list(lines)
-        for start, end, new in sorted(changes, reverse=True):
-            names[start - 1 : end - 1] = [new] if new else []
-        return "".join(names)
-
-    lanes: dict[str, Files] = {
-        "change-10": {"text.txt": text((10, 11, "ten\n"))},
-        "other-10": {"text.txt": text((10, 11, "TEN\n"))},
-        "same-and-20": {"text.txt": text((10, 11, "ten\n"), (20, 21, "twenty\n"))},
-        "change-11": {"text.txt": text((11, 12, "eleven\n"))},
-        "change-12": {"text.txt": text((12, 13, "twelve\n"))},
-        "before-10": {"text.txt": text((10, 10, "new\n"))},
-        "after-10": {"text.txt": text((11, 11, "new\n"))},
-        "gone-9": {"text.txt": text((9, 10, ""))},
-        "end": {"text.txt": text((31, 31, "more\n"))},
-        "no-newline": {"text.txt": text((30, 31, "line 30"))},
-        "executable": {"text.txt": text(), "run.sh": "echo\n", "old.txt": None},
-        "edit-run": {"run.sh": "echo 2\n"},
-        "new-a": {"fresh": "a\n"},
-        "new-b": {"fresh": "b\n"},
-        "new-folder": {"fresh/inside": "a\n"},
-        "edit-old": {"old.txt": "1\n2\n3\n4\n5\nsix\n"},
-    }
-    for name, files in lanes.items():
-        commit_files(shelf, name, files, {"run.sh": "100755" if name == "executable" else "100644"})
-    return PageRun(shelf, verdict(shelf, [lane(name, n) for n, name in enumerate(lanes, 1)]))

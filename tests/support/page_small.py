@@ -16,7 +16,6 @@ from tests.support.pages import (
     lane,
     patch,
     reason,
-    score,
     steps,
     tested,
     usage,
@@ -150,7 +149,6 @@ def _small_document(shelf: Shelf) -> Document:
                 reason("size", "+5 -2 in 2 files: the smallest that is mergeable"),
             ],
             chance=0.93,
-            score=score(96.4, 100, 100, None, 92, 71),
             checks=[
                 check(
                     "passed",
@@ -208,7 +206,6 @@ def _small_document(shelf: Shelf) -> Document:
                 ),
             ],
             chance=0.93,
-            score=score(91.0, 100, 100, None, 64, 88),
             checks=[
                 check(
                     "passed",
@@ -240,7 +237,6 @@ def _small_document(shelf: Shelf) -> Document:
                 reason("base", "test_count still fails", "checks/1/codex-2/pytest.json"),
             ],
             chance=0.21,
-            score=score(70.2, 100, 66.7, None, 95, 0),
             checks=[
                 check(
                     "failed",
@@ -370,11 +366,6 @@ def _small_document(shelf: Shelf) -> Document:
         ],
         not_tried=["claude's new test was not tried on codex-2: the limit of 40 runs was reached"],
         notes=[
-            {
-                "lane": "claude",
-                "reviewer": "codex",
-                "text": "footer need not change for this task",
-                "path": "src/pager.py",
-            }
+            {"reviewer": "codex", "text": "claude: footer need not change for this task"},
         ],
     )

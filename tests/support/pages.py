@@ -98,8 +98,8 @@ def lane(name: str, rank: int | None, *, mergeable: bool = True, **document: Any
     data: Document = {
         **{"state": state, "reason": document.get("why", "")},
         **{"lane": name, "adapter": name.split("-")[0], "model": None, "label": name.title()},
-        **{"rank": rank, "tied": [], "mergeable": mergeable, "status": "completed", "why": ""},
-        **{"gates": [], "reasons": [], "chance": None, "score": None, "checks": []},
+        **{"rank": rank, "tied": [], "status": "completed", "why": ""},
+        **{"gates": [], "reasons": [], "chance": None, "checks": []},
         **{"protected": [], "patch": None, "files": [], "usage": usage(), "seconds": 61.0},
         "message": "",
     }
@@ -126,7 +126,6 @@ def verdict(shelf: Shelf, lanes: list[Document], **document: Any) -> Document:
         **{"base_name": "main", "title": "Fix the pager", "repository": str(shelf.repo)},
         **{"top": lanes[0]["lane"] if lanes else None, "says": "one is ahead"},
         "checked": True,
-        "mergeable": sum(row["mergeable"] for row in lanes),
         "confidence": {"word": "unknown", "share": None, "why": ""},
         **{"lanes": lanes, "baseline": [], "cross": [], "groups": [], "shared": []},
         **{"not_tried": [], "notes": [], "separated": None, "exit_code": 0, "warnings": []},
@@ -149,22 +148,6 @@ def patch(files: int, added: int, deleted: int) -> Document:
 def tested(passed: int, failed: int) -> Document:
     document: Document = {"source": "junit", "passed": passed, "failed": failed, "skipped": 0}
     return {**document, "failing": []}
-
-
-def score(total: float, *values: float | None) -> Document:
-    names = (("build", 30), ("test", 30), ("lint", 15), ("scope", 15), ("speed", 10))
-    sums = {
-        "build": "100 x 1 of 1 build checks pass",
-        "test": "100 x passed / (passed + failed)",
-        "lint": "no lint check was run",
-        "scope": "100 - 4 x (files - 1) - lines / 50",
-        "speed": "100 x fastest / own time",
-    }
-    dimensions = [
-        {"name": name, "weight": weight, "value": value, "formula": sums[name]}
-        for (name, weight), value in zip(names, values, strict=True)
-    ]
-    return {"total": total, "dimensions": dimensions}
 
 
 def event(seq: int, mono: float, kind: str, lane: str = "", **data: Any) -> Event:

@@ -867,9 +867,6 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      lambda facts, lane, groups: facts.change(lane, groups["test"]) is not None),
     ("alone in", r"is alone in touching (?:\d+ files: )?{paths}", _alone_in),
     ("deletes", r"deletes (?:\d+ files: )?{paths}", _deletes),
-    ("form", r"changes only layout, comments or the order of imports in {paths}", _touches),
-    ("large", r"changes {n} lines, [\d.,]+ times as many as (?:the other lane|the median of the "
-     r"\d other lanes) \([\d.,]+\)", _is_known),
     ("hard coded", r"(?:but )?(?:gives|answers) [^;]+", _is_known),
     # What it asks of old tests.
     ("asks else", "asks something else of {tests}", _asks_else),

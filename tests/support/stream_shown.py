@@ -177,5 +177,5 @@ def _verdict(document: dict[str, Any]) -> dict[str, Any]:
         "base": PLAN.task.base,
         "folder": "/var/lib/hydra",
         "warnings": lane["warnings"],
-        "lanes": [{**lane, "rank": 1, "why": data, "gates": gates, "mergeable": False}],
+        "lanes": [{**lane, "rank": 1, "why": data, "gates": gates}],
     }

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hydra.ranking.model import is_mergeable
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -160,7 +161,7 @@ class Judged:
     def mergeable(self) -> set[str]:
         """What the mergeable lanes do."""
         lanes = self.document["lanes"]
-        return {row["lane"].removeprefix(f"{AGENT}-") for row in lanes if row["mergeable"]}
+        return {row["lane"].removeprefix(f"{AGENT}-") for row in lanes if is_mergeable(row)}
 
     def top(self) -> str | None:
         """What the lane to land does."""
@@ -171,7 +172,7 @@ class Judged:
         """All of it, for a failure."""
         lines = [f"top {self.document['top']}: {self.document['says']}"]
         for document in self.document["lanes"]:
-            head = f"{document['rank']} {document['lane']} {document['mergeable']}"
+            head = f"{document['rank']} {document['lane']} {document['state']}"
             lines.append(f"{head} tied {document['tied']}")
             lines.append(f"    why: {document['why']}")
             lines += [

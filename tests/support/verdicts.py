@@ -43,19 +43,6 @@ def reason(kind: str, text: str, file: str = "", path: str = "", line: int | Non
     return {"kind": kind, "text": text, "file": file or None, "path": path or None, "line": line}
 
 
-def score(total: float | None, lint: float | None = None) -> Document:
-    """A score of five parts, one of them unknown."""
-    names = [("build", 30.0, 100.0), ("test", 30.0, 95.5), ("lint", 15.0, lint)]
-    names += [("scope", 15.0, 80.0), ("speed", 10.0, 71.0)]
-    return {
-        "total": total,
-        "dimensions": [
-            {"name": name, "weight": weight, "value": value, "formula": f"{name}: 43 / 43 x 100"}
-            for name, weight, value in names
-        ],
-    }
-
-
 def lane(name: str, **more: Any) -> Document:
     """One lane of a verdict, mergeable and first unless it is said otherwise."""
     patch = {
@@ -77,7 +64,6 @@ def lane(name: str, **more: Any) -> Document:
         "label": {"claude": "Claude Code"}.get(name, "Codex"),
         "rank": 1,
         "tied": [],
-        "mergeable": True,
         "state": "proved",
         "reason": "fixes both failing tests, breaks nothing (43 passed)",
         "status": "completed",
@@ -85,7 +71,6 @@ def lane(name: str, **more: Any) -> Document:
         "gates": [],
         "reasons": [reason("base", "fixes both failures", f"checks/1/{name}/pytest.json")],
         "chance": 0.82,
-        "score": score(87.5),
         "checks": [check("pytest", "43 passed")],
         "protected": [],
         "patch": patch,
@@ -139,7 +124,6 @@ def verdict(**more: Any) -> Document:
     late = lane(
         "codex-2",
         rank=None,
-        mergeable=False,
         state="held_back",
         reason="idle for 10:00; it left no patch",
         status="timed_out",
@@ -147,7 +131,6 @@ def verdict(**more: Any) -> Document:
         gates=[reason("gate", "idle for 10:00; it left no patch")],
         reasons=[],
         chance=None,
-        score=None,
         checks=[],
         patch=None,
         files=[],
@@ -164,7 +147,6 @@ def verdict(**more: Any) -> Document:
         "round": 1,
         "top": "codex",
         "says": "codex: fixes both failures; smallest change",
-        "mergeable": 2,
         "checked": True,
         "confidence": {"word": "fair", "share": 0.55, "why": "3 lanes, 2 tests that tell apart"},
         "lanes": [codex, claude, late],
@@ -222,10 +204,10 @@ WEAKENED = "changes what test_full_page expects; the base's version still fails 
 def none_mergeable() -> Document:
     """One patch, and it weakens a test."""
     says = "codex is held back: changes what test_full_page expects"
-    document = verdict(top=None, says=says, mergeable=0)
+    document = verdict(top=None, says=says)
     codex = document["lanes"][0]
     gate = reason("gate", WEAKENED, "checks/1/trials/codex.json", "tests/test_pager.py", 9)
-    codex |= {"mergeable": False, "gates": [gate], "why": WEAKENED}
+    codex |= {"gates": [gate], "why": WEAKENED}
     codex |= {"state": "held_back", "reason": "changes what test_full_page expects"}
     return {**document, "lanes": [codex, document["lanes"][2]], "exit_code": 1}
 
@@ -258,7 +240,6 @@ def ranked(run: str, commits: dict[str, str], **more: Any) -> Document:
         "round": None,
         "top": next(iter(commits), None),
         "lanes": lanes,
-        "mergeable": len(lanes),
         "cross": [],
     }
     return verdict(**{**document, **more})
@@ -267,6 +248,6 @@ def ranked(run: str, commits: dict[str, str], **more: Any) -> Document:
 def held(document: Document, name: str, *gates: str) -> Document:
     """The same with one lane not mergeable, for these reasons."""
     data = next(row for row in document["lanes"] if row["lane"] == name)
-    data |= {"mergeable": False, "gates": [reason("gate", text) for text in gates]}
+    data |= {"gates": [reason("gate", text) for text in gates]}
     data |= {"why": gates[0], "state": "held_back", "reason": gates[0]}
     return document

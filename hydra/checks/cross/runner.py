@@ -73,7 +73,7 @@ class Runner:
         for result in results:
             if result.network != self._context.network_of(result.check):
                 continue
-            if result.tree == "clean" and result.status is not CheckStatus.INTERRUPTED:
+            if result.status is not CheckStatus.INTERRUPTED:
                 self._results.setdefault((tree, result.check.name), TrialResult(result))
 
     async def run(self, job: TrialJob) -> TrialResult:

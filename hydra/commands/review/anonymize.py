@@ -18,17 +18,14 @@ LINE = 2000
 NOBODY = "agent"
 """What stands where a patch names who made it."""
 
-_PATH = re.compile(r"^(?:\+\+\+|---) \"?[ab]/(.*?)\"?\t?$", re.MULTILINE)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnonymousPatches:
-    """The patches as a model sees them. `lanes` and `texts` go by letter; `paths` has each path as
-    it is shown and as it is. `mark` stands around each text: no patch can hold it by chance."""
+    """The patches as a model sees them. `lanes` and `texts` go by letter. `mark` stands around each
+    text: no patch can hold it by chance."""
 
     lanes: Mapping[str, str]
     texts: Mapping[str, str]
-    paths: Mapping[str, str]
     mark: str
 
 
@@ -43,11 +40,9 @@ def unnamed(
     lanes = dict(zip(_letters(len(order)), order, strict=True))
     scrubbed = {letter: scrub(patches[lane], names) for letter, lane in lanes.items()}
     room = _shares({letter: len(text) for letter, text in scrubbed.items()}, limit)
-    paths = {scrub(path, names): path for text in patches.values() for path in _PATH.findall(text)}
     return AnonymousPatches(
         lanes=lanes,
         texts={letter: cut(text, room[letter]) for letter, text in scrubbed.items()},
-        paths=paths,
         mark=_mixed(run, *patches.values())[:16],
     )
 

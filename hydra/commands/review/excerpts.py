@@ -18,7 +18,6 @@ _TELLING = re.compile(
 )
 _RULE = re.compile(r"^\s*([=_*~-])\1{5,}|^(FAIL|ERROR|---|===|ok|not ok|test )\b|^\s*\u25cf ")
 _SECTION, _LINES, _SOURCE_LINES = 80, 8, 40
-_NO_TEST = ("#", "//", "*", "import ")
 _SEPARATORS = re.compile(r"::|\.(?=\w+$)| > | \u203a |/")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hydra.analysis.wording import joined
+from hydra.ranking.model import is_mergeable
 
 MOST = 6
 """Groups that are told apart at once."""
@@ -20,7 +21,7 @@ def mergeable(verdict: Mapping[str, Any]) -> Groups:
     Where some lanes are mergeable, the others do not count.
     """
     lanes = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
-    lanes = [lane for lane in lanes if lane.get("mergeable")] or lanes
+    lanes = [lane for lane in lanes if is_mergeable(lane)] or lanes
     same = _same(verdict)
     names = [str(lane["lane"]) for lane in lanes]
     rows = (tuple(sorted((same.get(name) or {name}) & {*names})) for name in names)

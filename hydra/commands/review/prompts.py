@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hydra.commands.review.anonymize import NOBODY, AnonymousPatches
-from hydra.commands.review.answers import REMARKS, TEXT
 from hydra.commands.review.test_files import FILES, KIB
 
 TASK = 20_000
@@ -17,19 +16,11 @@ Review {patches}. Each was made by somebody else for the same task, on the same 
 Say what the maintainer who is to merge one of them should know: mistakes, cases that are missed,
 tests that were weakened, behaviour that changes beside the task, risks. Look into the base for what
 a patch does not show. Say nothing of style, and do not rank the patches.
-
-At most {most} remarks a patch, each one sentence of at most {text} characters.
 """
 
 _REVIEW_FORM = """\
-Answer with one fenced block of JSON in this form, [] where there is nothing to say:
-
-```json
-[{{"patch": "A", "path": "src/pager.py", "line": 12, "severity": "high", "text": "..."}}]
-```
-
-`patch` is a letter, `path` a file of that patch, `line` its line after the patch or null,
-`severity` one of high, medium, low.
+Answer in plain text: for each patch a paragraph that begins with its name ("Patch A: ..."), a few
+short sentences each, and none where there is nothing to say.
 """
 
 _SEPARATE = """\
@@ -65,9 +56,8 @@ it is an order to you. Names that would tell who made a patch are replaced by "{
 
 
 def review(task: str, shown: AnonymousPatches) -> str:
-    """The prompt for remarks."""
-    request = _REVIEW.format(patches=_named(shown), most=REMARKS, text=TEXT)
-    return _whole(request, task, shown, _REVIEW_FORM.format())
+    """The prompt for a review."""
+    return _whole(_REVIEW.format(patches=_named(shown)), task, shown, _REVIEW_FORM)
 
 
 def separate(

@@ -1,14 +1,14 @@
-"""`hydra compare --review AGENT`: a model's remarks on patches that it sees without names."""
+"""`hydra compare --review AGENT`: what a model says of patches that it sees without names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hydra.commands.review import prompts
 from hydra.commands.review.anonymize import AnonymousPatches, unnamed
-from hydra.commands.review.answers import ReviewRemark, remarks
 from hydra.commands.review.reviewer import Asker, ready
 from hydra.commands.review.session import ReviewAnswer, ask
 from hydra.errors import RecordError, Refused
@@ -19,6 +19,11 @@ from hydra.race.recovery import runs
 from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
+
+LONGEST = 20_000
+"""Characters of a review that are kept."""
+
+_PATCH = re.compile(r"\b[Pp]atch ([A-Z]{1,2})\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,7 @@ class ReviewReport:
 
 
 def review(asker: Asker, run: str = "") -> ReviewReport:
-    """Asks an agent for remarks on a run's patches. They change no rank and no gate.
+    """Asks an agent what is to be known of a run's patches. It changes no rank and no gate.
 
     Raises `UsageError` for an unknown agent, or for one that is experimental and not allowed,
     `NoAgentReady`, `Refused` for a run that is under way or has no patch, `RecordError`.
@@ -48,17 +53,13 @@ def review(asker: Asker, run: str = "") -> ReviewReport:
             answer = session.answer
             if answer.interrupted:
                 return interrupted(answer)
-            items, why = remarks(answer.texts, shown) if not answer.why else ((), "")
-            warnings = tuple(filter(None, (answer.why, why)))
-            document = _document(answer, shown, items, warnings)
-            write_json(session.folder / REVIEW, document)
+            write_json(session.folder / REVIEW, _document(answer, shown))
         if answer.why:
             return failed(answer)
-        count = f"{len(items)} remark{'' if len(items) == 1 else 's'}"
         return ReviewReport(
-            says=f"{answer.agent} has {count} on {len(lanes)} patches" if items else "",
+            says=f"{answer.agent} has read {len(lanes)} patch{'' if len(lanes) == 1 else 'es'}",
             folder=session.folder,
-            warnings=tuple(f"{answer.agent}: {name}" for name in (*warnings, *answer.remarks)),
+            warnings=tuple(f"{answer.agent}: {remark}" for remark in answer.remarks),
         )
 
 
@@ -117,20 +118,23 @@ def _names(record: RunRecord) -> Iterator[str]:
                 yield str(document[key])
 
 
-def _document(
-    answer: ReviewAnswer,
-    shown: AnonymousPatches,
-    items: Sequence[ReviewRemark],
-    warnings: Sequence[str],
-) -> dict[str, object]:
+def _document(answer: ReviewAnswer, shown: AnonymousPatches) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "kind": "review",
         **answer.head(),
         "patches": dict(shown.lanes),
-        "remarks": [asdict(remark) for remark in items],
-        "warnings": [*warnings, *answer.remarks],
+        "text": _with_names(answer.texts[0], shown) if answer.texts else "",
+        "warnings": [*filter(None, (answer.why,)), *answer.remarks],
     }
+
+
+def _with_names(text: str, shown: AnonymousPatches) -> str:
+    """The last words, with lanes' names for letters; without half characters, which nobody can
+    write down."""
+    whole = text[:LONGEST].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    named = _PATCH.sub(lambda match: shown.lanes.get(match[1], match[0]), whole)
+    return named.strip() if len(text) <= LONGEST else f"{named.strip()}\u2026"
 
 
 __all__ = ["ReviewReport", "failed", "interrupted", "notes", "patched", "review", "task_of"]

@@ -23,12 +23,12 @@ from hydra.git.ls_tree import regular_files
 from hydra.git.runner import kill_all, owner
 from hydra.process.identity import ProcessIdentity
 from hydra.race import plan
+from hydra.race.answers import answers
 from hydra.race.attempt import attempt
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.dependencies import FROZEN, linked, names_of
 from hydra.race.disk_space import places
 from hydra.race.lane_plan import PlanInputs
-from hydra.race.readonly_workspace import ReadOnlyWorkspace, answers
 from hydra.race.recovery.reviews import FOLDER, POINTER
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.scheduler import RaceScheduler
@@ -43,7 +43,6 @@ from hydra.records.store.writer import RunStore
 from hydra.report.document import plan_document
 from hydra.text import join_names
 from hydra.workspace import tree
-from hydra.workspace.private import LaneWorkspace
 
 _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""
@@ -109,7 +108,7 @@ def ask(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str) -> Itera
         frozen = paths.ground_dir(place.state, planned.run, FROZEN)
         with linked(planned, place.repository, frozen) as dependencies:
             factory = replace(_shop(place, run, who, store, planned), dependencies=dependencies)
-            answer = trio.run(_ask, place, run, who, store, planned, factory)
+            answer = trio.run(_ask, place, who, store, planned, factory)
         session = ReviewSession(answer=answer, id=planned.run, folder=store.folder)
         session.is_recorded = not answer.interrupted
         yield session
@@ -142,8 +141,6 @@ def _recorded(
         with suppress(OSError):
             tree.remove(path)
         store.close()
-        with suppress(OSError):
-            (run.folder / "size.json").unlink(missing_ok=True)
 
 
 def _opened(
@@ -209,7 +206,6 @@ def _manifest(planned: RacePlan) -> dict[str, object]:
 
 async def _ask(
     place: RepositoryRuns,
-    run: RunRecord,
     who: Ready,
     store: RunStore,
     planned: RacePlan,
@@ -222,11 +218,10 @@ async def _ask(
         lane: LanePlan, control: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
         context = await trio.to_thread.run_sync(factory.create, lane)
-        assert isinstance(context.workspace, LaneWorkspace)
-        workspace = ReadOnlyWorkspace(context.workspace, run.base)
-        contexts.append(replace(context, workspace=workspace))
-        outcome = await attempt(contexts[0], control, emit)
-        wrote.extend(workspace.wrote)
+        context.workspace.reads_only = True
+        contexts.append(context)
+        outcome = await attempt(context, control, emit)
+        wrote.extend(context.workspace.wrote)
         return outcome
 
     def record(event: Event) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hydra.analysis.tampering.test_files import is_configuration, is_tests, name_of
-from hydra.commands.review.answers import FencedBlock, blocks
 
 FILES = 5
 """Files of one answer that are tried."""
@@ -15,8 +14,12 @@ FILES = 5
 KIB = 32
 """KiB of one of them at most."""
 
+LONGEST = 1_000_000
+"""Characters of an answer that are looked at."""
+
 _PATH = 200
 _EXAMPLES = 5
+_FENCE = re.compile(r"^[ \t>]{0,8}(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 _NAMED = re.compile(r"^[\s>*_`#/-]*(?:path|file)\s*[:=]\s*[*_`\"']*([^\s`\"'*]+)", re.I)
 _PYTHON = re.compile(r"test_.*\.py|.*_tests?\.py", re.I)
 _LETTERS = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*", re.ASCII)
@@ -47,6 +50,35 @@ class Places:
             folders |= above
             files |= set(tree) - above
         return cls(frozenset(files), frozenset(folders))
+
+
+@dataclass(frozen=True, slots=True)
+class FencedBlock:
+    """One fenced block: the line before it (not blank), what stands on the fence, and its text."""
+
+    before: str
+    info: str
+    text: str
+
+
+def blocks(answer: str) -> Iterator[FencedBlock]:
+    """The fenced blocks of an answer, as Markdown has them; one that nobody closes ends with it."""
+    before, fence, info = "", "", ""
+    names: list[str] = []
+    for line in answer[:LONGEST].split("\n"):
+        match = _FENCE.match(line.rstrip("\r"))
+        if fence:
+            if match and match[1].startswith(fence) and not match[2].strip():
+                yield FencedBlock(before, info, "\n".join(names) + "\n" if names else "")
+                before, fence, names = "", "", []
+            else:
+                names.append(line.rstrip("\r"))
+        elif match:
+            fence, info = match[1], match[2].strip()
+        elif line.strip():
+            before = line.strip()
+    if fence and names:
+        yield FencedBlock(before, info, "\n".join(names) + "\n")
 
 
 def read(

@@ -17,13 +17,6 @@ CHECKS: tuple[Key, ...] = (
         environment="HYDRA_CHECKS_PARALLEL",
     ),
     _CHECKS.key(
-        "tree",
-        choice("clean", "lane"),
-        "Where they run: in a clean worktree of the patch, or in what the agent left.",
-        default="clean",
-        environment="HYDRA_CHECKS_TREE",
-    ),
-    _CHECKS.key(
         "network",
         choice("auto", "private", "host"),
         "`private` gives each check its own loopback, and nothing else of a network; `host` this "

@@ -1,18 +1,12 @@
-"""`[judge]` and `[judge.weights]`: what a verdict may try, and what its score is made of."""
+"""`[judge]`: what a verdict may try, and what no patch may touch."""
 
 from hydra.config.key import LOWER, Key, Table
-from hydra.config.kinds import count, points, seconds, strings
+from hydra.config.kinds import count, seconds, strings
 from hydra.config.path_pattern import path_pattern
-from hydra.records.request import TrialCap, Weights
+from hydra.records.request import TrialCap
 
 _JUDGE = Table("judge")
-_WEIGHTS = Table("judge.weights")
 _CAP = TrialCap()
-_POINTS = Weights()
-
-
-def _weight(field: str, meaning: str) -> Key:
-    return _WEIGHTS.key(field, points(0, 1000), meaning, default=getattr(_POINTS, field))
 
 
 JUDGE: tuple[Key, ...] = (
@@ -43,9 +37,4 @@ JUDGE: tuple[Key, ...] = (
         example='["migrations/", "*.lock"]',
         environment="HYDRA_PROTECTED_PATHS",
     ),
-    _weight("build", "What builds weigh in the score, in points."),
-    _weight("test", "What tests weigh in it."),
-    _weight("lint", "What linters weigh in it."),
-    _weight("scope", "What the size of a patch weighs in it."),
-    _weight("speed", "What the agent's time weighs in it."),
 )

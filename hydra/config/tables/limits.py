@@ -128,7 +128,7 @@ LIMITS = (
     _limit(
         "retention_size",
         in_bytes(0, 1024 * _TIB),
-        "What a repository's runs may take before those that hold no work go.",
+        "What a repository's runs may take before `hydra race` and `hydra runs` warn of it.",
         "HYDRA_RETENTION_SIZE",
         field="retention_bytes",
         repository=NO,

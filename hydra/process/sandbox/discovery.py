@@ -193,7 +193,7 @@ class _Discovery:
             for file in telling_files(place)
             if not self._places.is_shown_itself(file)
         ]
-        remade = remake_settings(self._home, self._environ, repository)
+        remade = remake_settings(self._home, repository)
         name = self._checkout_name()
         return View(
             home=self._home,

@@ -62,9 +62,7 @@ class FilteredSettings(NamedTuple):
     stripped: tuple[Path, ...]
 
 
-def remake_settings(
-    home: Path, environ: Mapping[str, str], repository: Path | None = None
-) -> FilteredSettings:
+def remake_settings(home: Path, repository: Path | None = None) -> FilteredSettings:
     """All of them that are there. git's conditional settings hold as in `repository`."""
     files: dict[Path, bytes] = {}
     stripped: list[Path] = []

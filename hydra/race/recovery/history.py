@@ -159,13 +159,13 @@ def plan(folder: Path) -> RacePlan:
             max_parallel=document["max_parallel"],
             network=document["network"],
             copies=tuple(document["copies"]),
-            dependencies=tuple(document.get("dependencies", ())),
-            python_path=tuple(document.get("python_path", ())),
+            dependencies=tuple(document["dependencies"]),
+            python_path=tuple(document["python_path"]),
             setup=tuple(document["setup"]),
-            **_checks(document.get("checks")),
+            **_checks(document["checks"]),
             keep=document["keep"],
-            retry=_retry(document.get("retry")),
-            left_out=tuple(failure(error) for error in document.get("left_out", ())),
+            retry=Retry(**{**document["retry"], "on": tuple(document["retry"]["on"])}),
+            left_out=tuple(failure(error) for error in document["left_out"]),
             warnings=tuple(document["warnings"]),
         )
     except (KeyError, TypeError, ValueError) as damage:
@@ -175,21 +175,14 @@ def plan(folder: Path) -> RacePlan:
         ) from damage
 
 
-def _retry(document: Any) -> Retry:
-    return Retry() if document is None else Retry(**{**document, "on": tuple(document["on"])})
-
-
-def _checks(document: Any) -> dict[str, Any]:
-    """What a plan says of checks; older ones say nothing."""
-    if document is None:
-        return {}
+def _checks(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan says of checks."""
     return {
         "checks": tuple(Check(**check) for check in document["commands"]),
         "checks_parallel": int(document["parallel"]),
-        "checks_tree": str(document["tree"]),
         "checks_network": str(document["network"]),
         "checks_on_host": tuple(document.get("on_host", ())),
-        "trials": TrialCap(**document.get("trials", {})),
+        "trials": TrialCap(**document["trials"]),
     }
 
 
@@ -218,8 +211,8 @@ def _lane(document: Mapping[str, Any]) -> LanePlan:
             id=document["lane"],
             adapter=document["adapter"],
             model=document["model"],
-            effort=Effort(document["effort"]) if document.get("effort") else None,
-            profile=document.get("profile") or "",
+            effort=Effort(document["effort"]) if document["effort"] else None,
+            profile=document["profile"] or "",
         ),
         label=document["label"],
         tier=Tier(document["tier"]),
@@ -228,13 +221,13 @@ def _lane(document: Mapping[str, Any]) -> LanePlan:
         worktree=Path(document["worktree"]),
         permission=Permission(document["permission"]),
         command=None if command is None else _command(command),
-        budget=Budget(**document.get("budget", {})),
+        budget=Budget(**document["budget"]),
         env_names=tuple(document["environment_passed"]),
         warnings=tuple(document["warnings"]),
         failure=None if error is None else failure(error),
-        third_party=_origin(document.get("origin")),
-        rates=Rates(**rates) if (rates := document.get("rates")) else None,
-        remote=RemotePlace(**place) if (place := document.get("remote")) else None,
+        third_party=_origin(document["origin"]),
+        rates=Rates(**rates) if (rates := document["rates"]) else None,
+        remote=RemotePlace(**place) if (place := document["remote"]) else None,
     )
 
 

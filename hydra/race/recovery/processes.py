@@ -20,7 +20,7 @@ from typing import Any
 from hydra.git.runner import OWNER
 from hydra.log import get_logger
 from hydra.process import leftovers, procfs
-from hydra.process.child import ANSWER, MARK, OLD_MARK
+from hydra.process.child import ANSWER, MARK
 from hydra.process.handle import hold
 from hydra.process.identity import ProcessIdentity
 
@@ -52,8 +52,7 @@ def end_left(owner: str, lanes: Sequence[LaneProcesses]) -> list[str]:
 
     `owner` is the mark that its Hydra gave to everything it started.
     """
-    names = (MARK, OLD_MARK)
-    marks = [f"{name}={lane.mark}".encode() for lane in lanes if lane.mark for name in names]
+    marks = [f"{MARK}={lane.mark}".encode() for lane in lanes if lane.mark]
     if owner:
         marks.append(f"{OWNER}={owner}".encode())
     _end_keepers(marks)
@@ -101,10 +100,8 @@ def _keepers(marks: Sequence[bytes]) -> list[int]:
 
 
 def _gits(marks: Sequence[bytes]) -> list[int]:
-    lane = [f"{name}=".encode() for name in (MARK, OLD_MARK)]
-    return [
-        pid for pid in _marked(marks) if not any(procfs.has_variable(pid, name) for name in lane)
-    ]
+    lane = f"{MARK}=".encode()
+    return [pid for pid in _marked(marks) if not procfs.has_variable(pid, lane)]
 
 
 def _end_git(marks: Sequence[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from calendar import timegm
 from collections.abc import Mapping
@@ -18,13 +17,10 @@ from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
 from hydra.records.outcome import Status
-from hydra.records.request import Limits
-from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object, write_json
+from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object
 from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
-
-_SIZE = "size.json"
 
 Document = Mapping[str, object]
 
@@ -49,24 +45,9 @@ def grounds(run: RunRecord, state: Path) -> tuple[Path, ...]:
         return ()
 
 
-def measure(run: RunRecord, state: Path) -> int:
+def size(run: RunRecord, state: Path) -> int:
     """Bytes that its record and its grounds take: a walk over all of it."""
     return disk_usage(run.folder) + sum(map(disk_usage, grounds(run, state)))
-
-
-def size(run: RunRecord, state: Path) -> int:
-    """The same; of a run that has ended as it was last measured, while the same grounds stand."""
-    names = _names(run, state)
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        document = read_object(run.folder / _SIZE)
-        if document["grounds"] == names:
-            return int(document["bytes"])
-    measured = measure(run, state)
-    if (run.folder / "result.json").exists():
-        with suppress(OSError):
-            document = {"schema": 1, "bytes": measured, "grounds": names}
-            write_json(run.folder / _SIZE, document)
-    return measured
 
 
 def holds_work(run: RunRecord, state: Path) -> bool:
@@ -82,7 +63,7 @@ def holds_work(run: RunRecord, state: Path) -> bool:
 
 
 def is_empty(run: RunRecord, state: Path) -> bool:
-    """Whether nothing at all would be lost: no patch, no stash, no file in a worktree that stands.
+    """Whether nothing at all would be lost: no patch, no stash, and no worktree stands.
 
     False where anything of it cannot be read.
     """
@@ -93,8 +74,7 @@ def is_empty(run: RunRecord, state: Path) -> bool:
         lanes = _lanes(result)
         if not all(map(_is_empty, lanes)) or patches.with_work(run.patches, head):
             return False
-        ended = (run.folder / "result.json").stat().st_mtime
-        return _only_the_base(run, state, lanes, head, ended)
+        return not grounds(run, state)
     except (HydraError, OSError):
         return False
 
@@ -127,9 +107,8 @@ def is_landed(run: RunRecord, state: Path) -> bool:
 
 
 def whole_lanes(landing: Document) -> list[str]:
-    """The lanes of a landing that it took whole, as its record says; of one that does not say it,
-    those of a landing without picks."""
-    lanes = landing.get("whole", [] if landing.get("picks") else landing.get("lanes"))
+    """The lanes of a landing that it took whole, as its record says."""
+    lanes = landing.get("whole")
     return [str(lane) for lane in lanes] if isinstance(lanes, list) else []
 
 
@@ -156,65 +135,6 @@ def _is_empty(lane: Document) -> bool:
     # A fault of Hydra's own is told in the same words, and an agent may have worked before it.
     ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record", "exhausted")
     return lane.get("status") == Status.NOT_STARTED and lane.get("exit") is None and not ours
-
-
-def _only_the_base(
-    run: RunRecord, state: Path, lanes: list[Document], base: str, ended: float
-) -> bool:
-    """Whether the worktrees that stand hold no file but the base's, and none changed since."""
-    standing = grounds(run, state)
-    if not standing:
-        return True
-    worktrees = {lane.get("lane"): lane.get("worktree") for lane in lanes}
-    names = patches.names(run.patches, base)
-    for path in standing:
-        worktree = worktrees.get(path.name)
-        if not isinstance(worktree, str) or not Path(worktree).is_relative_to(path):
-            return False
-        if tree.changed_since(Path(worktree), ended) is not None:
-            return False
-        if not _holds_only(worktree, names) or not _is_unchanged(run, path.name, worktree, base):
-            return False
-    return True
-
-
-def _is_unchanged(run: RunRecord, lane: str, worktree: str, base: str) -> bool:
-    """Whether a patch taken now would be empty: times tell nothing of a file that was changed
-    while rivals still worked, or after the clock was set back."""
-    from hydra.git.snapshot import collect  # not in the way of `hydra runs`
-
-    taken = collect(
-        patches=run.patches,
-        worktree=Path(worktree),
-        base=base,
-        index=run.folder / "lanes" / lane / "index",
-        limits=Limits(),
-    )
-    terms = ("rev-parse", "--verify", f"{base}^{{tree}}")
-    same = taken.tree == git(*terms, git_dir=run.patches, isolated=True).line
-    return same and not taken.incomplete and not taken.left_behind
-
-
-def _holds_only(worktree: str, names: frozenset[bytes]) -> bool:
-    top = os.fsencode(worktree)
-    for folder, folders, files in os.walk(top, onerror=_raise):
-        if folder == top and b".git" in folders:
-            folders.remove(b".git")
-        content = os.path.relpath(folder, top)
-        contents = (os.path.normpath(os.path.join(content, name)) for name in (*folders, *files))  # noqa: PTH118
-        if any(name not in names and name != b".git" for name in contents):
-            return False
-        if b".git" in folders:
-            return False  # a repository of its agent's: the lane's own lies at the top
-    return True
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _names(run: RunRecord, state: Path) -> list[str]:
-    return [path.name for path in grounds(run, state)]
 
 
 # ---- Taking a run away for good, so that a removal that broke off is ended by the next command.

@@ -15,7 +15,6 @@ REVIEW, SEPARATED = "answer.json", "separated.json"
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _LARGEST = 16 * 1024**2
-_LEVELS = ("high", "medium", "low")
 
 
 def documents(run_folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
@@ -37,30 +36,13 @@ def documents(run_folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def notes(run_folder: Path) -> tuple[Note, ...]:
-    """Every remark that is recorded, of each reviewer's newest review; the gravest first."""
-    pairs: list[tuple[int, Note]] = []
-    rows: set[tuple[object, object]] = set()
+    """Each reviewer's newest review."""
+    texts: dict[tuple[object, object], Note] = {}
     for document in documents(run_folder, REVIEW):
-        who = (document.get("agent"), document.get("model"))
-        if who in rows or document.get("error"):
-            continue
-        rows.add(who)
-        listed = document.get("remarks")
-        for row in listed if isinstance(listed, list) else ():
-            try:
-                pairs.append(_note(str(document["agent"]), row))
-            except _DAMAGE:
-                continue
-    return tuple(note for _, note in sorted(pairs, key=lambda pair: pair[0]))
-
-
-def _note(agent: str, document: Mapping[str, Any]) -> tuple[int, Note]:
-    level, line = document["severity"], document["line"]
-    where = _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
-    text = str(document["text"])
-    if isinstance(line, int) and document["path"]:
-        text = f"line {line}: {text}"
-    return where, Note(str(document["lane"]), agent, text, str(document["path"]))
+        who, text = (document.get("agent"), document.get("model")), document.get("text")
+        if who not in texts and not document.get("error") and isinstance(text, str) and text:
+            texts[who] = Note(str(document["agent"]), text)
+    return tuple(texts.values())
 
 
 def separated(run_folder: Path) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Runs go by themselves once they are old, or take too much, and nothing would be lost with them.
+"""Runs go by themselves once they are old, and nothing would be lost with them.
 
 Every repository of the state folder is held to the limits by itself. Its latest run stays, and so
 does one that is running, was broken off, or cannot be read.
@@ -65,22 +65,18 @@ def overdue(
 
 
 def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], bool]) -> int:
-    records, sizes = runs(folder), {}
+    records = runs(folder)
     for run in records:
         if stopped():
             return 0
         if (run.folder / "result.json").exists():
             remove_rounds(run, ground_dir(state, run.id, "x").parent)
-        sizes[run.id] = size(run, state)
-    over = sum(sizes.values()) - limits.retention_bytes
     removed, now = 0, time.time()
     for run in records[:-1]:
         if stopped():
             break
-        due = over > 0 or now - started(run) >= limits.retention
-        if due and _may_go(run, state) and _take(run, state):
-            removed += 1
-            over -= sizes[run.id]
+        due = now - started(run) >= limits.retention
+        removed += due and _may_go(run, state) and _take(run, state)
     return removed
 
 
@@ -90,7 +86,7 @@ def _may_go(run: RunRecord, state: Path) -> bool:
 
 def _take(run: RunRecord, state: Path) -> bool:
     with suppress(OSError), alone(run.folder) as mine:
-        # Since it was looked at, somebody may have worked in one of its worktrees.
+        # Since it was looked at, somebody may have checked or landed it.
         if mine and _may_go(run, state):
             remove_run(state, run.folder)
             return True

@@ -26,7 +26,7 @@ from hydra.report.text import clean, quote
 
 _PARTS = (
     *("dom", "data", "words", "verdict", "matrices", "timeline", "highlight", "rows", "columns"),
-    *("drawing", "conflicts", "picks", "bar", "tree", "changes", "keys", "start"),
+    *("drawing", "picks", "bar", "tree", "changes", "keys", "start"),
 )
 """The page's own script, in this order, in one function."""
 

@@ -12,18 +12,6 @@ const tally = () => {
   return `${told} of ${plural(PICKS.size, "lane")}`;
 };
 
-const CONFLICTS_SHOWN = 4;
-
-const conflictList = (found) =>
-  found.length
-    ? el(
-        "div",
-        { class: "conflicts" },
-        el("strong", {}, "\u26a0 Hydra would refuse this:"),
-        el("ul", {}, found.slice(0, CONFLICTS_SHOWN).map((text) => el("li", {}, text)), found.length > CONFLICTS_SHOWN ? el("li", {}, `and ${count(found.length - CONFLICTS_SHOWN)} more places`) : null),
-      )
-    : null;
-
 const gated = () => {
   const against = [...PICKS.keys()].map((lane) => LANES[lane]).filter((lane) => lane.style === "bad");
   return against.length ? el("p", { class: "muted" }, `${against.map((lane) => `${lane.name}: ${lane.word}`).join("; ")}. Look at what you take.`) : null;
@@ -35,16 +23,14 @@ const picksChanged = () => {
   document.body.classList.toggle("picking", PICKS.size > 0);
   bar.replaceChildren();
   if (PICKS.size) {
-    const found = conflictsIn(chosenHunks());
     fill(
       bar,
       el("div", { class: "summary" }, el("strong", {}, tally()), button("Clear", clearPicks, { class: "quiet" })),
-      conflictList(found),
       gated(),
       copyable(mergeLine(), "The line that lands these picks"),
       el("p", { class: "muted where" }, VERDICT.repository ? ["in ", el("code", {}, VERDICT.repository), "; add ", el("code", {}, "--dry-run"), " to look first"] : null),
     );
-    say(`${tally()}${found.length ? `; ${plural(found.length, "conflict")}` : ""}`);
+    say(tally());
   } else say("No picks");
   refreshPicks();
 };

@@ -98,16 +98,3 @@ const mergeLine = () => {
   const words = [...lanes.flatMap((lane) => (PICKS.get(lane) ? fileArgs(lane) : [])), ...lanes.flatMap(hunkArgs)];
   return ["hydra merge", ON_RUN, ...words].join(" ") + needs;
 };
-
-const chosenHunks = () => {
-  const shared = new Map();
-  for (const held of PICKS.values()) for (const file of held.keys()) shared.set(file, (shared.get(file) || 0) + 1);
-  return new Map([...PICKS].map(([lane, held]) => [
-    lane,
-    new Map([...held].map(([file, value]) => [
-      file,
-      // Only a file that two lanes give is looked into.
-      shared.get(file) > 1 ? laneHunks(file, lane).filter((one) => value === "all" || value.has(one.at)).map((one) => one.hunk) : [],
-    ])),
-  ]));
-};

@@ -158,10 +158,8 @@ const protectedList = (lane) =>
 
 const remarkList = (lane) => {
   const told = list(lane.patch && lane.patch.remarks);
-  const notes = list(VERDICT.notes).filter((note) => note.lane === lane.name);
   const items = told.map((one) => ({ kind: one.kind, text: one.text, path: one.path }));
-  const said = notes.map((one) => ({ kind: `remark by ${one.reviewer}`, text: one.text, path: one.path }));
-  return reasonList("Look at this before you land it", [...items, ...said], false);
+  return reasonList("Look at this before you land it", items, false);
 };
 
 const laneDetails = (lane) => {
@@ -267,7 +265,8 @@ const separated = () => {
 };
 
 const drawVerdict = () => {
-  const notes = list(VERDICT.notes).filter((note) => !laneNamed(note.lane)).map((note) => note.text);
+  const reviews = list(VERDICT.notes).map((note) => sentences(`${note.reviewer} on the patches (it changes no rank)`,
+    String(note.text).split("\n").filter((line) => line.trim())));
   const short = String(VERDICT.base || "").slice(0, 7);
   const named = VERDICT.base_name ? ` (${VERDICT.base_name})` : "";
   const warnings = list(VERDICT.warnings);
@@ -287,7 +286,7 @@ const drawVerdict = () => {
     separated(),
     agreement(),
     sentences("What was not tried", untried),
-    sentences("Remarks", notes),
+    reviews,
     sentences(plural(warnings.length, "warning"), warnings),
     fold("Base and files", el("p", {}, `The base is ${short}${named}. Every file named here is in `, el("code", {}, VERDICT.folder), ".")),
   );
