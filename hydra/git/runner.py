@@ -69,6 +69,8 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("tag.gpgSign", "false"),
     ("log.showSignature", "false"),
     ("credential.helper", ""),
+    # An address without a host, before what a .lfsconfig names: git-lfs asks nobody for a file.
+    ("lfs.url", "https://"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.allow", "never"),
