@@ -107,7 +107,13 @@ def killed_at_name(shelf: Shelf, number: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "make", [Path.mkdir, os.mkfifo, partial(Path.symlink_to, target="/dev/zero")]
+    "make",
+    [
+        Path.mkdir,
+        os.mkfifo,
+        partial(Path.symlink_to, target="/dev/zero"),
+        partial(Path.touch, mode=0),
+    ],
 )
 def test_what_stands_where_another_git_has_its_lock_stays(
     shelf: Shelf, make: Callable[[Path], None]
@@ -125,3 +131,22 @@ def test_what_stands_where_another_git_has_its_lock_stays(
     recover(shelf.environ, lambda line: None)
     assert leftovers(shelf.repo) == [lock.name]
     assert Stand.of(shelf.repo) == before
+
+
+def test_an_empty_file_that_nobody_may_open_is_the_users_own(shelf: Shelf) -> None:
+    """Made as a landing was killed that wanted its name."""
+    before = Stand.of(shelf.repo)
+    seen: list[str] = []
+    transaction.moment = seen.append
+    shelf.merge("claude")
+    kinds.quiet()
+    shelf.undo()
+    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index("give") + 1)
+    mine = shelf.repo / "new" / "file.txt"
+    mine.touch(mode=0)
+    recover(shelf.environ, lambda line: None)
+    assert mine.lstat().st_mode & 0o7777 == 0
+    mine.unlink()
+    mine.parent.rmdir()
+    assert Stand.of(shelf.repo) == before
+    assert leftovers(shelf.repo) == []

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.containment import read_regular
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.paths import parents
 from hydra.git.runner import is_unanswered, run
@@ -37,8 +36,6 @@ class UndecidedLanding(LandingRefused):
 
 _STANDING = 100
 """Landings that can be taken back, the last one first."""
-
-_LOCK_BYTES = 1024
 
 _SHOWN = 3
 """Files that are named in a sentence; with more, the others are counted."""
@@ -279,16 +276,6 @@ def _remove_empty(journal: Journal, path: bytes) -> None:
             os.rmdir(place)  # noqa: PTH106
 
 
-def _is_own(lock: Path, journal: Journal) -> bool:
-    """Whether it is this landing's, and not one of another git."""
-    with suppress(OSError):  # no file, or one of another account
-        if read_regular(lock, _LOCK_BYTES) == journal.id.encode():
-            return True
-        # An earlier Hydra's is empty, and a link to its own.
-        return lock.samefile(Path(journal.staging) / "lock")
-    return False
-
-
 def _clear(
     journal: Journal, store: LandingStore, unsure: Sequence[Unsure] = ()
 ) -> tuple[SalvagedFile, ...]:
@@ -298,9 +285,7 @@ def _clear(
     salvaged = salvage(journal, store, unsure) if journal.phase != PREPARING else ()
     if files != staging and files.exists():
         tree.remove(files)
-    lock = Path(journal.git_dir) / "index.lock"
-    if not free(os.fsencode(lock)) and _is_own(lock, journal):
-        lock.unlink()
+    free(os.fsencode(journal.git_dir) + b"/index.lock", journal.id)
     if staging.exists():
         tree.remove(staging)
     store.clear()

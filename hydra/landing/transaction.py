@@ -41,7 +41,7 @@ from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
 from hydra.landing.prepare import LandingFiles
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
 from hydra.landing.salvage import SalvagedFile
-from hydra.landing.swap import FileMark, exchange, look_at, put
+from hydra.landing.swap import TAKEN, FileMark, exchange, look_at, put
 from hydra.landing.version import Version, digest_of
 from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
@@ -295,7 +295,7 @@ class _Under:
     def _lock(self) -> None:
         """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
         ours, lock = self.staging / "lock", Path(self.journal.git_dir) / "index.lock"
-        ours.write_text(self.journal.id)  # by which it is known again
+        ours.write_bytes(TAKEN + self.journal.id.encode())  # by which it is known again
         moment("lock")
         try:
             put(os.fsencode(ours), os.fsencode(lock))
