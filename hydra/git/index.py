@@ -21,7 +21,7 @@ from hydra.git.repository import Repository
 from hydra.git.runner import Result, join, run
 from hydra.git.snapshot_state import SnapshotSession
 from hydra.git.tree_scan import first_paths, shown
-from hydra.records.store.files import alone
+from hydra.records.store.files import DRAFT, alone
 
 _GITLINK = b"\x00\x00\xe0\x00"
 """The mode field of a submodule's entry, in every version of the index."""
@@ -63,12 +63,9 @@ def draft(index: Path) -> Iterator[Path]:
 def scratch(parent: Path) -> Iterator[Path]:
     """A folder of its own in `parent`, gone afterwards, or when the next one is made there."""
     parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in parent.glob("draft-*"):  # of a Hydra that was killed: a living one has its lock
-        with alone(path) as mine:
-            if mine:
-                shutil.rmtree(path, ignore_errors=True)
+    clear_drafts(parent)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix="draft-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=DRAFT, dir=parent))
         with alone(folder) as mine:
             if mine:  # else another took it for a dead one's before it was locked
                 try:
@@ -76,6 +73,14 @@ def scratch(parent: Path) -> Iterator[Path]:
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
                 return
+
+
+def clear_drafts(parent: Path) -> None:
+    """Removes those of a Hydra that was killed: a living one has its lock."""
+    for path in parent.glob(f"{DRAFT}*"):
+        with alone(path) as mine:
+            if mine:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def refresh(index: Path, *, patches: Path, worktree: Path) -> bool:

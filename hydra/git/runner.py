@@ -280,6 +280,13 @@ def object_path(folder: Path) -> str:
     return f'"{name}"'
 
 
+def beside(objects: Path, *near: Path) -> dict[str, str]:
+    """The environment in which git writes objects to a folder of their own, and reads those of
+    `near` too."""
+    folders = ":".join(map(object_path, near))
+    return {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": folders}
+
+
 def _spawn(
     argv: list[str], env: dict[str, str], cwd: Path | None, at_terminal: bool
 ) -> subprocess.Popen[bytes]:

@@ -12,7 +12,7 @@ from hydra.errors import HydraError
 from hydra.git.alternates import borrowed, pack
 from hydra.git.diff import MODULE, TreeChange, read_change
 from hydra.git.lane_folder import LaneFolder, MountedTree
-from hydra.git.runner import Result, object_path, run, split
+from hydra.git.runner import Result, beside, run, split
 from hydra.git.sources import LaneRepository, SubmoduleWork
 from hydra.git.tree_scan import Survey
 from hydra.records.request import Limits
@@ -139,10 +139,7 @@ class SnapshotSession:
 
     def _quarantine(self) -> dict[str, str]:
         near = (self.patches / "objects", *([self.near] if self.near else ()))
-        return {
-            "GIT_OBJECT_DIRECTORY": str(self.objects),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(object_path, near)),
-        }
+        return beside(self.objects, *near)
 
     def _remaining(self) -> float:
         return max(1.0, self.deadline - time.monotonic())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
+from hydra.git.index import clear_drafts
 from hydra.git.paths import parents
 from hydra.git.runner import is_unanswered, run
 from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
@@ -83,6 +84,7 @@ def recover_landing(store: LandingStore, end_left: Callable[[str], object]) -> L
     damaged,
     `Refused` where git could not be asked.
     """
+    clear_drafts(store.folder)
     if not store.file.exists():
         return None
     with store.alone() as mine:
