@@ -37,6 +37,7 @@ MOVED = {
     "claude": f'{STASH}; mv .git "$TMPDIR/old"; {ANEW}',
     "claude-2": f'{STASH}; mkdir "$HOME/o"; mv .git "$HOME/o/.git"; {ANEW}',
     "claude-3": f'{STASH}; mv .git "$TMPDIR/old"',
+    "claude-4": f'{STASH}; mkdir "$TMPDIR/c"; mv .git "$TMPDIR/c/old"; chmod 0 "$TMPDIR/c"; {ANEW}',
 }
 """Where an agent puts the repository that its lane was made with."""
 

@@ -115,12 +115,12 @@ def open_below(top: bytes, folder: bytes, scan: Survey) -> None:
     For a repository of an agent's: what git and Hydra could not read there would be lost.
     """
     parts = folder.split(b"/")
-    _open_folder(top, b"", scan)
+    open_folder(top, b"", scan)
     for number in range(1, len(parts) + 1):
         path = b"/".join(parts[:number])
         if os.path.islink(top + b"/" + path):  # noqa: PTH114
             return
-        _open_folder(top, path + b"/", scan)
+        open_folder(top, path + b"/", scan)
     waiting = [folder + b"/"]
     while waiting:
         inner = waiting.pop()
@@ -160,7 +160,7 @@ def first_paths(paths: list[bytes], most: int = 3) -> str:
 
 
 def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]]:
-    _open_folder(top, folder, scan)
+    open_folder(top, folder, scan)
     try:
         with os.scandir(top + b"/" + folder) as entries:
             return list(entries)
@@ -171,7 +171,8 @@ def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]
         return []
 
 
-def _open_folder(top: bytes, folder: bytes, scan: Survey) -> None:
+def open_folder(top: bytes, folder: bytes, scan: Survey) -> None:
+    """Gives the owner all rights to one folder."""
     full = top + b"/" + folder
     if not os.access(full, os.R_OK | os.X_OK):
         with suppress(OSError):  # whoever reads it says so
