@@ -24,7 +24,7 @@ from hydra.git import attributes, export, index, patches
 from hydra.git.diff import TreeChange, TreeDifference, difference
 from hydra.git.patch_facts import touched
 from hydra.git.paths import parents
-from hydra.git.runner import GitFailed, run
+from hydra.git.runner import GitError, run
 from hydra.landing import completion, transaction
 from hydra.landing.compose import message_of
 from hydra.landing.journal import LandingOrder, LandingStore
@@ -381,7 +381,7 @@ def carry_out(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, .
             )
         try:
             return transaction.move(order, store)
-        except (OSError, GitFailed) as error:
+        except (OSError, GitError) as error:
             raise LandingRefused(
                 f"nothing was landed, all is as it was: {error}",
                 hint="see that the repository and its disk can be written",
@@ -407,7 +407,7 @@ def _new_branch(place: RepositoryRuns, order: LandingOrder, request: MergeReques
             cwd=root,
             config=(("core.logAllRefUpdates", logs),),
         )
-    except GitFailed as failed:
+    except GitError as failed:
         raise LandingRefused(
             f"nothing was landed: the branch cannot be made ({failed.result.reason})"
         ) from failed

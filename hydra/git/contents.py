@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_change
 from hydra.git.patches import Stat, count, numstat
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitError, run, split
 
 FILE_BYTES = 2 * 1024**2
 """A larger content is not read."""
@@ -59,7 +59,7 @@ def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], l
     quiet = ("--no-ext-diff", "--no-textconv", "--end-of-options", old, new, "--")
     try:
         output = run(*terms, *quiet, git_dir=git_dir, isolated=True, timeout=300).stdout
-    except GitFailed:
+    except GitError:
         return changes(git_dir, old, new), numstat(git_dir, old, new)
     fields = split(output)
     raw = sum(1 for _ in takewhile(lambda field: field.startswith(b":"), fields[::2])) * 2

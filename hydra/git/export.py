@@ -12,7 +12,7 @@ from hydra.errors import Refused
 from hydra.git import attributes, lfs
 from hydra.git.diff import TreeChange, TreeDifference, objects
 from hydra.git.repository import Repository
-from hydra.git.runner import GitFailed, Result, beside, run
+from hydra.git.runner import GitError, GitFailed, Result, beside, run
 
 _UNPACK_UP_TO = 100
 """Objects below which git, too, keeps loose ones (transfer.unpackLimit)."""
@@ -61,7 +61,7 @@ def make_commit(
             extra_env={**_own(environ, names), **settings, **beside_patches(patches, store)},
             config=(*missing, ("user.useconfigonly", "true")),
         ).line
-    except GitFailed as failed:
+    except GitError as failed:
         raise _not_committed(failed.result, signs) from failed
 
 

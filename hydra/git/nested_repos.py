@@ -183,11 +183,7 @@ class SubmoduleCheck:
             try:
                 self._prepare(git_dir, path, oid)
                 return self._same(git_dir, folder, path, oid)
-            except GitFailed as failed:
-                if failed.passing:
-                    raise
-                return False
-            except OSError:
+            except (GitFailed, OSError):
                 return False
 
     def _prepare(self, git_dir: Path, path: bytes, oid: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitError, run, split
 from hydra.git.tree_scan import first_paths
 
 MOST = 32 * 1024 * 1024
@@ -24,7 +24,7 @@ def noted(patches: Path, base: str, commit: str, count: Count | None) -> tuple[s
         return ()
     try:
         contents = holding(patches, base, commit, count)
-    except GitFailed as failed:
+    except GitError as failed:
         return (f"not looked through for secrets: {failed.message}",)
     return (f"holds what looks like a secret: {first_paths(contents)}",) if contents else ()
 

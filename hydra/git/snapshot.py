@@ -25,7 +25,7 @@ from hydra.git.forced_files import forced, sparse
 from hydra.git.index import FULL, draft, may_hold_gitlinks, take, tracked
 from hydra.git.lane_folder import LaneFolder
 from hydra.git.nested_repos import expand, seen_repositories
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitError, GitFailed, GitKilled
 from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
 from hydra.git.sources import LaneRepository, SubmoduleWork
@@ -110,17 +110,18 @@ def _attempt(session: SnapshotSession, nested: bool) -> Snapshot:
     session.objects.mkdir()
     try:
         tree = _tree(session, nested)
-    except (GitFailed, OSError) as failed:
+    except (GitError, OSError) as failed:
         session.lost.append(str(failed))
-        session.broken = isinstance(failed, GitFailed) and _may_mend(failed)
+        session.broken = isinstance(failed, GitKilled) or _may_mend(failed)
         tree = f"{session.base}^{{tree}}"
     return _collected(session, tree)
 
 
-def _may_mend(failed: GitFailed) -> bool:
-    """A git that was killed; an object of the user's that a `git gc` took away meanwhile."""
-    full = any(clause in failed.result.stderr for clause in FULL)
-    return not (failed.timed_out or failed.stopped or full)
+def _may_mend(failed: Exception) -> bool:
+    """As where a `git gc` of the user's took an object away meanwhile."""
+    if not isinstance(failed, GitFailed) or failed.timed_out or failed.stopped:
+        return False
+    return not any(clause in failed.result.stderr for clause in FULL)
 
 
 def check_worktree(worktree: Path) -> None:

@@ -63,7 +63,7 @@ class LaneSources:
 
 
 def keep(lane: LaneSources) -> StrandedReport:
-    """Brings it into patches.git. Raises `GitFailed` only where a git was killed."""
+    """Brings it into patches.git. Raises `GitKilled`."""
     keeper = WorkKeeper(
         patches=lane.patches,
         base=lane.base,
@@ -151,8 +151,6 @@ def _keep_staged(
             only = tree_with(lane.patches, lane.base, entries, Path(name))
         _keep_tree(keeper, lane, source, only, f"{source.prefix}staged")
     except GitFailed as failed:
-        if failed.passing:
-            raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
 
 

@@ -81,8 +81,6 @@ def works(session: SnapshotSession) -> Iterator[SubmoduleWork]:
         try:
             yield from _works(session, path, oid)
         except GitFailed as failed:
-            if failed.passing:
-                raise
             session.left_behind += 1
             session.notes.append(
                 f"changes in the submodule {shown(path)} stay in the worktree: {failed.message}"

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.errors import Refused
+from hydra.errors import Exhausted, Refused
 from hydra.git import attributes as frozen
 from hydra.git import bare_repo
 from hydra.git.background import Later
@@ -20,7 +20,7 @@ from hydra.git.index import may_hold_gitlinks
 from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.module_folders import module_folders
 from hydra.git.repository import Repository, read
-from hydra.git.runner import GitFailed, is_unanswered, run
+from hydra.git.runner import GitFailed, run
 from hydra.git.user_refs import UserRefs, remotes
 
 _CHECKOUT_LIMIT = 900.0
@@ -229,8 +229,8 @@ def _submodule(folder: Path, oid: str) -> Repository | None:
     try:
         users = read(folder)
         answer = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
-    except Refused as refused:
-        if is_unanswered(refused):
-            raise
+    except Exhausted:
+        raise
+    except Refused:
         return None
     return users if answer.code == 0 else None

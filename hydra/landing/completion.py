@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import HydraError, LandingRefused
+from hydra.errors import Exhausted, HydraError, LandingRefused
 from hydra.git.index import clear_drafts
 from hydra.git.paths import parents
-from hydra.git.runner import is_unanswered, run
+from hydra.git.runner import run
 from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
@@ -261,9 +261,9 @@ def _holds(journal: Journal, ref: str, commit: str) -> bool:
     terms = ("merge-base", "--is-ancestor", commit, ref)
     try:  # by its gitdir: a linked worktree may have been removed since
         run(*terms, git_dir=Path(journal.git_dir))
-    except (HydraError, OSError) as failed:
-        if is_unanswered(failed):
-            raise
+    except Exhausted:
+        raise
+    except (HydraError, OSError):
         return False  # not held, or the repository is gone
     return True
 

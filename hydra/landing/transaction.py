@@ -24,7 +24,7 @@ from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.index import copy_users_index
-from hydra.git.runner import GitFailed, owner, run
+from hydra.git.runner import GitError, owner, run
 from hydra.landing import completion
 from hydra.landing import journal as journals
 from hydra.landing.journal import (
@@ -117,7 +117,7 @@ def _finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
 def _undo(journal: Journal, store: LandingStore, broken: BaseException) -> tuple[SalvagedFile, ...]:
     try:
         return completion.undo(journal, store)
-    except (OSError, GitFailed) as error:
+    except (OSError, GitError) as error:
         raise LandingRefused(
             f"the landing broke off ({broken}) and could not be undone yet: {error}",
             hint=f"nothing is lost: what was there is in {journal.files}, and the next hydra "
@@ -277,7 +277,7 @@ class _Under:
             now = run("rev-parse", "--verify", "-q", order.ref, cwd=root, check=False).line
             if now == order.commit:
                 self.journal = self.journal.at(DONE)
-            if not isinstance(failed, GitFailed):
+            if not isinstance(failed, GitError):
                 raise
             if now != order.commit:
                 why = "could not be moved" if now == order.head else "has moved meanwhile"
