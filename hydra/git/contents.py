@@ -71,28 +71,18 @@ def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], l
     )
 
 
-def sizes(git_dir: Path, names: Iterable[str]) -> dict[str, int]:
-    """Bytes of each object, in the order asked for; one that is missing is left out."""
-    documents = dict.fromkeys(names)
-    if not documents:
-        return {}
-    stdin = "".join(f"{name}\n" for name in documents).encode()
-    terms = ("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
-    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
-    pairs = (line.split(" ") for line in result.stdout.decode("ascii", "replace").splitlines())
+def sizes(git_dir: Path, names: Iterable[str], *, check: bool = False) -> dict[str, int]:
+    """Bytes of each object, in the order asked for; one that is missing is left out. With `check`
+    raises `GitError` where git cannot go on, as with a damaged one."""
+    output = _read(git_dir, "--batch-check=%(objectname) %(objectsize)", names, check)
+    pairs = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
     return {name: int(size) for name, size in pairs if size.isdigit()}
 
 
-def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Each object's bytes; one that is missing is left out."""
-    documents = dict.fromkeys(names)
-    if not documents:
-        return {}
-    stdin = "".join(f"{name}\n" for name in documents).encode()
-    terms = ("cat-file", "--batch", "--buffer")
-    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+def contents(git_dir: Path, names: Iterable[str], *, check: bool = False) -> dict[str, bytes]:
+    """Each object's bytes; one that is missing is left out. `check` is as in `sizes`."""
     mapping: dict[str, bytes] = {}
-    rest = memoryview(result.stdout)
+    rest = memoryview(_read(git_dir, "--batch", names, check))
     while rest:
         # NAME SP TYPE SP SIZE LF, the content, LF; or NAME SP missing LF.
         head, _, _ = bytes(rest[:200]).partition(b"\n")
@@ -103,6 +93,15 @@ def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
             mapping[name] = bytes(rest[start : start + size - 1])
         rest = rest[start + size :]
     return mapping
+
+
+def _read(git_dir: Path, how: str, names: Iterable[str], check: bool) -> bytes:
+    documents = dict.fromkeys(names)
+    if not documents:
+        return b""
+    stdin = "".join(f"{name}\n" for name in documents).encode()
+    terms = ("cat-file", how, "--buffer")
+    return run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=check).stdout
 
 
 def files(git_dir: Path, tree: str) -> dict[bytes, str]:
