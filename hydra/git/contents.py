@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_change
+from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_raw
 from hydra.git.patches import Stat, count, numstat
 from hydra.git.runner import GitError, run, split
 
@@ -63,12 +63,9 @@ def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], l
         return changes(git_dir, old, new), numstat(git_dir, old, new)
     fields = split(output)
     raw = sum(1 for _ in takewhile(lambda field: field.startswith(b":"), fields[::2])) * 2
-    item = zip(fields[:raw:2], fields[1:raw:2], strict=True)
     counted = (entry.split(b"\t", 2) for entry in fields[raw:])
-    return (
-        tuple(read_change(facts, path) for facts, path in item),
-        [(path, count(added), count(deleted)) for added, deleted, path in counted],
-    )
+    stats = [(path, count(added), count(deleted)) for added, deleted, path in counted]
+    return read_raw(fields[:raw]), stats
 
 
 def sizes(git_dir: Path, names: Iterable[str], *, check: bool = False) -> dict[str, int]:

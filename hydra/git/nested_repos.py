@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from hydra.git.bare_repo import borrow_objects
+from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
 from hydra.git.repository import modules, objects_folders
 from hydra.git.runner import GitFailed, Result, join, run, split
@@ -116,9 +117,7 @@ def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, tuple[str, 
     folders = session.survey.repositories
     if not folders:
         return []
-    tree = session.paths("ls-tree", "-r", "-z", session.base)
-    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
-    recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
+    recorded = links_in(session.git("ls-tree", "-r", "-z", session.base).stdout)
     plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
     for folder in plain:
         if not is_repository(session, folder):
@@ -151,16 +150,6 @@ def unignored(session: SnapshotSession, paths: list[bytes]) -> list[bytes]:
 def gitlinks(session: SnapshotSession) -> dict[bytes, str]:
     """Path to recorded commit, for each submodule in the index."""
     return links_in(session.git("ls-files", "--stage", "-z").stdout)
-
-
-def links_in(staged: bytes) -> dict[bytes, str]:
-    """The submodules in the output of `ls-files --stage -z`."""
-    links = {}
-    for entry in split(staged):
-        if entry.startswith(b"160000 "):
-            head, _, path = entry.partition(b"\t")
-            links[path] = head.split(b" ")[1].decode()
-    return links
 
 
 class SubmoduleCheck:

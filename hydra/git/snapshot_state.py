@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hydra.errors import HydraError
 from hydra.git.alternates import borrowed, pack
-from hydra.git.diff import MODULE, TreeChange, read_change
+from hydra.git.diff import TreeChange, read_raw
+from hydra.git.diff import objects as new_objects
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, beside, run, split
 from hydra.git.sources import LaneRepository, SubmoduleWork
@@ -122,9 +123,7 @@ class SnapshotSession:
     def _borrowed(self, tree: str, fresh: set[str]) -> set[str]:
         """What git did not write, as the user's repository has it: seldom anything."""
         fields = self.paths("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", self.base, tree)
-        entries = (read_change(facts, b"").new for facts in fields[::2])
-        objects = {entry.oid for entry in entries if entry and entry.mode != MODULE}
-        objects = (objects | {tree}) - fresh if fields else set()
+        objects = {*new_objects(read_raw(fields)), tree} - fresh if fields else set()
         if not objects or not (lacking := {*borrowed(self.patches, objects)}):
             return set()
         # What was only moved is in the base, and is kept there.

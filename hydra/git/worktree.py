@@ -16,6 +16,7 @@ from hydra.errors import Exhausted, Refused
 from hydra.git import attributes as frozen
 from hydra.git import bare_repo
 from hydra.git.background import Later
+from hydra.git.diff import links_in
 from hydra.git.index import may_hold_gitlinks
 from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.module_folders import module_folders
@@ -185,8 +186,6 @@ def fill_submodules(
     """
     if not may_hold_gitlinks(git_dir / "index"):
         return FilledSubmodules()
-    from hydra.git.nested_repos import links_in  # no start without submodules waits for it
-
     links = links_in(run("ls-files", "--stage", "-z", git_dir=git_dir).stdout)
     folders = module_folders(git_dir, base, links)
     empty: list[str] = []
