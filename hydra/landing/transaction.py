@@ -13,11 +13,9 @@ Killed before 5's last act, it is undone from the staging folder; after it, only
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,28 +39,12 @@ from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
 from hydra.landing.prepare import LandingFiles
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
 from hydra.landing.salvage import SalvagedFile
-from hydra.landing.swap import TAKEN, FileMark, exchange, look_at, put
+from hydra.landing.swap import TAKEN, FileMark, exchange, put
 from hydra.landing.version import Version, digest_of
 from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
 
 _log = get_logger(__name__)
-
-# ---- A while without Python's search for cycles.
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """For work of a second that makes many small objects and no cycles: every search would go
-    through all of them again (measured: 39 searches for a landing of 2,000 files)."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
 """Called before and after each write; the tests put a SIGKILL here."""
@@ -76,7 +58,6 @@ class RolledBack(LandingRefused):
     """Something changed under the landing's hands; what had been moved was put back."""
 
 
-@uncollected()
 def move(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, ...]:
     """Does it, or leaves everything as it was. The desk must be held.
 
@@ -137,7 +118,6 @@ def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRe
     )
 
 
-@uncollected()
 def look(order: LandingOrder, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
     check_repository(order.repository, order.ref)
@@ -166,7 +146,6 @@ class _Under:
     staging: Path = field(init=False)
     files: Path = field(init=False)
     ready: LandingFiles = field(init=False)
-    _stats: dict[bytes, os.stat_result] = field(default_factory=dict)
     _versions: dict[bytes, Version | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -225,7 +204,6 @@ class _Under:
 
     def shift(self) -> None:
         """Each file changes places with the one that is staged for it; what only goes, first."""
-        self.ready.begin()
         shifts = self.journal.shifts
         for file_move in (file_move for file_move in shifts if file_move.fresh is None):
             self._take(file_move)
@@ -238,7 +216,7 @@ class _Under:
     def refresh(self) -> None:
         """Brings the new index's times in line with the files in their places."""
         moment("refresh")
-        self.ready.refresh(self._stats.get)
+        self.ready.refresh()
 
     def set_index(self) -> None:
         """The new index takes the old one's place, once all that it names is there."""
@@ -334,10 +312,6 @@ class _Under:
                 put(fresh, target)
             except FileExistsError as error:
                 raise _moved(f"{os.fsdecode(file_move.path)} was made meanwhile") from error
-        # At once: whatever is done to it later has another ctime, also with its mtime put back.
-        result = look_at(target)
-        if result is not None and FileMark.read(result) == file_move.fresh:
-            self._stats[file_move.path] = result
         moment("given")
 
     def _exchange(self, file_move: FileMove, fresh: bytes, target: bytes) -> None:
