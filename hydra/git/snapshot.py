@@ -30,7 +30,7 @@ from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
 from hydra.git.sources import LaneRepository, SubmoduleWork
 from hydra.git.submodule_work import changed_submodules, works
-from hydra.git.tree_scan import first_paths, survey
+from hydra.git.tree_scan import Survey, first_paths, survey
 from hydra.records.request import Limits
 
 TIME_LIMIT = 600.0
@@ -79,9 +79,10 @@ def collect(
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
-    files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
-    `lane` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
-    that goes wrong gives a tree and the word incomplete.
+    files of repositories inside the tree; without it the tree is the user's own, and nothing in it
+    is opened. `sources` are the repositories of the tree's own agent, `lane` is where they and
+    those inside the tree may lie. Raises `WorktreeLost`; everything else that goes wrong gives a
+    tree and the word incomplete.
     """
     check_worktree(worktree)
     deadline = time.monotonic() + TIME_LIMIT
@@ -98,6 +99,7 @@ def collect(
                 deadline=deadline,
                 lane=lane,
                 sources=tuple(sources),
+                survey=Survey(is_users=not nested),
             )
             collected = _attempt(session, nested)
         earlier += session.survey.notes()
@@ -179,7 +181,7 @@ def _listed(session: SnapshotSession) -> _Changes:
         within, other = copy_context(), copy_context()  # what the log says of whose work it is
         tracked_paths = beside.submit(within.run, tracked, session)
         future = beside.submit(other.run, _index_paths, session)
-        session.survey = survey(session.top)
+        session.survey = survey(session.top, is_users=session.survey.is_users)
         others = _others(session, future.result())
         gone, present = tracked_paths.result()
     if session.survey.opened:  # what lay behind a closed folder looked deleted, or not there
