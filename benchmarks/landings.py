@@ -10,7 +10,7 @@ from benchmarks.measure import Result, interleave, milliseconds, ratio
 from benchmarks.place import Place
 from hydra.git import base_commit, patches
 from hydra.git.diff import difference
-from hydra.git.export import hand_over, make_commit
+from hydra.git.export import bring, make_commit
 from hydra.landing import transaction
 from hydra.landing.journal import LandingOrder, LandingStore
 
@@ -34,8 +34,10 @@ def landing(place: Place) -> list[Result]:
         turn += 1
         began = time.perf_counter()
         item = base_commit.read(root)
+        fresh = place.folder / "fresh"
         commit = make_commit(
             store,
+            fresh,
             tree=tree,
             head=base,
             message=b"land\n",
@@ -53,7 +55,7 @@ def landing(place: Place) -> list[Result]:
             head=base,
             commit=commit,
             reason="landed",
-            bring=lambda: hand_over(store, item, (commit, tree, *entry.objects)),
+            bring=lambda: bring(store, fresh, item, entry, tree, commit),
         )
         with desk.alone():
             transaction.move(order, desk)

@@ -3,6 +3,7 @@ reads all of it anyway, an ordinary user has to open it first."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,6 +38,7 @@ MOVED = {
     "claude": f'{STASH}; mv .git "$TMPDIR/old"; {ANEW}',
     "claude-2": f'{STASH}; mkdir "$HOME/o"; mv .git "$HOME/o/.git"; {ANEW}',
     "claude-3": f'{STASH}; mv .git "$TMPDIR/old"',
+    "claude-4": f'{STASH}; mkdir "$TMPDIR/c"; mv .git "$TMPDIR/c/old"; chmod 0 "$TMPDIR/c"; {ANEW}',
 }
 """Where an agent puts the repository that its lane was made with."""
 
@@ -168,6 +170,26 @@ def test_what_leads_out_of_a_lane_is_not_followed(place: Place) -> None:
         patch = race.lane(lane)["patch"]
         assert (patch["stranded"], patch["left_behind"]) == ([], 0), patch["notes"]
     assert private.stat().st_mode & 0o777 == 0
+
+
+@by_ordinary
+def test_a_race_from_uncommitted_changes_opens_nothing_of_the_users(place: Place) -> None:
+    """Neither a repository inside the tree, of which nothing is taken, nor a closed folder."""
+    repo = place.repo
+    git(repo, "init", "-q", "n")
+    (repo / ".gitignore").write_text("n/\n")
+    place.agent("claude", [fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
+    place.hand_over()
+    store, folder = repo / "n" / ".git" / "objects", repo / "closed"
+    store.chmod(0)
+    options = ("-a", "claude", "--include-dirty", "--no-check")
+    assert place.race(*options).lane("claude")["status"] == "completed"
+    assert store.stat().st_mode & 0o777 == 0
+    folder.mkdir(mode=0)
+    os.chown(folder, place.uid, place.uid)
+    refused = place.run("race", "Do it", *options)
+    assert (refused.returncode, "could not be read: closed/" in refused.stderr) == (3, True)
+    assert folder.stat().st_mode & 0o777 == 0
 
 
 def raced(place: Place, scripts: Mapping[str, str]) -> tuple[Race, Path]:

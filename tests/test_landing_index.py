@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hydra.git.index import Stamps
-from hydra.git.status import WorkTree
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf
@@ -26,24 +23,6 @@ def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return Shelf.of(repo, scratch)
 
 
-@pytest.fixture
-def refreshed(monkeypatch: pytest.MonkeyPatch, shelf: Shelf) -> list[bool]:
-    """One for each time that git went through all of the user's index; true for a stamp."""
-    seen: list[bool] = []
-
-    def told(plain: Callable[..., object], stamped: bool) -> Callable[..., object]:
-        def act(self: WorkTree | Stamps, *args: object) -> object:
-            if self.index.name == "index":
-                seen.append(stamped)
-            return plain(self, *args)
-
-        return act
-
-    monkeypatch.setattr(Stamps, "write", told(Stamps.write, True))
-    monkeypatch.setattr(WorkTree, "refresh", told(WorkTree.refresh, False))
-    return seen
-
-
 def aged(repo: Path) -> None:
     """As if all had been checked out an hour ago, which git knows."""
     then = time.time() - AN_HOUR
@@ -57,35 +36,20 @@ def unknown(repo: Path) -> str:
     return git(repo, "diff-files", "--name-only")
 
 
-def test_git_knows_what_was_landed_without_reading_it(shelf: Shelf, refreshed: list[bool]) -> None:
+def test_git_knows_what_was_landed_without_reading_it(shelf: Shelf) -> None:
     shelf.lane("claude", kinds.work)
     aged(shelf.repo)
     shelf.merge("claude")
-    assert refreshed == [True]
     assert unknown(shelf.repo) == ""
     assert kinds.unlike_git(shelf.repo) == []
     aged(shelf.repo)
     shelf.undo()
-    assert refreshed == [True, True]
     assert unknown(shelf.repo) == ""
     assert git(shelf.repo, "status", "--porcelain") == ""
 
 
-def test_beside_a_file_of_this_very_second_git_looks_at_all(
-    shelf: Shelf, refreshed: list[bool]
-) -> None:
-    shelf.lane("claude", kinds.work)
-    aged(shelf.repo)
-    soon = time.time() + AN_HOUR
-    os.utime(shelf.repo / "README.md", (soon, soon))
-    git(shelf.repo, "update-index", "-q", "--refresh")
-    shelf.merge("claude")
-    assert refreshed == [False]
-    assert unknown(shelf.repo) == ""
-
-
 def test_a_file_saved_after_its_exchange_is_the_users_change(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, refreshed: list[bool]
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same size; in the same moment, as far as a clock can tell."""
     shelf.lane("claude", kinds.work)
@@ -98,12 +62,11 @@ def test_a_file_saved_after_its_exchange_is_the_users_change(
 
     monkeypatch.setattr("hydra.landing.transaction.moment", save)
     shelf.merge("claude")
-    assert refreshed == [True]
     assert git(shelf.repo, "status", "--porcelain") == " M src/pager.py"
 
 
 def test_a_file_saved_with_its_time_put_back_is_still_seen(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, refreshed: list[bool]
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf.lane("claude", kinds.work)
     aged(shelf.repo)
@@ -120,17 +83,7 @@ def test_a_file_saved_with_its_time_put_back_is_still_seen(
             os.utime(saved, ns=(was.st_atime_ns, was.st_mtime_ns))
 
     monkeypatch.setattr("hydra.landing.transaction.moment", save)
-    # As if the second did not turn between staging and landing: git compares whole ones, and where
-    # it turned it cannot tell this file either.
-    before, begin = time.time_ns(), Stamps.begin
-
-    def begun(self: Stamps) -> None:
-        begin(self)
-        os.utime(self._new, ns=(before, before))
-
-    monkeypatch.setattr(Stamps, "begin", begun)
     shelf.merge("claude")
-    assert refreshed == [True]
     assert git(shelf.repo, "status", "--porcelain") == " M src/pager.py"
 
 

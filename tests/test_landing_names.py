@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf, everything, leftovers
+from tests.support.shelf import is_old_or_new_wherever_killed
 
 Edit = Callable[[Path], None]
 
@@ -436,25 +438,9 @@ def test_without_renameat2_it_lands_and_goes_back(shelf: Shelf) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_renameat2")
 def test_without_renameat2_a_landing_killed_at_any_moment_is_old_or_new(shelf: Shelf) -> None:
-    from hydra.race.recovery.startup import recover
-
     shelf.lane("claude", twins_of_hydras_own)
     kinds.users_own(shelf.repo)
-    before = Stand.of(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    after = Stand.of(shelf.repo)
-    shelf.undo()
-    for number in range(1, len(seen) + 1, 2):
-        assert kinds.killed_at(lambda: shelf.merge("claude"), number)
-        recover(shelf.environ, lambda line: None)
-        now = Stand.of(shelf.repo)
-        assert now in (before, after), seen[number - 1]
-        assert leftovers(shelf.repo) == []
-        if now == after:
-            shelf.undo()
+    is_old_or_new_wherever_killed(shelf, partial(shelf.merge, "claude"))
 
 
 def test_an_export_of_odd_names_is_taken_by_git_am(shelf: Shelf, scratch: Path) -> None:

@@ -9,6 +9,7 @@ import site
 import stat
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf, everything, leftovers
+from tests.support.shelf import is_old_or_new_wherever_killed
 from tests.support.surroundings import mounts
 from tests.support.trust import ORDINARY, PROJECT, python_for
 
@@ -804,20 +806,7 @@ def test_a_file_that_was_changed_again_since_is_refused(dirty: Shelf, name: str)
 
 @pytest.mark.slow
 def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
-    before = Stand.of(dirty.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    dirty.merge("claude", commit=False)
-    kinds.quiet()
-    after = Stand.of(dirty.repo)
-    dirty.undo()
-    for number in range(1, len(seen) + 1, 2):
-        assert kinds.killed_at(lambda: dirty.merge("claude", commit=False), number)
-        recover(dirty.environ, lambda line: None)
-        now = Stand.of(dirty.repo)
-        assert now in (before, after), seen[number - 1]
-        if now == after:
-            dirty.undo()
+    is_old_or_new_wherever_killed(dirty, partial(dirty.merge, "claude", commit=False))
 
 
 # What breaks off in the very last moment

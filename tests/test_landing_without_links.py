@@ -19,7 +19,7 @@ from tests.support import without_calls
 from tests.support.forks import forked
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf, leftovers
-from tests.support.shelf import shelf
+from tests.support.shelf import is_old_or_new_wherever_killed, shelf
 
 __all__ = ["shelf"]
 
@@ -49,26 +49,9 @@ def test_without_hard_links_it_lands_and_goes_back(shelf: Shelf, what: str) -> N
 
 @pytest.mark.slow
 def test_without_hard_links_a_landing_killed_at_any_moment_is_old_or_new(shelf: Shelf) -> None:
-    def lands() -> None:
-        without_calls.refuse(WITHOUT[-1])
-        shelf.merge("claude")
-
     kinds.users_own(shelf.repo)
-    before = Stand.of(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    after = Stand.of(shelf.repo)
-    shelf.undo()
-    for number in range(1, len(seen) + 1, 2):
-        assert kinds.killed_at(lands, number)
-        recover(shelf.environ, lambda line: None)
-        now = Stand.of(shelf.repo)
-        assert now in (before, after), seen[number - 1]
-        assert leftovers(shelf.repo) == []
-        if now == after:
-            shelf.undo()
+    refuse = partial(without_calls.refuse, WITHOUT[-1])
+    is_old_or_new_wherever_killed(shelf, partial(shelf.merge, "claude"), refuse)
 
 
 def test_a_kill_between_taking_a_name_and_filling_it_leaves_nothing_behind(shelf: Shelf) -> None:
@@ -107,7 +90,13 @@ def killed_at_name(shelf: Shelf, number: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "make", [Path.mkdir, os.mkfifo, partial(Path.symlink_to, target="/dev/zero")]
+    "make",
+    [
+        Path.mkdir,
+        os.mkfifo,
+        partial(Path.symlink_to, target="/dev/zero"),
+        partial(Path.touch, mode=0),
+    ],
 )
 def test_what_stands_where_another_git_has_its_lock_stays(
     shelf: Shelf, make: Callable[[Path], None]
@@ -125,3 +114,22 @@ def test_what_stands_where_another_git_has_its_lock_stays(
     recover(shelf.environ, lambda line: None)
     assert leftovers(shelf.repo) == [lock.name]
     assert Stand.of(shelf.repo) == before
+
+
+def test_an_empty_file_that_nobody_may_open_is_the_users_own(shelf: Shelf) -> None:
+    """Made as a landing was killed that wanted its name."""
+    before = Stand.of(shelf.repo)
+    seen: list[str] = []
+    transaction.moment = seen.append
+    shelf.merge("claude")
+    kinds.quiet()
+    shelf.undo()
+    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index("give") + 1)
+    mine = shelf.repo / "new" / "file.txt"
+    mine.touch(mode=0)
+    recover(shelf.environ, lambda line: None)
+    assert mine.lstat().st_mode & 0o7777 == 0
+    mine.unlink()
+    mine.parent.rmdir()
+    assert Stand.of(shelf.repo) == before
+    assert leftovers(shelf.repo) == []

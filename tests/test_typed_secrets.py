@@ -273,6 +273,7 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
         "merge", "claude", "--no-check", "-m", message, "--override", reason, *first
     )
     assert code == 0, shown
+    assert git(hydra.repo, "log", "-1", "--format=%B").startswith(f"{message}\n")
     assert search.run("merge", "--undo")[0] == 0
     editor = hydra.home / "editor"
     editor.write_text(f"#!/bin/sh\necho 'Mend: API_TOKEN={value('edited')}' >\"$1\"\n")
@@ -280,8 +281,9 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     hydra.extra |= {"EDITOR": str(editor), "GIT_EDITOR": str(editor)}
     code, shown = search.run("merge", "claude", "--no-check", "--edit", "--json", *first)
     assert code == 0, shown
-    assert git(hydra.repo, "log", "-1", "--format=%s") == "Mend: API_TOKEN=[redacted]"
-    assert search.hits(SECRETS) == []
+    # The user's own words are in the user's own commit as they are, and nowhere else.
+    assert git(hydra.repo, "log", "-1", "--format=%s") == f"Mend: API_TOKEN={value('edited')}"
+    assert search.hits(SECRETS) == [(f"commits of {hydra.repo.name}", value("edited"))]
 
 
 @pytest.mark.slow
@@ -326,8 +328,8 @@ KILLED = """
 import os, sys
 from hydra.cli.entry import run
 from hydra.landing import transaction
-transaction.moment = lambda name: os.kill(os.getpid(), 9) if name == "ref set" else None
-run(sys.argv[1:])
+transaction.moment = lambda name: os.kill(os.getpid(), 9) if name == sys.argv[1] else None
+run(sys.argv[2:])
 """
 
 
@@ -335,12 +337,14 @@ run(sys.argv[1:])
 def test_a_killed_landing_leaves_no_typed_secret(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     hydra.race("-a", "claude", "--no-check")
-    override = f"by API_TOKEN={value('reason')}"
-    line = (hydra.python, "-c", KILLED, "merge", "claude", "--no-check", "--override", override)
-    assert hydra.execute(*line).returncode == -9
+    options = ("--override", f"by API_TOKEN={value('reason')}", "-m", f"TOKEN={value('message')}")
     search = Search(hydra)
-    assert search.hits([value("reason")]) == []
-    search.run("runs")
-    assert search.hits([value("reason")]) == []
+    for moment in ("journal preparing", "ref set"):
+        line = (hydra.python, "-c", KILLED, moment, "merge", "claude", "--no-check", *options)
+        assert hydra.execute(*line).returncode == -9
+        assert search.hits([value("reason")]) == []
+        search.run("runs")
+        own = [(f"commits of {hydra.repo.name}", value("message"))] * (moment == "ref set")
+        assert search.hits([value("reason"), value("message")]) == own
     (landing,) = hydra.state.glob("*/runs/*/landings/*.json")
     assert json.loads(landing.read_text())["override"] == "by API_TOKEN=[redacted]"

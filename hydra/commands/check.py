@@ -21,13 +21,13 @@ from hydra.commands.check_round import CheckReport, LaneTell, run_round, silent
 from hydra.commands.known_checks import known_checks, named_apart
 from hydra.config.model import Config
 from hydra.errors import (
+    Exhausted,
     RecordError,
     Refused,
     UsageError,
 )
 from hydra.git import patches
 from hydra.git.base_commit import Repository, check_copies
-from hydra.git.runner import is_unanswered
 from hydra.paths import ground_dir
 from hydra.race.check_hints import refusal
 from hydra.race.check_selection import folder_of, placed, with_setup
@@ -258,9 +258,9 @@ def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
         return {lane: runs.commit_of(record, lane) for lane in dict.fromkeys(lanes)}
     try:
         values = patches.branches(record.patches)
+    except Exhausted:
+        raise
     except Refused as error:
-        if is_unanswered(error):
-            raise
         raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
     names = [lane for lane in runs.read(record).lanes if lane in values]
     mapping = {lane: values[lane] for lane in names if values[lane] != record.base}

@@ -9,9 +9,8 @@ from hydra import executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe import available, settings
 from hydra.config.model import Config
-from hydra.errors import HydraError
+from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit
-from hydra.git.runner import is_unanswered
 from hydra.process.sandbox.view import View
 from hydra.race.views import view_source
 
@@ -38,9 +37,9 @@ def _repository() -> base_commit.Repository | None:
     """The one that one stands in, if any."""
     try:
         return base_commit.read(Path.cwd())
-    except HydraError as error:
-        if is_unanswered(error):
-            raise
+    except Exhausted:
+        raise
+    except HydraError:
         return None
 
 

@@ -48,17 +48,24 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
             return _bundle(record.patches, base, lane)
         config = place.repository.config
         terms = ("rev-parse", "--verify", f"{commit}^{{tree}}")
-        own = handing.make_commit(
-            record.patches,
-            tree=run(*terms, git_dir=record.patches, isolated=True).line,
-            head=base,
-            message=message_of([patches.message(record.patches, commit)]).encode(),
-            identity={key: config[key] for key in ("user.name", "user.email") if key in config},
-            environ=environ,
-            sign=False,
-        )
-        range_ = f"{base}..{own}"
-        mail = run(*_MAIL, range_, git_dir=record.patches, isolated=True, timeout=300).stdout
+        with tempfile.TemporaryDirectory(dir=record.patches, prefix="mail-") as folder:
+            own = handing.make_commit(
+                record.patches,
+                Path(folder),
+                tree=run(*terms, git_dir=record.patches, isolated=True).line,
+                head=base,
+                message=message_of([patches.message(record.patches, commit)]).encode(),
+                identity={key: config[key] for key in ("user.name", "user.email") if key in config},
+                environ=environ,
+                sign=False,
+            )
+            mail = run(
+                *(*_MAIL, f"{base}..{own}"),
+                git_dir=record.patches,
+                isolated=True,
+                timeout=300,
+                extra_env=handing.beside_patches(record.patches, Path(folder)),
+            ).stdout
         return _kept_returns(mail) if b"\r" in mail else mail
 
 

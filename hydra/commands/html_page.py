@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hydra.errors import HydraError
+from hydra.errors import Exhausted, HydraError
 from hydra.git import patches
 from hydra.git.diff import renames
-from hydra.git.runner import GitFailed, is_unanswered
+from hydra.git.runner import GitFailed
 from hydra.landing.hunks import Hunk, hunks
 from hydra.records.events import Event
 from hydra.records.store.files import shared
@@ -47,9 +47,9 @@ def _plans(run: RunRecord) -> Iterator[tuple[str, str]]:
 def _branches(run: RunRecord, problems: list[str]) -> dict[str, str]:
     try:
         return patches.branches(run.patches)
+    except Exhausted:  # else each lane "left no patch"
+        raise
     except HydraError as error:
-        if is_unanswered(error):  # else each lane "left no patch"
-            raise
         problems.append(f"the patches cannot be read: {error.message}")
         return {}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,11 +20,11 @@ from hydra.commands.merge_selection import Confirm, MergeSelection, chosen
 from hydra.commands.merge_tree import ComposedTree, composed, is_whole, notes_of, placed, tree_of
 from hydra.config.check_names import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
-from hydra.git import attributes, export, patches
-from hydra.git.diff import TreeChange, TreeDifference, difference, objects
+from hydra.git import attributes, export, index, patches
+from hydra.git.diff import TreeChange, TreeDifference, difference
 from hydra.git.patch_facts import touched
 from hydra.git.paths import parents
-from hydra.git.runner import GitFailed, run
+from hydra.git.runner import GitError, run
 from hydra.landing import completion, transaction
 from hydra.landing.compose import message_of
 from hydra.landing.journal import LandingOrder, LandingStore
@@ -228,14 +227,16 @@ def _branch_in_the_way(root: Path, branch: str) -> str:
 def _message(request: MergeRequest, record: RunRecord, tree: ComposedTree) -> str:
     own = [patches.message(record.patches, runs.commit_of(record, lane)) for lane in tree.lanes]
     text = message_of(own, request.message)
+    if request.message is None:
+        text = redacted(text)  # a person's own words are theirs, in their own commit
     if request.edit is None or not request.commit:
-        return redacted(text)
+        return text
     editor = patches.editor(record.patches, request.environ)
     edited = request.edit(text, editor)
     if not edited.strip():
         raise LandingRefused("nothing was landed: the message is empty")
     notice(edited)
-    return redacted(edited)
+    return edited
 
 
 def _land(
@@ -250,7 +251,8 @@ def _land(
     scratch: Path,
 ) -> Landing:
     repository, files = place.repository, tree_difference.files
-    commit = "" if not request.commits else _commit(place, record, tree, text, request)
+    store = scratch / "objects"
+    commit = "" if not request.commits else _commit(place, record, tree, text, request, store)
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
     name = new_run_id()
     document: dict[str, Any] = {
@@ -260,7 +262,7 @@ def _land(
         "lanes": list(tree.lanes),
         "picks": [pick.shown for pick in choice.picks],
         "whole": [part.lane for part in choice.parts if is_whole(record, part)],
-        "title": text.splitlines()[0],
+        "title": redacted(text).splitlines()[0],
         "ref": ref if request.commits or repository.branch else "HEAD",
         "branch": request.branch,
         "onto": tree.head if request.branch else repository.head,
@@ -300,7 +302,7 @@ def _land(
         commit=commit,
         reason=f"hydra merge {' '.join(tree.lanes)}: {document['title']}",
         bring=partial(
-            _bring, place, record, tree_difference, (commit, tree.result) if commit else ()
+            export.bring, record.patches, store, repository, tree_difference, tree.result, commit
         ),
         record=Path(document["record"]),
         document=redacted(document),  # its journal has it as well
@@ -346,28 +348,20 @@ def _order(
     )
 
 
-def _bring(
-    place: RepositoryRuns, record: RunRecord, tree_difference: TreeDifference, roots: Sequence[str]
-) -> None:
-    """`roots` are the commit and its tree; without them, folders' trees are not brought either:
-    they may be of a base that the user's repository does not have."""
-    names = (*roots, *tree_difference.objects) if roots else objects(tree_difference.files)
-    export.hand_over(record.patches, place.repository, names)
-    export.hand_over_lfs(record.patches, place.repository, tree_difference.files)
-
-
 def _commit(
     place: RepositoryRuns,
     record: RunRecord,
     tree: ComposedTree,
     text: str,
     request: MergeRequest,
+    store: Path,
 ) -> str:
     config = place.repository.config
     if not request.dry_run and export.are_signed(attributes.user_settings(record.patches)):
         request.tell("your signer is asked to sign the commit")
     return export.make_commit(
         record.patches,
+        store,
         tree=tree.result,
         head=tree.head,
         message=text.encode("utf-8", "surrogateescape"),
@@ -387,7 +381,7 @@ def carry_out(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, .
             )
         try:
             return transaction.move(order, store)
-        except (OSError, GitFailed) as error:
+        except (OSError, GitError) as error:
             raise LandingRefused(
                 f"nothing was landed, all is as it was: {error}",
                 hint="see that the repository and its disk can be written",
@@ -413,7 +407,7 @@ def _new_branch(place: RepositoryRuns, order: LandingOrder, request: MergeReques
             cwd=root,
             config=(("core.logAllRefUpdates", logs),),
         )
-    except GitFailed as failed:
+    except GitError as failed:
         raise LandingRefused(
             f"nothing was landed: the branch cannot be made ({failed.result.reason})"
         ) from failed
@@ -438,12 +432,12 @@ def _branch(place: RepositoryRuns) -> str:
 
 @contextmanager
 def scratch_of(place: RepositoryRuns) -> Iterator[Path]:
-    """A folder in the repository's own place, gone afterwards. Raises `Refused`."""
-    folder = place.state / paths.repository_key(place.repository.root)
+    """A folder beside the landings, gone afterwards. Raises `Refused`."""
+    folder = desk(place).folder
     try:
         paths.make_private(folder)
-        with tempfile.TemporaryDirectory(prefix=".landing-", dir=folder) as text:
-            yield Path(text)
+        with index.scratch(folder) as own:
+            yield own
     except PermissionError as error:
         raise Refused(f"the state folder cannot be written: {error}") from error
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
-from hydra.errors import HydraError, LandingRefused, RecordError, Refused, UsageError
-from hydra.git.runner import is_unanswered
+from hydra.errors import Exhausted, HydraError, LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
 from hydra.race.recovery import runs
@@ -140,9 +139,9 @@ def _verdict(
     `LandingRefused` where it cannot, and no reason was given."""
     try:
         return judgement_to_land(record, environ) or _NONE, ""
+    except Exhausted:
+        raise
     except HydraError as error:
-        if is_unanswered(error):
-            raise
         if reason:
             return _NONE, error.message
         first = f"{error.hint}; " if error.hint else ""
@@ -228,9 +227,9 @@ def _needs_reason(verdict: Verdict, lane: str) -> bool:
 def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Verdict:
     try:
         return judgement(record, environ)
+    except Exhausted:
+        raise
     except (Refused, RecordError) as error:
-        if is_unanswered(error):
-            raise
         override = OVERRIDE if isinstance(error, RecordError) else ""
         raise type(error)(
             f"no lane was named, and there is no ranking to take one from: {error.message}",

@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hydra.errors import HydraError, Refused, UsageError
+from hydra.errors import Exhausted, HydraError, Refused, UsageError
 from hydra.git import patches
-from hydra.git.runner import is_unanswered
 from hydra.race.recovery.retention import grounds, is_empty, remove_run, size, started
 from hydra.race.recovery.runs import RepositoryRuns, find, list_runs, read
 from hydra.records.store.files import alone
@@ -87,9 +86,10 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
     base = str(reading.manifest.get("base"))
     try:
         changed |= patches.with_work(run.patches, base)
-    except HydraError as error:  # the result alone tells
-        if is_unanswered(error):
-            raise
+    except Exhausted:
+        raise
+    except HydraError:
+        pass  # the result alone tells
     return Removal(
         run=run,
         patches=tuple(sorted(changed)),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hydra.git.contents import FILE_BYTES
 from hydra.git.diff import TreeChange, read_change
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitError, run, split
 
 _BEGINS = b"\x01"
 
@@ -93,7 +93,7 @@ def hunks(
         return {}
     pairs = [(commit, base) for commit in patches] + [(row.oid, row.parent) for row in history]
     terms = ("diff-tree", "--stdin", "-r", "-p", "-U0", "-M", f"-l{MOST_PATHS}", "--full-index")
-    with suppress(GitFailed):
+    with suppress(GitError):
         output = run(
             *(*terms, "--no-ext-diff", "--no-textconv", "--"),
             *islice(names, MOST_PATHS),

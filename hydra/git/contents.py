@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_change
+from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_raw
 from hydra.git.patches import Stat, count, numstat
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitError, run, split
 
 FILE_BYTES = 2 * 1024**2
 """A larger content is not read."""
@@ -59,40 +59,27 @@ def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], l
     quiet = ("--no-ext-diff", "--no-textconv", "--end-of-options", old, new, "--")
     try:
         output = run(*terms, *quiet, git_dir=git_dir, isolated=True, timeout=300).stdout
-    except GitFailed:
+    except GitError:
         return changes(git_dir, old, new), numstat(git_dir, old, new)
     fields = split(output)
     raw = sum(1 for _ in takewhile(lambda field: field.startswith(b":"), fields[::2])) * 2
-    item = zip(fields[:raw:2], fields[1:raw:2], strict=True)
     counted = (entry.split(b"\t", 2) for entry in fields[raw:])
-    return (
-        tuple(read_change(facts, path) for facts, path in item),
-        [(path, count(added), count(deleted)) for added, deleted, path in counted],
-    )
+    stats = [(path, count(added), count(deleted)) for added, deleted, path in counted]
+    return read_raw(fields[:raw]), stats
 
 
-def sizes(git_dir: Path, names: Iterable[str]) -> dict[str, int]:
-    """Bytes of each object, in the order asked for; one that is missing is left out."""
-    documents = dict.fromkeys(names)
-    if not documents:
-        return {}
-    stdin = "".join(f"{name}\n" for name in documents).encode()
-    terms = ("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
-    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
-    pairs = (line.split(" ") for line in result.stdout.decode("ascii", "replace").splitlines())
+def sizes(git_dir: Path, names: Iterable[str], *, check: bool = False) -> dict[str, int]:
+    """Bytes of each object, in the order asked for; one that is missing is left out. With `check`
+    raises `GitError` where git cannot go on, as with a damaged one."""
+    output = _read(git_dir, "--batch-check=%(objectname) %(objectsize)", names, check)
+    pairs = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
     return {name: int(size) for name, size in pairs if size.isdigit()}
 
 
-def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Each object's bytes; one that is missing is left out."""
-    documents = dict.fromkeys(names)
-    if not documents:
-        return {}
-    stdin = "".join(f"{name}\n" for name in documents).encode()
-    terms = ("cat-file", "--batch", "--buffer")
-    result = run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=False)
+def contents(git_dir: Path, names: Iterable[str], *, check: bool = False) -> dict[str, bytes]:
+    """Each object's bytes; one that is missing is left out. `check` is as in `sizes`."""
     mapping: dict[str, bytes] = {}
-    rest = memoryview(result.stdout)
+    rest = memoryview(_read(git_dir, "--batch", names, check))
     while rest:
         # NAME SP TYPE SP SIZE LF, the content, LF; or NAME SP missing LF.
         head, _, _ = bytes(rest[:200]).partition(b"\n")
@@ -103,6 +90,15 @@ def contents(git_dir: Path, names: Iterable[str]) -> dict[str, bytes]:
             mapping[name] = bytes(rest[start : start + size - 1])
         rest = rest[start + size :]
     return mapping
+
+
+def _read(git_dir: Path, how: str, names: Iterable[str], check: bool) -> bytes:
+    documents = dict.fromkeys(names)
+    if not documents:
+        return b""
+    stdin = "".join(f"{name}\n" for name in documents).encode()
+    terms = ("cat-file", how, "--buffer")
+    return run(*terms, git_dir=git_dir, stdin=stdin, isolated=True, timeout=300, check=check).stdout
 
 
 def files(git_dir: Path, tree: str) -> dict[bytes, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -69,11 +69,7 @@ def objects(changes: Iterable[TreeChange]) -> tuple[str, ...]:
 def _read(git_dir: Path, old: str, new: str, *more: str) -> tuple[TreeChange, ...]:
     terms = ("diff-tree", "-r", *more, "-z", "--raw", "--no-renames", "--no-abbrev")
     trees = ("--end-of-options", old, new, "--")
-    output = run(*terms, *trees, git_dir=git_dir, isolated=True, timeout=300).stdout
-    fields = split(output)
-    return tuple(
-        read_change(facts, path) for facts, path in zip(fields[::2], fields[1::2], strict=True)
-    )
+    return read_raw(split(run(*terms, *trees, git_dir=git_dir, isolated=True, timeout=300).stdout))
 
 
 def _is(entry: TreeEntry | None, mode: str) -> bool:
@@ -124,6 +120,21 @@ def write_blob(git_dir: Path, data: bytes) -> str:
 def read_blob(git_dir: Path, oid: str) -> bytes:
     """A blob's bytes."""
     return run("cat-file", "blob", oid, git_dir=git_dir, isolated=True).stdout
+
+
+def links_in(listed: bytes) -> dict[bytes, str]:
+    """The submodules in the output of `ls-files --stage -z` or `ls-tree -r -z`."""
+    links = {}
+    for entry in split(listed):
+        if entry.startswith(MODULE.encode()):
+            head, _, path = entry.partition(b"\t")
+            links[path] = max(head.split(b" "), key=len).decode()
+    return links
+
+
+def read_raw(fields: Sequence[bytes]) -> tuple[TreeChange, ...]:
+    """All of git's raw diff, as `-z` has it."""
+    return tuple(map(read_change, fields[::2], fields[1::2]))
 
 
 def read_change(facts: bytes, path: bytes) -> TreeChange:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from hydra.errors import Refused
 from hydra.git import attributes, lfs
-from hydra.git.diff import TreeChange
+from hydra.git.diff import TreeChange, TreeDifference, objects
 from hydra.git.repository import Repository
-from hydra.git.runner import GitFailed, Result, run
+from hydra.git.runner import GitError, GitFailed, Result, beside, run
 
 _UNPACK_UP_TO = 100
 """Objects below which git, too, keeps loose ones (transfer.unpackLimit)."""
@@ -28,6 +28,7 @@ _NOBODY = (b"empty ident", b"tell me who you are", b"auto-detection is disabled"
 
 def make_commit(
     patches: Path,
+    store: Path,
     *,
     tree: str,
     head: str,
@@ -36,7 +37,8 @@ def make_commit(
     environ: Mapping[str, str],
     sign: bool = True,
 ) -> str:
-    """A tree as the user's own commit on `head`, signed if they sign: as set up before the race.
+    """A tree as the user's own commit on `head`, signed if they sign: as set up before the race. It
+    is written to the folder `store` alone: its words are none of the record's.
 
     Whoever signs may ask at the user's terminal, and be waited for without a limit.
     `identity` (user.name, user.email) stands in where nothing was set then. Raises `Refused`
@@ -47,6 +49,7 @@ def make_commit(
     signs = sign and are_signed(values)
     missing = tuple(pair for pair in identity.items() if pair[0] not in values)
     names = (*_PASSED_ON, *_AND, *_WHO)
+    store.mkdir(exist_ok=True)
     try:
         return run(
             *("commit-tree", *(("-S",) if signs else ()), "-p", head, tree),
@@ -55,10 +58,10 @@ def make_commit(
             stdin=message,
             timeout=None if signs else 60,
             at_terminal=signs,
-            extra_env={**_own(environ, names), **settings},
+            extra_env={**_own(environ, names), **settings, **beside_patches(patches, store)},
             config=(*missing, ("user.useconfigonly", "true")),
         ).line
-    except GitFailed as failed:
+    except GitError as failed:
         raise _not_committed(failed.result, signs) from failed
 
 
@@ -87,13 +90,37 @@ def _own(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: environ[name] for name in names if name in environ}
 
 
-def hand_over(patches: Path, repo: Repository, objects: Iterable[str]) -> None:
+def bring(
+    patches: Path,
+    store: Path,
+    repo: Repository,
+    difference: TreeDifference,
+    tree: str,
+    commit: str,
+) -> None:
+    """Brings what a landing needs into the user's repository: of a `commit`, which lies in `store`,
+    all of its `tree` too. Without one folders' trees stay: they may be of a base that the user's
+    repository does not have. Raises `Refused`, `GitFailed`, `OSError`."""
+    hand_over(patches, repo, (tree, *difference.objects) if commit else objects(difference.files))
+    hand_over_lfs(patches, repo, difference.files)
+    if commit:
+        terms, env = ("cat-file", "commit", commit), beside_patches(patches, store)
+        data = run(*terms, git_dir=patches, isolated=True, extra_env=env).stdout
+        run("hash-object", "-t", "commit", "-w", "--stdin", git_dir=repo.git_dir, stdin=data)
+
+
+def beside_patches(patches: Path, store: Path) -> dict[str, str]:
+    """The environment in which git sees what `make_commit` has written to `store`."""
+    return beside(store, patches / "objects")
+
+
+def hand_over(patches: Path, repo: Repository, names: Iterable[str]) -> None:
     """Brings objects into the user's, but what is there; by their names, so that git need not go
     through all that two trees have in common.
 
     Raises `Refused` where they cannot be written.
     """
-    request = "".join(f"{oid}\n" for oid in objects)
+    request = "".join(f"{oid}\n" for oid in names)
     packed = run(
         *("pack-objects", "--local", "--stdout", "--quiet", "--delta-base-offset"),
         git_dir=patches,

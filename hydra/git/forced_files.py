@@ -77,8 +77,6 @@ def _is_new(change: TreeChange) -> bool:
 
 
 def _unread(session: SnapshotSession, failed: GitFailed) -> None:
-    if failed.passing:
-        raise failed
     session.notes.append(f"what its agent has staged could not be read: {failed.message}")
 
 
@@ -88,8 +86,6 @@ def inner_names(session: SnapshotSession, source: LaneRepository | None) -> froz
         return frozenset()
     try:
         return indexed(session.patches, source, Path(session.index.parent))
-    except GitFailed as failed:
-        if failed.passing:
-            raise
+    except GitFailed:
         session.notes.append(f"the index of {shown(source.prefix.encode())} could not be read")
         return frozenset()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hydra.git.bare_repo import borrow_objects
 from hydra.git.tips import small
-from hydra.git.tree_scan import Survey, open_below
+from hydra.git.tree_scan import Survey, open_below, open_folder
 
 _FANOUT = re.compile("[0-9a-f]{2}")
 _PACK = re.compile(r"pack-[0-9a-f]+\.(?:pack|idx)")
@@ -101,7 +101,8 @@ class LaneFolder:
         return any(os.path.realpath(path) in lent for path in self._named(git_dir / "objects"))
 
     def repositories(self) -> Iterator[Path]:
-        """What looks like one anywhere in this lane, not in another."""
+        """What looks like one anywhere in this lane, not in another; folders that its agent has
+        closed are opened."""
         return islice(self._repositories(), _STORES)
 
     def _repositories(self) -> Iterator[Path]:
@@ -109,6 +110,9 @@ class LaneFolder:
             if "HEAD" in files and "objects" in inner:
                 inner.clear()
                 yield Path(folder)
+            for name in inner:
+                if not os.path.islink(os.path.join(folder, name)):  # noqa: PTH114, PTH118
+                    open_folder(os.fsencode(folder), os.fsencode(name), Survey())
 
     def is_seen(self) -> bool:
         """Whether `repositories` has looked into every folder, and given all."""

@@ -13,8 +13,8 @@ from threading import get_ident
 from typing import BinaryIO
 
 from hydra.containment import EscapeError, entry_below
+from hydra.git.contents import contents, files, sizes
 from hydra.git.repository import Repository
-from hydra.git.runner import run, split
 
 _POINTER = re.compile(
     rb"version https://(?:git-lfs|hawser)\.github\.com/spec/v1\n"
@@ -38,45 +38,25 @@ def storage(repo: Repository) -> Path:
 
 
 def pointed(git_dir: Path, objects: Iterable[str]) -> list[str]:
-    """The digests that those of these objects name which are pointers. Raises `GitFailed`."""
+    """The digests that those of these objects name which are pointers. Raises `GitError`."""
     return list(dict.fromkeys(_digests(git_dir, objects).values()))
 
 
 def pointers(git_dir: Path, commit: str) -> dict[bytes, str]:
     """The files at a commit that are pointers, each with the digest that it names. Raises
-    `GitFailed`."""
-    listed = split(run("ls-tree", "-r", "-z", commit, git_dir=git_dir, isolated=True).stdout)
-    entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
-    objects = {path: facts.split(b" ")[2].decode() for facts, _, path in entries}
+    `GitError`."""
+    objects = files(git_dir, commit)
     digests = _digests(git_dir, objects.values())
     return {path: digests[oid] for path, oid in objects.items() if oid in digests}
 
 
 def _digests(git_dir: Path, objects: Iterable[str]) -> dict[str, str]:
     """The objects that are pointers, each with the digest that it names."""
-    form = "--batch-check=%(objectsize) %(objecttype) %(objectname)"
-    facts = (line.split(b" ") for line in _cat_files(git_dir, form, objects).splitlines())
-    blobs = ((size, oid) for size, kind, oid in filter(_is_told, facts) if kind == b"blob")
-    small = [oid.decode() for size, oid in blobs if int(size) < _POINTER_BYTES]
-    digests: dict[str, str] = {}
-    at = 0
-    text = _cat_files(git_dir, "--batch", small)
-    while at < len(text):
-        end = text.index(b"\n", at)
-        oid, _, size = text[at:end].split(b" ")
-        at = end + 1 + int(size) + 1
-        if match := _POINTER.match(text, end + 1, at):
-            digests[oid.decode()] = match[1].decode()
-    return digests
-
-
-def _cat_files(git_dir: Path, form: str, objects: Iterable[str]) -> bytes:
-    stdin = "".join(f"{oid}\n" for oid in objects).encode()
-    return run("cat-file", form, git_dir=git_dir, isolated=True, stdin=stdin).stdout
-
-
-def _is_told(facts: list[bytes]) -> bool:
-    return facts[-1] != b"missing"
+    facts = sizes(git_dir, objects, check=True)
+    small = [oid for oid, size in facts.items() if size < _POINTER_BYTES]
+    texts = contents(git_dir, small, check=True)
+    matches = ((oid, _POINTER.match(text)) for oid, text in texts.items())
+    return {oid: match[1].decode() for oid, match in matches if match}
 
 
 def copy(git_dir: Path, folder: str, digest: str, target: Path, most: int = 1 << 62) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hydra.errors import Refused
 from hydra.git.patches import WHO
-from hydra.git.runner import GitFailed, Result, run, split
+from hydra.git.runner import GitError, Result, run, split
 
 _RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"))
 """A file that one side added to a folder that the other side renamed stays where it was put."""
@@ -119,7 +119,7 @@ def _messages(fields: list[bytes]) -> list[tuple[bytes, str]]:
 def _places(git_dir: Path, tree: str, path: bytes) -> tuple[tuple[int, int], ...]:
     try:
         blob = run("cat-file", "blob", tree.encode() + b":" + path, git_dir=git_dir, isolated=True)
-    except GitFailed:  # it is a matter of names: there is no text
+    except GitError:  # it is a matter of names: there is no text
         return ()
     places, began = [], 0
     for mark in _MARKERS.finditer(blob.stdout):

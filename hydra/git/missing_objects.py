@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hydra.git.diff import difference
 from hydra.git.repository import objects_folders
-from hydra.git.runner import GitFailed, run
+from hydra.git.runner import GitError, GitFailed, run
 
 
 def problem(patches: Path, base: str, commit: str) -> tuple[str, str]:
@@ -47,7 +47,7 @@ def without_base(patches: Path, base: str) -> str:
     """Why the base is not there, as a clause; "" where it is, or git cannot tell."""
     try:
         gone = _gone(patches, (base, f"{base}^{{tree}}"))
-    except GitFailed:
+    except GitError:
         return ""
     return _of_the_base(patches, base)[0] if gone else ""
 

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from hydra.git.bare_repo import borrow_objects
+from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
 from hydra.git.repository import modules, objects_folders
 from hydra.git.runner import GitFailed, Result, join, run, split
@@ -116,9 +117,7 @@ def seen_repositories(session: SnapshotSession) -> list[tuple[bytes, tuple[str, 
     folders = session.survey.repositories
     if not folders:
         return []
-    tree = session.paths("ls-tree", "-r", "-z", session.base)
-    links = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
-    recorded = {path: facts.split(b" ")[2].decode() for facts, _, path in links}
+    recorded = links_in(session.git("ls-tree", "-r", "-z", session.base).stdout)
     plain = unignored(session, [folder.rstrip(b"/") for folder in folders])
     for folder in plain:
         if not is_repository(session, folder):
@@ -153,16 +152,6 @@ def gitlinks(session: SnapshotSession) -> dict[bytes, str]:
     return links_in(session.git("ls-files", "--stage", "-z").stdout)
 
 
-def links_in(staged: bytes) -> dict[bytes, str]:
-    """The submodules in the output of `ls-files --stage -z`."""
-    links = {}
-    for entry in split(staged):
-        if entry.startswith(b"160000 "):
-            head, _, path = entry.partition(b"\t")
-            links[path] = head.split(b" ")[1].decode()
-    return links
-
-
 class SubmoduleCheck:
     """Compares a submodule's files with a commit, submodules inside it too.
 
@@ -183,11 +172,7 @@ class SubmoduleCheck:
             try:
                 self._prepare(git_dir, path, oid)
                 return self._same(git_dir, folder, path, oid)
-            except GitFailed as failed:
-                if failed.passing:
-                    raise
-                return False
-            except OSError:
+            except (GitFailed, OSError):
                 return False
 
     def _prepare(self, git_dir: Path, path: bytes, oid: str) -> None:

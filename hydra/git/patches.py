@@ -10,7 +10,7 @@ from pathlib import Path
 from hydra.errors import Refused
 from hydra.git import attributes, bare_repo
 from hydra.git.repository import Repository
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitError, GitFailed, run, split
 
 WHO = {
     f"GIT_{role}_{term}": value
@@ -139,7 +139,7 @@ def numstat(patches: Path, base: str, commit: str) -> list[Stat]:
         return []
     try:
         return _counted(patches, base, commit, "--numstat")
-    except GitFailed:
+    except GitError:
         changed = [path for path, _, _ in _counted(patches, base, commit, "--name-only")]
     return [_counted_alone(patches, base, commit, path) for path in changed[:_COUNTED_ALONE]] + [
         (path, None, None) for path in changed[_COUNTED_ALONE:]
@@ -149,7 +149,7 @@ def numstat(patches: Path, base: str, commit: str) -> list[Stat]:
 def _counted_alone(patches: Path, base: str, commit: str, path: bytes) -> Stat:
     try:
         (alone,) = _counted(patches, base, commit, "--numstat", b":(top,literal)" + path)
-    except GitFailed:
+    except GitError:
         return (path, None, None)
     return alone
 

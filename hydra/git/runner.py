@@ -69,6 +69,8 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("tag.gpgSign", "false"),
     ("log.showSignature", "false"),
     ("credential.helper", ""),
+    # An address without a host, before what a .lfsconfig names: git-lfs asks nobody for a file.
+    ("lfs.url", "https://"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.allow", "never"),
@@ -96,49 +98,48 @@ class Result(NamedTuple):
         return sentence(self.stderr)
 
 
-class GitFailed(Refused):
-    """A git command failed, was killed, or was ended by Hydra: at its limit (`timed_out`), or by
-    `kill_all` (`stopped`)."""
+class GitError(Refused):
+    """A git command did not do what was asked of it."""
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        result: Result,
-        *,
-        timed_out: bool = False,
-        stopped: bool = False,
-    ) -> None:
+    def __init__(self, argv: Sequence[str], result: Result, how: str) -> None:
         self.command = tuple(argv)
         self.result = result
         self.stderr = result.stderr.decode("utf-8", "replace")
-        self.timed_out = timed_out
-        self.stopped = stopped
         verb = next((term for term in argv[1:] if not term.startswith("-")), "git")
-        super().__init__(f"git {verb} {self._how()}")
-
-    @property
-    def passing(self) -> bool:
-        """Whether it may do better a second time."""
-        return self.killed or (self.result.code != 0 and is_short(self.stderr))
-
-    @property
-    def killed(self) -> bool:
-        """Whether a signal ended it that was not Hydra's."""
-        return self.result.code < 0 and not (self.timed_out or self.stopped)
-
-    def _how(self) -> str:
-        if self.killed:
-            number = -self.result.code
-            memory = ", as by the kernel where memory runs out" if number == signal.SIGKILL else ""
-            return f"was killed by signal {number}{memory}"
-        why = "it ran into its time limit" if self.timed_out else self.result.reason
-        return f"failed: {why or f'exit {self.result.code}'}"
+        super().__init__(f"git {verb} {how}")
 
 
-def is_unanswered(error: BaseException) -> bool:
-    """Whether a question to git got no answer: the machine had no process or memory to give, or git
-    was killed. What was asked is then neither so nor not so."""
-    return isinstance(error, Exhausted) or (isinstance(error, GitFailed) and error.passing)
+class GitFailed(GitError):
+    """It said no, or was ended by Hydra: at its limit (`timed_out`), or by `kill_all`
+    (`stopped`)."""
+
+    def __init__(
+        self, argv: Sequence[str], result: Result, *, timed_out: bool, stopped: bool
+    ) -> None:
+        self.timed_out, self.stopped = timed_out, stopped
+        why = "it ran into its time limit" if timed_out else result.reason
+        super().__init__(argv, result, f"failed: {why or f'exit {result.code}'}")
+
+
+class GitKilled(GitError, Exhausted):
+    """It gave no answer: somebody else killed it, or the machine had no process or memory for it.
+    What was asked is neither so nor not so, and it may do better a second time."""
+
+    def __init__(self, argv: Sequence[str], result: Result) -> None:
+        number = -result.code
+        memory = ", as by the kernel where memory runs out" if number == signal.SIGKILL else ""
+        how = f"was killed by signal {number}{memory}" if number > 0 else f"failed: {result.reason}"
+        super().__init__(argv, result, how)
+
+
+def failure(
+    argv: Sequence[str], result: Result, *, timed_out: bool = False, stopped: bool = False
+) -> GitError:
+    """What a git that has ended so is to raise."""
+    is_killed = result.code < 0 and not (timed_out or stopped)
+    if is_killed or (result.code != 0 and is_short(result.stderr.decode("utf-8", "replace"))):
+        return GitKilled(argv, result)
+    return GitFailed(argv, result, timed_out=timed_out, stopped=stopped)
 
 
 def sentence(stderr: bytes) -> str:
@@ -179,8 +180,8 @@ def run(
 
     `isolated` reads neither the system's nor the user's configuration: for every gitdir whose
     settings were frozen in before an agent ran. Raises `GitFailed` on a non-zero exit (unless
-    `check` is false), always on the time limit (seconds) and on a signal, as a git that was killed
-    has answered nothing; `Refused` where there is no git.
+    `check` is false), always on the time limit (seconds); `GitKilled` on a signal, as a git that
+    was killed has answered nothing; `Refused` where there is no git.
     """
     argv = ["git", *(os.fsdecode(arg) for arg in args)]
     env = environment(isolated=isolated, config=config)
@@ -213,7 +214,7 @@ def run(
     took = time.monotonic() - began
     _log.debug("git", argv=argv, git_dir=git_dir, cwd=cwd, code=result.code, seconds=took)
     if timed_out or result.code < 0 or (check and result.code != 0):
-        raise GitFailed(argv, result, timed_out=timed_out, stopped=stopped)
+        raise failure(argv, result, timed_out=timed_out, stopped=stopped)
     return result
 
 
@@ -276,6 +277,13 @@ def object_path(folder: Path) -> str:
     """An objects folder as GIT_ALTERNATE_OBJECT_DIRECTORIES takes it, where a colon separates."""
     name = str(folder).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{name}"'
+
+
+def beside(objects: Path, *near: Path) -> dict[str, str]:
+    """The environment in which git writes objects to a folder of their own, and reads those of
+    `near` too."""
+    folders = ":".join(map(object_path, near))
+    return {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": folders}
 
 
 def _spawn(

@@ -25,12 +25,12 @@ from hydra.git.forced_files import forced, sparse
 from hydra.git.index import FULL, draft, may_hold_gitlinks, take, tracked
 from hydra.git.lane_folder import LaneFolder
 from hydra.git.nested_repos import expand, seen_repositories
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitError, GitFailed, GitKilled
 from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
 from hydra.git.sources import LaneRepository, SubmoduleWork
 from hydra.git.submodule_work import changed_submodules, works
-from hydra.git.tree_scan import first_paths, survey
+from hydra.git.tree_scan import Survey, first_paths, survey
 from hydra.records.request import Limits
 
 TIME_LIMIT = 600.0
@@ -79,9 +79,10 @@ def collect(
     """The worktree's files as a tree; `index` is only read.
 
     `exclude` are paths that Hydra copied in (never taken unless tracked). `nested` takes the
-    files of repositories inside the tree. `sources` are the repositories of the tree's own agent,
-    `lane` is where they and those inside the tree may lie. Raises `WorktreeLost`; everything else
-    that goes wrong gives a tree and the word incomplete.
+    files of repositories inside the tree; without it the tree is the user's own, and nothing in it
+    is opened. `sources` are the repositories of the tree's own agent, `lane` is where they and
+    those inside the tree may lie. Raises `WorktreeLost`; everything else that goes wrong gives a
+    tree and the word incomplete.
     """
     check_worktree(worktree)
     deadline = time.monotonic() + TIME_LIMIT
@@ -98,6 +99,7 @@ def collect(
                 deadline=deadline,
                 lane=lane,
                 sources=tuple(sources),
+                survey=Survey(is_users=not nested),
             )
             collected = _attempt(session, nested)
         earlier += session.survey.notes()
@@ -110,17 +112,18 @@ def _attempt(session: SnapshotSession, nested: bool) -> Snapshot:
     session.objects.mkdir()
     try:
         tree = _tree(session, nested)
-    except (GitFailed, OSError) as failed:
+    except (GitError, OSError) as failed:
         session.lost.append(str(failed))
-        session.broken = isinstance(failed, GitFailed) and _may_mend(failed)
+        session.broken = isinstance(failed, GitKilled) or _may_mend(failed)
         tree = f"{session.base}^{{tree}}"
     return _collected(session, tree)
 
 
-def _may_mend(failed: GitFailed) -> bool:
-    """A git that was killed; an object of the user's that a `git gc` took away meanwhile."""
-    full = any(clause in failed.result.stderr for clause in FULL)
-    return not (failed.timed_out or failed.stopped or full)
+def _may_mend(failed: Exception) -> bool:
+    """As where a `git gc` of the user's took an object away meanwhile."""
+    if not isinstance(failed, GitFailed) or failed.timed_out or failed.stopped:
+        return False
+    return not any(clause in failed.result.stderr for clause in FULL)
 
 
 def check_worktree(worktree: Path) -> None:
@@ -178,7 +181,7 @@ def _listed(session: SnapshotSession) -> _Changes:
         within, other = copy_context(), copy_context()  # what the log says of whose work it is
         tracked_paths = beside.submit(within.run, tracked, session)
         future = beside.submit(other.run, _index_paths, session)
-        session.survey = survey(session.top)
+        session.survey = survey(session.top, is_users=session.survey.is_users)
         others = _others(session, future.result())
         gone, present = tracked_paths.result()
     if session.survey.opened:  # what lay behind a closed folder looked deleted, or not there

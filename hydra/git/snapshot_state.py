@@ -10,9 +10,10 @@ from pathlib import Path
 
 from hydra.errors import HydraError
 from hydra.git.alternates import borrowed, pack
-from hydra.git.diff import MODULE, TreeChange, read_change
+from hydra.git.diff import TreeChange, read_raw
+from hydra.git.diff import objects as new_objects
 from hydra.git.lane_folder import LaneFolder, MountedTree
-from hydra.git.runner import Result, object_path, run, split
+from hydra.git.runner import Result, beside, run, split
 from hydra.git.sources import LaneRepository, SubmoduleWork
 from hydra.git.tree_scan import Survey
 from hydra.records.request import Limits
@@ -122,9 +123,7 @@ class SnapshotSession:
     def _borrowed(self, tree: str, fresh: set[str]) -> set[str]:
         """What git did not write, as the user's repository has it: seldom anything."""
         fields = self.paths("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", self.base, tree)
-        entries = (read_change(facts, b"").new for facts in fields[::2])
-        objects = {entry.oid for entry in entries if entry and entry.mode != MODULE}
-        objects = (objects | {tree}) - fresh if fields else set()
+        objects = {*new_objects(read_raw(fields)), tree} - fresh if fields else set()
         if not objects or not (lacking := {*borrowed(self.patches, objects)}):
             return set()
         # What was only moved is in the base, and is kept there.
@@ -139,10 +138,7 @@ class SnapshotSession:
 
     def _quarantine(self) -> dict[str, str]:
         near = (self.patches / "objects", *([self.near] if self.near else ()))
-        return {
-            "GIT_OBJECT_DIRECTORY": str(self.objects),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(object_path, near)),
-        }
+        return beside(self.objects, *near)
 
     def _remaining(self) -> float:
         return max(1.0, self.deadline - time.monotonic())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from hydra.git.diff import TreeChange, read_change
+from hydra.git.diff import TreeChange, read_raw
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, object_path, run, split
 from hydra.git.tips import admins, is_folder, small
@@ -207,9 +207,7 @@ def _changes(
 ) -> tuple[TreeChange, ...]:
     if index is None and arguments[0] == _INDEX[0]:
         return ()
-    fields = split(_git(patches, source, *arguments, index=index).stdout)
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    return tuple(read_change(facts, path) for facts, path in pairs)
+    return read_raw(split(_git(patches, source, *arguments, index=index).stdout))
 
 
 def _git(patches: Path, source: LaneRepository, *arguments: str, index: Path | None) -> Result:

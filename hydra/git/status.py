@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hydra.git.diff import MODULE, TreeEntry
 from hydra.git.index import draft
-from hydra.git.runner import GitFailed, Result, join, run, split
+from hydra.git.runner import Result, failure, join, run, split
 from hydra.git.snapshot_state import names
 
 TRUE_STAT = (("core.trustctime", "true"), ("core.checkstat", "default"))
@@ -92,13 +92,13 @@ class WorkTree:
     def refresh(self) -> bool:
         """Lets the index know what is unchanged on disk, by content where times do not tell.
 
-        Whether all of it is. Raises `GitFailed` where that cannot be written: all would then look
+        Whether all of it is. Raises `GitError` where that cannot be written: all would then look
         changed.
         """
         terms = ("update-index", "--ignore-submodules", "--refresh")
         result = self.git(*terms, check=False)
         if result.code not in (0, 1):
-            raise GitFailed(("git", *terms), result)
+            raise failure(("git", *terms), result)
         return result.code == 0
 
     def changed(self) -> dict[bytes, str]:

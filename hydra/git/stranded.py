@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, tree_with
+from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, links_in, tree_with
 from hydra.git.lane_folder import LaneFolder
 from hydra.git.module_folders import module_folders
 from hydra.git.patches import commit_tree
-from hydra.git.runner import GitFailed, run, split
+from hydra.git.runner import GitFailed, run
 from hydra.git.snapshot import collect
 from hydra.git.snapshot_state import WorktreeLost, names
 from hydra.git.sources import (
@@ -63,7 +63,7 @@ class LaneSources:
 
 
 def keep(lane: LaneSources) -> StrandedReport:
-    """Brings it into patches.git. Raises `GitFailed` only where a git was killed."""
+    """Brings it into patches.git. Raises `GitKilled`."""
     keeper = WorkKeeper(
         patches=lane.patches,
         base=lane.base,
@@ -115,9 +115,7 @@ def _inside(lane: LaneSources) -> list[LaneRepository]:
 
 def _base_links(lane: LaneSources) -> dict[Path, tuple[bytes, str]]:
     arguments = ("ls-tree", "-r", "-z", lane.base)
-    tree = split(run(*arguments, git_dir=lane.patches, isolated=True).stdout)
-    entries = (entry.partition(b"\t") for entry in tree if entry.startswith(b"160000 "))
-    links = {path: facts.split(b" ")[2].decode() for facts, _, path in entries}
+    links = links_in(run(*arguments, git_dir=lane.patches, isolated=True).stdout)
     folders = module_folders(lane.patches, lane.base, links)
     return {folders[path]: (path, oid) for path, oid in links.items()}
 
@@ -151,8 +149,6 @@ def _keep_staged(
             only = tree_with(lane.patches, lane.base, entries, Path(name))
         _keep_tree(keeper, lane, source, only, f"{source.prefix}staged")
     except GitFailed as failed:
-        if failed.passing:
-            raise
         keeper.leave(f"{source.prefix}what is staged could not be kept: {failed.message}")
 
 

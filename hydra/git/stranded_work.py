@@ -94,8 +94,6 @@ class WorkKeeper:
             if not source.nested or tips.head in tips.commits:  # else as it was filled
                 self._head(source, tips.head, settled)
         except GitFailed as failed:
-            if failed.passing:
-                raise
             self.leave(f"the commits of its reflogs could not be looked at: {failed.message}")
 
     def bring(
@@ -112,8 +110,6 @@ class WorkKeeper:
                 return
             self._bring(source, oid, ref)
         except GitFailed as failed:
-            if failed.passing:
-                raise
             self.leave(f"{short} holds work that could not be kept: {failed.message}")
         else:
             self.refs.append(ref)
@@ -137,8 +133,6 @@ class WorkKeeper:
             for change in changes(self.patches, first, commit):
                 taken[source.folder + change.path] = change.new
         except GitFailed as failed:
-            if failed.passing:
-                raise
             self.leave(f"changes in the submodule {path} could not be kept: {failed.message}")
         else:
             own = f'git -C "$(git rev-parse --show-cdup)"{shlex.quote(path)}'
@@ -183,9 +177,7 @@ class WorkKeeper:
         oids = {*source.settled, *cloned} - {""}
         try:
             return tuple(sorted(self._present(source, oids)))
-        except GitFailed as failed:
-            if failed.passing:
-                raise
+        except GitFailed:
             return ()
 
     def _handed(self, source: LaneRepository) -> tuple[str, ...]:
@@ -194,9 +186,7 @@ class WorkKeeper:
         try:
             oids = {oid for _, oid in source.handed}
             return tuple(sorted(self._present(source, oids, "commit", "tag"))) if oids else ()
-        except GitFailed as failed:
-            if failed.passing:
-                raise
+        except GitFailed:
             return ()
 
     def _unnamed(self, source: LaneRepository, tips: Tips, named: Iterable[str]) -> None:
@@ -243,9 +233,7 @@ class WorkKeeper:
                 and not self._size(source, oid, filter(None, (head,)))
             )
             return is_below and not self.is_new(source, oid)
-        except GitFailed as failed:
-            if failed.passing:
-                raise
+        except GitFailed:
             return False
 
     def is_new(self, source: LaneRepository, commit: str) -> bool:

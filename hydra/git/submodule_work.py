@@ -10,13 +10,13 @@ import stat
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
 from hydra.git.index import take, tracked
 from hydra.git.nested_repos import (
     SubmoduleCheck,
     gitlinks,
     is_repository,
-    links_in,
     source_of,
     unignored,
     worth_taking,
@@ -81,8 +81,6 @@ def works(session: SnapshotSession) -> Iterator[SubmoduleWork]:
         try:
             yield from _works(session, path, oid)
         except GitFailed as failed:
-            if failed.passing:
-                raise
             session.left_behind += 1
             session.notes.append(
                 f"changes in the submodule {shown(path)} stay in the worktree: {failed.message}"

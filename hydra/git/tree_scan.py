@@ -44,6 +44,8 @@ class Survey:
     """Folders with a .git of their own, each ending in `/`."""
     stores: list[bytes] = field(default_factory=list)
     """Folders that look like what a .git is, of any other name, each ending in `/`."""
+    is_users: bool = False
+    """Whether the tree is the user's own, in which nothing is opened or taken away."""
 
     def hold(self, files: list[bytes]) -> None:
         """Adds one folder's files."""
@@ -62,9 +64,9 @@ class Survey:
             yield f"taken away, as git would hang on it: {first_paths(self.removed)}"
 
 
-def survey(top: bytes) -> Survey:
+def survey(top: bytes, *, is_users: bool = False) -> Survey:
     """Walks the tree without following a symlink; `top` is absolute and a folder."""
-    scan = Survey()
+    scan = Survey(is_users=is_users)
     waiting = [b""]
     while waiting:
         folder = waiting.pop()
@@ -78,7 +80,7 @@ def survey(top: bytes) -> Survey:
             if entry.is_dir(follow_symlinks=False):
                 if name != b".git":
                     waiting.append(path + b"/")
-                elif folder:
+                elif folder and not is_users:
                     open_below(top, path, scan)
             elif entry.is_file(follow_symlinks=False):
                 if name in _CONTROL or name == b".git":
@@ -115,12 +117,12 @@ def open_below(top: bytes, folder: bytes, scan: Survey) -> None:
     For a repository of an agent's: what git and Hydra could not read there would be lost.
     """
     parts = folder.split(b"/")
-    _open_folder(top, b"", scan)
+    open_folder(top, b"", scan)
     for number in range(1, len(parts) + 1):
         path = b"/".join(parts[:number])
         if os.path.islink(top + b"/" + path):  # noqa: PTH114
             return
-        _open_folder(top, path + b"/", scan)
+        open_folder(top, path + b"/", scan)
     waiting = [folder + b"/"]
     while waiting:
         inner = waiting.pop()
@@ -136,6 +138,8 @@ def open_file(top: bytes, path: bytes, scan: Survey) -> None:
     full = top + b"/" + path
     if not os.access(full, os.R_OK):
         try:
+            if scan.is_users:
+                raise PermissionError(full)
             mode = os.lstat(full).st_mode
             os.chmod(full, stat.S_IMODE(mode) | stat.S_IRUSR)  # noqa: PTH101
         except OSError:
@@ -160,7 +164,7 @@ def first_paths(paths: list[bytes], most: int = 3) -> str:
 
 
 def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]]:
-    _open_folder(top, folder, scan)
+    open_folder(top, folder, scan)
     try:
         with os.scandir(top + b"/" + folder) as entries:
             return list(entries)
@@ -171,16 +175,17 @@ def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]
         return []
 
 
-def _open_folder(top: bytes, folder: bytes, scan: Survey) -> None:
+def open_folder(top: bytes, folder: bytes, scan: Survey) -> None:
+    """Gives the owner all rights to one folder."""
     full = top + b"/" + folder
-    if not os.access(full, os.R_OK | os.X_OK):
+    if not (scan.is_users or os.access(full, os.R_OK | os.X_OK)):
         with suppress(OSError):  # whoever reads it says so
             os.chmod(full, stat.S_IMODE(os.lstat(full).st_mode) | stat.S_IRWXU)  # noqa: PTH101
             scan.opened.append(folder)
 
 
 def _note_special(top: bytes, path: bytes, name: bytes, scan: Survey) -> None:
-    if name not in _CONTROL:
+    if name not in _CONTROL or scan.is_users:
         scan.special.append(path)
         return
     full = top + b"/" + path

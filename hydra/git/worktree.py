@@ -12,15 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.errors import Refused
+from hydra.errors import Exhausted, Refused
 from hydra.git import attributes as frozen
 from hydra.git import bare_repo
 from hydra.git.background import Later
+from hydra.git.diff import links_in
 from hydra.git.index import may_hold_gitlinks
 from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.module_folders import module_folders
 from hydra.git.repository import Repository, read
-from hydra.git.runner import GitFailed, is_unanswered, run
+from hydra.git.runner import GitFailed, run
 from hydra.git.user_refs import UserRefs, remotes
 
 _CHECKOUT_LIMIT = 900.0
@@ -185,8 +186,6 @@ def fill_submodules(
     """
     if not may_hold_gitlinks(git_dir / "index"):
         return FilledSubmodules()
-    from hydra.git.nested_repos import links_in  # no start without submodules waits for it
-
     links = links_in(run("ls-files", "--stage", "-z", git_dir=git_dir).stdout)
     folders = module_folders(git_dir, base, links)
     empty: list[str] = []
@@ -229,8 +228,8 @@ def _submodule(folder: Path, oid: str) -> Repository | None:
     try:
         users = read(folder)
         answer = run("cat-file", "-e", f"{oid}^{{commit}}", cwd=folder, check=False)
-    except Refused as refused:
-        if is_unanswered(refused):
-            raise
+    except Exhausted:
+        raise
+    except Refused:
         return None
     return users if answer.code == 0 else None

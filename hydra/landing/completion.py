@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.containment import read_regular
-from hydra.errors import HydraError, LandingRefused
+from hydra.errors import Exhausted, HydraError, LandingRefused
+from hydra.git.index import clear_drafts
 from hydra.git.paths import parents
-from hydra.git.runner import is_unanswered, run
+from hydra.git.runner import run
 from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
 from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
@@ -37,8 +37,6 @@ class UndecidedLanding(LandingRefused):
 
 _STANDING = 100
 """Landings that can be taken back, the last one first."""
-
-_LOCK_BYTES = 1024
 
 _SHOWN = 3
 """Files that are named in a sentence; with more, the others are counted."""
@@ -86,6 +84,7 @@ def recover_landing(store: LandingStore, end_left: Callable[[str], object]) -> L
     damaged,
     `Refused` where git could not be asked.
     """
+    clear_drafts(store.folder)
     if not store.file.exists():
         return None
     with store.alone() as mine:
@@ -260,9 +259,9 @@ def _holds(journal: Journal, ref: str, commit: str) -> bool:
     terms = ("merge-base", "--is-ancestor", commit, ref)
     try:  # by its gitdir: a linked worktree may have been removed since
         run(*terms, git_dir=Path(journal.git_dir))
-    except (HydraError, OSError) as failed:
-        if is_unanswered(failed):
-            raise
+    except Exhausted:
+        raise
+    except (HydraError, OSError):
         return False  # not held, or the repository is gone
     return True
 
@@ -277,16 +276,6 @@ def _remove_empty(journal: Journal, path: bytes) -> None:
             os.rmdir(place)  # noqa: PTH106
 
 
-def _is_own(lock: Path, journal: Journal) -> bool:
-    """Whether it is this landing's, and not one of another git."""
-    with suppress(OSError):  # no file, or one of another account
-        if read_regular(lock, _LOCK_BYTES) == journal.id.encode():
-            return True
-        # An earlier Hydra's is empty, and a link to its own.
-        return lock.samefile(Path(journal.staging) / "lock")
-    return False
-
-
 def _clear(
     journal: Journal, store: LandingStore, unsure: Sequence[Unsure] = ()
 ) -> tuple[SalvagedFile, ...]:
@@ -296,9 +285,7 @@ def _clear(
     salvaged = salvage(journal, store, unsure) if journal.phase != PREPARING else ()
     if files != staging and files.exists():
         tree.remove(files)
-    lock = Path(journal.git_dir) / "index.lock"
-    if not free(os.fsencode(lock)) and _is_own(lock, journal):
-        lock.unlink()
+    free(os.fsencode(journal.git_dir) + b"/index.lock", journal.id)
     if staging.exists():
         tree.remove(staging)
     store.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hydra.git.background import Later
 from hydra.git.diff import EXECUTABLE, LINK, MODULE
-from hydra.git.index import Stamps, copy_users_index
+from hydra.git.index import copy_users_index
 from hydra.git.paths import parents
 from hydra.git.status import FLAGS, WorkTree, is_module
 from hydra.landing import journal
@@ -45,7 +45,6 @@ class LandingFiles:
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     exact: Mapping[bytes, str] = field(default_factory=dict)
     _brought: Later[None] | None = None
-    _stamps: Stamps | None = None
 
     @property
     def index(self) -> Path:
@@ -72,7 +71,6 @@ class LandingFiles:
                 entered.result()
                 self.flags = look.flags()
                 self._flag()
-                self._stamps = self._read_stamps()
                 self._brought = Later(order.bring)
                 self._copy_exact(conversions.result())
             finally:
@@ -97,20 +95,9 @@ class LandingFiles:
         if self._brought is not None:
             self._brought.wait()
 
-    def begin(self) -> None:
-        """Before the first file comes to its place. Raises `OSError`."""
-        if self._stamps is not None:
-            self._stamps.begin()
-
-    def refresh(self, function: Callable[[bytes], os.stat_result | None]) -> None:
-        """Brings the new index's times in line with the files in their places.
-
-        `function` tells of a path's file as it came to its place, None where that was not git's.
-        """
-        if self._stamps is not None:
-            self._stamps.write(function)
-        else:
-            self._own_tree().refresh()
+    def refresh(self) -> None:
+        """Brings the new index's times in line with the files in their places."""
+        self._own_tree().refresh()
 
     def _flag(self) -> None:
         """A new entry bears the flags of the old one, or of the one that went when it landed."""
@@ -192,12 +179,6 @@ class LandingFiles:
         """What a sparse checkout leaves out."""
         left_out = (s for s in self.steps if s.new and not s.gives and not is_module(s.new))
         return [step.path for step in left_out if step.stage]
-
-    def _read_stamps(self) -> Stamps | None:
-        """None where more of the index is still to change, or git has to compare."""
-        if self.order.loose or self._left_out():
-            return None
-        return Stamps.read(self.index, self._named_paths(), len(self.order.head))
 
     def _missing_folders(self) -> list[bytes]:
         modules = [s.path for s in self.steps if is_module(s.new) and not is_module(s.old)]

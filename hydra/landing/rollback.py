@@ -52,7 +52,7 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
     for move in journal.shifts:  # where it was killed between taking a name and filling it
         for place in (full(journal, move.path), gone_place(journal, move.number)):
             if FileMark.of(place) not in (move.old, move.fresh):
-                free(place)
+                free(place, journal.id)
     judge(_index_back(journal))
     for move in came:
         judge(_came_back(journal, move))

@@ -11,8 +11,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import stat
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
+
+from hydra.containment import read_regular
 
 _AT_FDCWD = -100
 _NOREPLACE, _EXCHANGE = 1, 2
@@ -25,6 +28,12 @@ UNTRUSTED = (0x65735546, 0x01021997)
 
 _STATFS_BYTES = 256
 """More than any `struct statfs`; its first field is the type."""
+
+TAKEN = b"taken by a landing of Hydra: "
+"""What a file begins with that only takes a name; the landing's id comes after it."""
+
+_NOTE_BYTES = 16384
+"""More than two paths."""
 
 _TIMES = 8
 """How often a file that is being saved is given back its place before what stands there stays."""
@@ -138,20 +147,22 @@ def put(fresh: bytes, target: bytes) -> None:
 
 def _reserve(fresh: bytes, target: bytes) -> None:
     """Takes a free name, so that only who opens this very file could still be overwritten: none
-    but root may, and by that it is known again."""
+    but root may. It says whose it is: one of the two lies in a landing's own folder."""
     if os.path.isdir(fresh) and not os.path.islink(fresh):  # noqa: PTH112, PTH114
         return  # a rename takes no folder's place but an empty one's
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
+    taken = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
+    with suppress(OSError):  # a full disk takes the rename all the same
+        os.write(taken, TAKEN + fresh + b" to " + target)
+    os.close(taken)
 
 
-def free(target: bytes) -> bool:
-    """Gives back a name that a landing which was killed had only taken; whether it had. Nobody else
-    makes an empty file that nobody may open."""
-    mark = FileMark.of(target)
-    taken = mark is not None and stat.S_ISREG(mark.mode) and not (mark.size or mark.mode & 0o7777)
-    if taken:
+def free(target: bytes, landing: str) -> bool:
+    """Gives back a name that the landing of this id had only taken as it was killed, or its lock;
+    whether it had. Nobody else's file says so."""
+    text = read_regular(Path(os.fsdecode(target)), _NOTE_BYTES) or b""
+    if is_own := text.startswith(TAKEN) and landing.encode() in text:
         os.unlink(target)  # noqa: PTH108
-    return taken
+    return is_own
 
 
 def _renameat2(old: bytes, new: bytes, flag: int) -> bool:

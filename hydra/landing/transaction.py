@@ -13,18 +13,16 @@ Killed before 5's last act, it is undone from the staging folder; after it, only
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.index import copy_users_index
-from hydra.git.runner import GitFailed, owner, run
+from hydra.git.runner import GitError, owner, run
 from hydra.landing import completion
 from hydra.landing import journal as journals
 from hydra.landing.journal import (
@@ -41,28 +39,12 @@ from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
 from hydra.landing.prepare import LandingFiles
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
 from hydra.landing.salvage import SalvagedFile
-from hydra.landing.swap import FileMark, exchange, look_at, put
+from hydra.landing.swap import TAKEN, FileMark, exchange, put
 from hydra.landing.version import Version, digest_of
 from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
 
 _log = get_logger(__name__)
-
-# ---- A while without Python's search for cycles.
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """For work of a second that makes many small objects and no cycles: every search would go
-    through all of them again (measured: 39 searches for a landing of 2,000 files)."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
 
 moment: Callable[[str], None] = lambda name: None  # noqa: E731
 """Called before and after each write; the tests put a SIGKILL here."""
@@ -76,7 +58,6 @@ class RolledBack(LandingRefused):
     """Something changed under the landing's hands; what had been moved was put back."""
 
 
-@uncollected()
 def move(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, ...]:
     """Does it, or leaves everything as it was. The desk must be held.
 
@@ -117,7 +98,7 @@ def _finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
 def _undo(journal: Journal, store: LandingStore, broken: BaseException) -> tuple[SalvagedFile, ...]:
     try:
         return completion.undo(journal, store)
-    except (OSError, GitFailed) as error:
+    except (OSError, GitError) as error:
         raise LandingRefused(
             f"the landing broke off ({broken}) and could not be undone yet: {error}",
             hint=f"nothing is lost: what was there is in {journal.files}, and the next hydra "
@@ -137,7 +118,6 @@ def _saved(broken: BaseException, salvaged: Sequence[SalvagedFile]) -> LandingRe
     )
 
 
-@uncollected()
 def look(order: LandingOrder, scratch: Path) -> tuple[Step, ...]:
     """What `move` would do, with nothing written outside `scratch`. Raises `LandingRefused`."""
     check_repository(order.repository, order.ref)
@@ -166,7 +146,6 @@ class _Under:
     staging: Path = field(init=False)
     files: Path = field(init=False)
     ready: LandingFiles = field(init=False)
-    _stats: dict[bytes, os.stat_result] = field(default_factory=dict)
     _versions: dict[bytes, Version | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -225,7 +204,6 @@ class _Under:
 
     def shift(self) -> None:
         """Each file changes places with the one that is staged for it; what only goes, first."""
-        self.ready.begin()
         shifts = self.journal.shifts
         for file_move in (file_move for file_move in shifts if file_move.fresh is None):
             self._take(file_move)
@@ -238,7 +216,7 @@ class _Under:
     def refresh(self) -> None:
         """Brings the new index's times in line with the files in their places."""
         moment("refresh")
-        self.ready.refresh(self._stats.get)
+        self.ready.refresh()
 
     def set_index(self) -> None:
         """The new index takes the old one's place, once all that it names is there."""
@@ -277,7 +255,7 @@ class _Under:
             now = run("rev-parse", "--verify", "-q", order.ref, cwd=root, check=False).line
             if now == order.commit:
                 self.journal = self.journal.at(DONE)
-            if not isinstance(failed, GitFailed):
+            if not isinstance(failed, GitError):
                 raise
             if now != order.commit:
                 why = "could not be moved" if now == order.head else "has moved meanwhile"
@@ -295,7 +273,7 @@ class _Under:
     def _lock(self) -> None:
         """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
         ours, lock = self.staging / "lock", Path(self.journal.git_dir) / "index.lock"
-        ours.write_text(self.journal.id)  # by which it is known again
+        ours.write_bytes(TAKEN + self.journal.id.encode())  # by which it is known again
         moment("lock")
         try:
             put(os.fsencode(ours), os.fsencode(lock))
@@ -334,10 +312,6 @@ class _Under:
                 put(fresh, target)
             except FileExistsError as error:
                 raise _moved(f"{os.fsdecode(file_move.path)} was made meanwhile") from error
-        # At once: whatever is done to it later has another ctime, also with its mtime put back.
-        result = look_at(target)
-        if result is not None and FileMark.read(result) == file_move.fresh:
-            self._stats[file_move.path] = result
         moment("given")
 
     def _exchange(self, file_move: FileMove, fresh: bytes, target: bytes) -> None:

@@ -15,9 +15,8 @@ from hydra.checks.baseline import newest_round
 from hydra.checks.lack import VARIABLE, joined, options
 from hydra.config.check_names import typed
 from hydra.config.model import Config
-from hydra.errors import HydraError, RecordError, Refused
+from hydra.errors import Exhausted, HydraError, RecordError, Refused
 from hydra.git import patches
-from hydra.git.runner import is_unanswered
 from hydra.log import bound, get_logger
 from hydra.race.check_selection import folder_of
 from hydra.race.guesses.commands import guess_checks
@@ -61,9 +60,9 @@ def of_result(
             tests=review_records.telling_tests(folder),
             task=str(manifest.get("prompt") or ""),
         )
+    except Exhausted:
+        raise
     except Refused as error:
-        if is_unanswered(error):
-            raise
         raise RecordError(
             f"the patches of run {folder.name} cannot be read: {error}",
             hint=f"what the lanes said is in {folder}/lanes",
@@ -253,9 +252,9 @@ def _is_fresh(record: RunRecord, document: Verdict) -> bool:
         return False
     try:
         values = patches.branches(record.patches)
-    except Refused as refused:
-        if is_unanswered(refused):
-            raise
+    except Exhausted:
+        raise
+    except Refused:
         return True  # what cannot be read now was read then
     taken = {lane["lane"]: (lane.get("patch") or {}).get("commit") for lane in document["lanes"]}
     return all(values[lane] == taken[lane] for lane in taken if lane in values and taken[lane])

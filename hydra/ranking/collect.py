@@ -21,7 +21,7 @@ from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
 from hydra.git import commits, contents, patches
 from hydra.git.file_changes import file_changes, without_texts
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitError
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch, Remark, Usage
 
@@ -123,7 +123,7 @@ def _history(
     git_dir: Path, base: str, patches: Sequence[str], files: Iterable[Sequence[FileChange]]
 ) -> tuple[tuple[EarlierCommit, ...], commits.Hunks]:
     """The base's last commits, and the hunks of what the patches have to do with."""
-    with suppress(GitFailed):  # a partial clone has not all of it
+    with suppress(GitError):  # a partial clone has not all of it
         history = commits.recent(git_dir, base, RECENT)
         paths = {file.path.encode() for changes in files for file in changes}
         earlier = (

@@ -20,7 +20,7 @@ from hydra.git.attributes import asks_for_lfs, content, runs_lfs
 from hydra.git.base_commit import Repository
 from hydra.git.index import copy_index, refresh, scratch
 from hydra.git.lfs_checkout import LfsFiles
-from hydra.git.runner import GitFailed
+from hydra.git.runner import GitError, GitKilled
 from hydra.log import get_logger
 from hydra.process.sandbox.layers import Placement
 from hydra.records.outcome import Patch
@@ -194,15 +194,15 @@ class LaneWorkspace:
             try:
                 with scratch(self._index.parent) as place:
                     return self._taken(attempt, message, secrets_in, place, last=wait is None)
-            except GitFailed as failed:
+            except GitError as failed:
                 _log.info("git failed on the snapshot", why=failed.message, again=wait)
-                if wait is None or not failed.passing:
+                if wait is None or not isinstance(failed, GitKilled):
                     return self._not_taken_for(failed)
             time.sleep(wait)
             patch_git.unlock(self._patches, self._lane)
         raise AssertionError("the last one is given")
 
-    def _not_taken_for(self, failed: GitFailed) -> Patch:
+    def _not_taken_for(self, failed: GitError) -> Patch:
         """A full disk, a record that was removed, a git that is killed again and again; a checkout
         that was moved away."""
         from hydra.git.missing_objects import without_base
@@ -461,7 +461,7 @@ class LaneWorkspace:
         )
         try:
             return stranded.keep(work)
-        except (GitFailed, OSError) as failed:
+        except (GitError, OSError) as failed:
             if is_passing(failed) if isinstance(failed, OSError) else not last:
                 raise
             # The patch itself stands.

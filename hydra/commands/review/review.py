@@ -11,10 +11,9 @@ from hydra.commands.review import prompts
 from hydra.commands.review.anonymize import AnonymousPatches, unnamed
 from hydra.commands.review.reviewer import Asker, ready
 from hydra.commands.review.session import ReviewAnswer, ask
-from hydra.errors import RecordError, Refused
+from hydra.errors import Exhausted, RecordError, Refused
 from hydra.git import patches
 from hydra.git.patches import strange
-from hydra.git.runner import is_unanswered
 from hydra.race.recovery import runs
 from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
 from hydra.records.store.files import shared, write_json
@@ -81,9 +80,9 @@ def patched(record: RunRecord) -> dict[str, str]:
         raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
     try:
         values = patches.branches(record.patches)
+    except Exhausted:
+        raise
     except Refused as error:
-        if is_unanswered(error):
-            raise
         raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
     lanes = {lane: values[lane] for lane in runs.read(record).lanes if lane in values}
     lanes = {lane: commit for lane, commit in lanes.items() if commit != record.base}

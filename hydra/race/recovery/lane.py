@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hydra.errors import Failure, HydraError
+from hydra.errors import Exhausted, Failure, HydraError
 from hydra.git import patches as patch_git
-from hydra.git.runner import GitFailed, is_unanswered, run
+from hydra.git.runner import GitKilled, run
 from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
 from hydra.race.plan import patch_message
@@ -167,8 +167,8 @@ def _patch(
 def _check_answered(error: Exception) -> None:
     """What is recorded now is recorded for good. Raises `NotNow` where nothing could be started; a
     git that is killed over this work may be killed every time."""
-    is_killed = isinstance(error, GitFailed) and error.killed
-    if is_passing(error) or (is_unanswered(error) and not is_killed):
+    is_killed = isinstance(error, GitKilled) and error.result.code < 0
+    if is_passing(error) or (isinstance(error, Exhausted) and not is_killed):
         raise NotNow(str(error)) from error
 
 

@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from hydra import paths
-from hydra.errors import HydraError
+from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit, patches
-from hydra.git.runner import is_unanswered
 from hydra.git.runner import run as git
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
@@ -244,8 +243,9 @@ def _unpin(folder: Path, run: str) -> None:
         try:
             document = read_object(folder / name)
             base_commit.unpin(base_commit.read(Path(document["repository"])), run, document[key])
-        except (OSError, ValueError, KeyError, TypeError, HydraError) as problem:
-            if is_unanswered(problem):
-                raise  # what it is pinned by goes with the folder: the next command goes on
+        except Exhausted:
+            raise  # what it is pinned by goes with the folder: the next command goes on
+        except (OSError, ValueError, KeyError, TypeError, HydraError):
+            pass
         else:
             return

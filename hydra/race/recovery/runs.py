@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hydra import executables, paths
-from hydra.errors import RecordError, Refused, UsageError
+from hydra.errors import Exhausted, RecordError, Refused, UsageError
 from hydra.git import base_commit, patches
 from hydra.git.base_commit import Repository
-from hydra.git.runner import is_unanswered, require_git
+from hydra.git.runner import require_git
 from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
@@ -175,9 +175,9 @@ def check_patches(run: RunRecord) -> None:
     try:
         for lane, commit in patches.branches(run.patches).items():
             _check_whole(run, lane, commit)
+    except Exhausted:
+        raise
     except Refused as failed:
-        if is_unanswered(failed):
-            raise
         raise RecordError(f"its patches cannot be read: {failed.message}") from failed
 
 
@@ -190,9 +190,9 @@ def commit_of(run: RunRecord, lane: str) -> str:
     """
     try:
         commit = patches.branches(run.patches).get(lane)
+    except Exhausted:
+        raise
     except Refused as error:
-        if is_unanswered(error):
-            raise
         raise RecordError(
             f"the patches of run {run.id} cannot be read: {error.message}",
             hint=f"what the lanes said is in {run.folder}/lanes",

@@ -13,7 +13,7 @@ from pathlib import Path
 from hydra import paths
 from hydra.errors import HydraError
 from hydra.log import get_logger
-from hydra.records.store.files import GONE, UNBORN, alone
+from hydra.records.store.files import DRAFT, GONE, UNBORN, alone
 from hydra.records.store.reader import unfinished
 
 _log = get_logger(__name__)
@@ -48,13 +48,20 @@ def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> 
 
 
 def _landings(state: Path) -> list[Path]:
-    """Where a landing has something to be looked at: two looks a repository."""
+    """Where a landing has something to be looked at: one look a repository."""
+    folders = (f"{state}/{name}/landing" for name in _names(str(state)))
+    return [
+        Path(folder)
+        for folder in folders
+        if any(name in _OPEN or name.startswith(DRAFT) for name in _names(folder))
+    ]
+
+
+def _names(folder: str) -> list[str]:
     try:
-        names = os.listdir(state)  # noqa: PTH208  in every command's way
+        return os.listdir(folder)  # noqa: PTH208  in every command's way
     except OSError:
         return []
-    folders = (f"{state}/{name}/landing" for name in names)
-    return [Path(folder) for folder in folders if any(os.access(f"{folder}/{n}", 0) for n in _OPEN)]
 
 
 def _end_landing(folder: Path, say: Say) -> None:

@@ -15,6 +15,8 @@ from hydra.redaction import redacted
 UNBORN = ".new"
 GONE = ".gone"
 """Ends the hidden name of a run that is being made, and of one that is being removed."""
+DRAFT = "draft-"
+"""Begins the name of a folder that only its maker needs."""
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
