@@ -9,6 +9,7 @@ from dataclasses import replace
 from hydra.analysis.wording import number_of
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.lack import VARIABLE
+from hydra.checks.network import lacks_network_after_tests
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import Comparison, Tests
 from hydra.text import join_names, quoted
@@ -120,8 +121,11 @@ def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
 
 
 def _unreached(judged: CheckResult, base: CheckResult | None) -> str:
-    """That new tests alone fail where the base passes, and could not reach what they may need: a
-    network of their own has none of the machine's services."""
+    """That new tests alone fail where the base passes, or no test at all, and what fails could not
+    reach what it may need: a network of its own has none of the machine's services."""
+    if lacks_network_after_tests(judged, base):
+        places = join_names(judged.unreached)
+        return f"what it runs after its tests could not reach {places} from a network of its own"
     changed = judged.comparison
     if base is None or not base.passed or changed is None or judged.network != "private":
         return ""
