@@ -22,14 +22,14 @@ FORMS = {
     "option": "--api-key {}",
     "header": "Authorization: Bearer {}",
     "address": "https://ada:{}@example.com/x",
-    "token in an address": "pip install git+https://{}@example.com/x",
-    "token without a password": "https://{}:x-oauth-basic@example.com/x",
+    "token-address": "pip install git+https://{}@example.com/x",
+    "token-user": "https://{}:x-oauth-basic@example.com/x",
     "login": "curl -u ada:{} https://example.com",
-    "login and options": "curl -fsSLu 'ada:{} and more' https://example.com",
-    "quoted login": """sh -c 'curl --user "ada:{}" https://example.com'""",
-    "login by a token": "curl --proxy-user={}: https://example.com",
-    "any scheme": "curl -H 'Authorization: ApiKey {}' https://example.com",
-    "any header": 'curl --header "X-Session-Token: {}" https://example.com',
+    "login-options": "curl -fsSLu 'ada:{} and more' https://example.com",
+    "quoted-login": """sh -c 'curl --user "ada:{}" https://example.com'""",
+    "login-token": "curl --proxy-user={}: https://example.com",
+    "any-scheme": "curl -H 'Authorization: ApiKey {}' https://example.com",
+    "any-header": 'curl --header "X-Session-Token: {}" https://example.com',
     "json": '{{"token": "{}"}}',
     "toml": 'secret = "{}"',
 }
@@ -197,6 +197,7 @@ def read(top: Path) -> Iterator[tuple[Path, bytes]]:
 PLACES = (
     *("task", "file", "stdin", "check", "made", "setup", "args", "hook", "preface", "remote"),
     *("variable", "message", "reason", "again", "again-setup", "wrong", "dry", "edited"),
+    *("lone", "login", "header"),
 )
 SECRETS = [*map(value, PLACES), "made-up-anthropic-key", "zq7tiny"]
 
@@ -235,9 +236,11 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     hydra.extra["HYDRA_LOG"] = str(scratch / "out" / "log")
     search = Search(hydra)
 
-    check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN; {UNITTEST}'"
+    echoed = f'curl -H "X-Key: {value("header")}" https://{value("lone")}@example.com'
+    check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN {echoed}; {UNITTEST}'"
     made = f"python3 -c pass; make API_TOKEN={value('made')} || true"
-    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN'"
+    login = f"curl -u ada:{value('login')} example.com"
+    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN {login}'"
     code, shown = search.run(
         *("race", task, "-a", "claude", "-a", "careful", "-vv"),
         *("--check", check, "--check", made, "--setup", before),
