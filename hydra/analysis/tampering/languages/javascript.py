@@ -42,7 +42,8 @@ _SKIPPING = re.compile(
     r"|(?<=[;{}\n])[ \t]*(?P<named>pending)\s*\(\s*\)"
 )
 """What skips the test that it stands in: with a number it is something else's (`t.skip(10)`)."""
-_OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*(?::\s*(.+?)\s*)?", re.DOTALL)
+_OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*(:|\Z)")
+_VALUE = re.compile(r"\b(?:const|let|var)\s+([\w$]+)\s*=[ \t]*([^;\n]{1,100})")
 _OFF = re.compile(r"(?:false|undefined|null|0)\b")
 _ON = re.compile(r"true\b|[\"'`]|[1-9]")
 """How the value of such an option begins that says it; any other hangs on something."""
@@ -87,6 +88,7 @@ class _File:
         self.opened: dict[int, int] = {}
         self.declared = {name for names in _DECLARED.findall(text.bare) for name in names if name}
         self.lists = self._lists()
+        self.values: dict[str, str] = dict(_VALUE.findall(text.code))
         self.groups: list[CaseBody] = []
         self.tests: list[CaseBody] = []
         self.only: list[CaseBody] = []
@@ -210,18 +212,11 @@ class _File:
         opening = self.source.bare.find("{", start, end)
         if opening >= 0 and not self.source.bare[start:opening].strip():
             for first, last in self.source.spans(*self.source.inside(opening)):
-                if match := _OPTION.fullmatch(self.source.code, first, last):
-                    value = self._value(match[2] or match[1])
+                if match := _OPTION.match(self.source.code, first, last):
+                    text = self.source.code[match.end() : last].strip() or match[1]
+                    value = self.values.get(text, text)
                     if not _OFF.match(value):
                         yield match[1], value
-
-    def _value(self, text: str) -> str:
-        """What a name stands for in this file; any other text itself."""
-        name = re.fullmatch(r"[\w$]+", text)
-        declared = name and re.search(
-            rf"\b(?:const|let|var)\s+{re.escape(text)}\s*=\s*([^;\n]+)", self.source.code
-        )
-        return declared[1] if declared else text
 
     @staticmethod
     def _mark(term: str, flags: Sequence[str], empty: bool, line: int) -> SkipMark | None:
