@@ -272,7 +272,19 @@ def _in_base64(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 _typed: frozenset[str] = frozenset()
 
-_URL = r"""://[^\s/:@'"]{0,256}:(?P<password>[^\s/@'"]{1,256})@"""
+_URL = re.compile(
+    r"""(?P<scheme>\w{0,16})://(?P<name>[^\s/:@'"]{0,256})(?::(?P<password>[^\s/@'"]{0,256}))?@"""
+)
+_LOGIN = re.compile(
+    r"""(?<![\w-])(?:curl|https?|xh)\s(?:[^\n;&|]{0,500}?\s)??"""
+    r"""(?P<option>(?:-\w{0,9}[auU]|--(?:proxy-)?user|--auth)[\s=]{0,3}"""
+    r"""\\?(?P<quote>["']?)(?P<name>[^\s:"']{0,256}):"""
+    r"""(?P<password>(?:(?!(?P=quote))["']|[^\n"'\\]){0,256}?))(?:\\?(?P=quote))(?=[\s"'\\);&|]|\Z)"""
+)
+_HEADER = re.compile(
+    r"""(?<![\w-])(?:-H|--header)[\s=]{0,3}\\?(["'])(?P<name>[\w-]{1,64}):\s{0,3}"""
+    r"""(?:[A-Za-z][\w-]{0,31}\s{1,3})?(?P<value>(?:(?!\1)[^\n\\]){1,1024})"""
+)
 _PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(.*?)(?:-----END|\Z)"
 # Prose and code speak of such keys too: lines of one are long, but for its last.
 _PEM_LINES = (
@@ -290,18 +302,28 @@ _COMMON = re.compile(
 """A mere word, the name of a file: it stands for something else elsewhere."""
 
 
-def notice(*texts: str, values: Iterable[str] = ()) -> None:
+def secret_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """What is to be taken out for the variables with the name of a secret: their values; of what
+    is short, or `_COMMON`, it together with the name."""
+    return tuple(
+        value if _is_telling(value) else f"{name}={value}"
+        for name, value in environ.items()
+        if value and looks_secret(name)
+    )
+
+
+def notice(*texts: str, values: Iterable[str] = (), trusted: bool = True) -> None:
     """From now on no record and no screen has a secret that a person typed in one of `texts`.
 
     It is one by its form, or because it is one of `values`, or the value of a variable with the
     name of a secret. What is shorter than `SHORTEST`, or `_COMMON`, goes together with the name
-    before it.
+    before it; so does all of a text that is a stranger's, who would choose what no screen shows.
     """
     global _typed
-    named = (value for name, value in os.environ.items() if looks_secret(name))
-    keys = (*values, *filter(_is_telling, named))
+    keys = (*values, *secret_variables(os.environ))
     secrets = {key for key in keys if any(key in text for text in texts)}
-    secrets.update(secret for text in texts for secret in _secrets_in(text))
+    for value, named in (pair for text in texts for pair in _secrets_in(text)):
+        secrets.add(value if trusted and _is_telling(value) else named)
     if fresh := {secret for secret in secrets if len(secret) >= SHORTEST} - _typed:
         _typed |= fresh
         hide(fresh)
@@ -347,25 +369,52 @@ def _redactor(typed: frozenset[str]) -> Redactor:
     return Redactor(typed)
 
 
-def _secrets_in(text: str) -> Iterator[str]:
+def _secrets_in(text: str) -> Iterator[tuple[str, str]]:
+    """Each secret, and it with what shows that it is one."""
     line = _encoded(text)
-    yield from (line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line)))
+    alone = [line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line))]
     for key in re.findall(_PEM, text, re.DOTALL):
         for lines in re.findall(_PEM_LINES, key):
-            yield from re.split(r"(?:\s|\\[nr])+", lines)
-    for url in re.finditer(_URL, text):
-        yield url["password"] if _is_telling(url["password"]) else url[0]
+            alone += re.split(r"(?:\s|\\[nr])+", lines)
+    yield from zip(alone, alone, strict=True)
+    for url in _URL.finditer(text):
+        is_token = url["scheme"].endswith(("http", "https"))
+        yield from _login(url[0], url["name"] if is_token else "", url["password"])
+    for option in _LOGIN.finditer(text):
+        yield from _login(option["option"], option["name"], option["password"])
+    for header in _HEADER.finditer(text):
+        if looks_secret(header["name"]) and _is_value(header["value"]):
+            yield header["value"], header[0]
     for pair in re.finditer(_NAME, text):
         name, sign = pair.groups()
         rest = looks_secret(name) and re.compile(_VALUE).match(text, pair.end())
-        value = next(filter(None, rest.groups())) if rest else "$"
-        if not rest or value[0] in "$<%*" or MARK.decode() in value:
+        value = next(filter(None, rest.groups())) if rest else ""
+        if not rest or not _is_value(value):
             continue
-        if sign == "=" and (name.isupper() or name.startswith("--")):
-            yield value if _is_telling(value) else text[pair.start() : rest.end()]
-        elif sign.strip(", ") or name.startswith("--") or name == "Bearer":
-            # Code and prose say such things too: what is a secret has a figure in it.
-            yield value if re.search("[0-9]", value) and _is_telling(value) else ""
+        named = text[pair.start() : rest.end()]
+        is_option = name.startswith("--")
+        is_set = sign == "=" and (name.isupper() or is_option)
+        # Code and prose say such things too: what is a secret has a figure in it.
+        may_be = bool(sign.strip(", ")) or is_option or name == "Bearer"
+        if is_set or (may_be and _is_token(value)):
+            yield value, named
+
+
+def _login(named: str, name: str, password: str | None) -> Iterator[tuple[str, str]]:
+    """Of what one signs in with; a token stands in the place of the name."""
+    if password and _is_value(password):
+        yield password, named
+    if _is_value(name) and _is_token(name):
+        yield name, named
+
+
+def _is_value(text: str) -> bool:
+    """Whether it is one as it stands, and nothing in whose place a shell or a reader puts one."""
+    return bool(text) and text[0] not in "$<%*{" and MARK.decode() not in text
+
+
+def _is_token(value: str) -> bool:
+    return bool(re.search("[0-9]", value)) and _is_telling(value)
 
 
 def _is_telling(value: str) -> bool:

@@ -34,6 +34,17 @@ NEW_TEST = "from src.pager import first\n\n\ndef test_none():\n    assert first(
 CHECK = Check("pytest", "pytest -q")
 
 
+IN_THREADS = """
+import sys, threading
+from hydra.cli.entry import run
+from hydra.race.hidden_places import HiddenPlaces
+def notice(self, kind, data):
+    return [f"{kind} seen by {threading.current_thread() is not threading.main_thread()}"]
+HiddenPlaces.notice = notice
+run(sys.argv[1:])
+"""
+
+
 def keep(run: Path, round: int, status: CheckStatus, **more: object) -> None:
     """A result of a round on the base."""
     result = CheckResult(check=CHECK, status=status, **more)  # type: ignore[arg-type]
@@ -375,3 +386,12 @@ def _without(value: Any, keys: Sequence[str]) -> Any:
     if not isinstance(value, dict):
         return value
     return {key: _without(item, keys) for key, item in value.items() if key not in keys}
+
+
+@pytest.mark.slow
+def test_what_checks_lack_is_looked_for_beside_them(hydra: Hydra) -> None:
+    """In a thread: a dead disk on PATH stops neither the checks nor Ctrl-C."""
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    hydra.race("-a", "claude", "--no-check")
+    done = hydra.execute(hydra.python, "-c", IN_THREADS, "check", "--check", "false")
+    assert "check_ended seen by True" in done.stderr, done.stderr

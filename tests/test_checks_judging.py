@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hydra.checks.record import CheckResult, CheckStatus, details, document, read
+from hydra.checks.record import INTERNAL, CheckResult, CheckStatus, details, document, read
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.results import TestCase, Tests
 from hydra.records.request import Check
@@ -240,6 +241,24 @@ def test_the_base_s_own_failure_is_looked_at_twice() -> None:
     assert judged.comparison is not None
     assert judged.comparison.fixed == ()
     assert judged.comparison.flaky == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "says"),
+    [
+        ("uv run pytest -q", "failed", " in a.py: no (--check 'uv run pytest -q --ignore=a.py' "),
+        ("uv run pytest -q", "passed", " after a.py::a: no (`uv run pytest -q -v` names the next)"),
+        ("pytest && ruff", "failed", ": no"),
+        ("cd x && pytest", "failed", ": no"),
+    ],
+)
+def test_where_pytest_itself_fails_is_said_with_how_to_go_on(
+    command: str, status: str, says: str
+) -> None:
+    ended = result(FAILED, having(**{"a.py::a": status}), remarks=(INTERNAL,), telling=("no",))
+    ended = replace(ended, check=Check("pytest", command))
+    assert compare_to_baseline(ended, ended).untested.startswith(f"pytest itself fails{says}")
+    assert compare_to_baseline(ended, GREEN).untested == ""
 
 
 def test_a_remark_of_the_base_is_not_said_again_of_each_lane() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,6 +156,21 @@ def test_how_to_set_a_lane_up(repo: Path, files: list[str], steps: tuple[str, ..
 
 PROJECT = "[project]\nname = 'x'\n"
 OWN, MORE = "[project.optional-dependencies]\n", "[dependency-groups]\n"
+POETRY = "[tool.poetry.dependencies]\npython = '^3.11'\nsix = '^1.16'\n"
+GROUP = "[tool.poetry.group.dev.dependencies]\npytest = '>=7,<9'\n"
+VERSIONS = {
+    "'^0.2.3'": ">=0.2.3,<0.3",
+    "'^1'": ">=1,<2",
+    "'~1.4.2'": ">=1.4.2,<1.5",
+    "'1.4.*'": "==1.4.*",
+    "'1.4'": "==1.4",
+    "'*'": "",
+    "'^1 || ^2'": "",
+    "'>=1.2, !=1.3'": ">=1.2,!=1.3",
+    "{version = '~2', extras = ['toml']}": "[toml]>=2,<3",
+    "{git = 'https://example.com/x.git', tag = 'v1'}": " @ git+https://example.com/x.git@v1",
+}
+"""What Poetry takes for a version, and what pip does."""
 
 
 @pytest.mark.parametrize(
@@ -189,6 +205,27 @@ OWN, MORE = "[project.optional-dependencies]\n", "[dependency-groups]\n"
                 "conftest.py": "",
             },
             "-e '.[testing]'",
+        ),
+        ({"pyproject.toml": f"{POETRY}{GROUP}"}, "'six>=1.16,<2' 'pytest>=7,<9'"),
+        (
+            {"pyproject.toml": f"{POETRY}{GROUP}[build-system]\nrequires = ['poetry-core']\n"},
+            "-e . 'pytest>=7,<9'",
+        ),
+        (
+            {"pyproject.toml": f"[tool.poetry]\npackage-mode = false\n{POETRY}[build-system]\n"},
+            "'six>=1.16,<2'",
+        ),
+        (
+            {
+                "pyproject.toml": "[tool.poetry.dev-dependencies]\npytest = '*'\n"
+                "'--index-url' = '1'\nx = {path = '..'}\ny = {version = '1', optional = true}\n"
+            },
+            "pytest",
+        ),
+        *(
+            ({"pyproject.toml": f"{PROJECT}{GROUP}six = {value}\n"}, f"-e . 'pytest>=7,<9' {line}")
+            for value, version in VERSIONS.items()
+            for line in [shlex.quote(f"six{version}")]
         ),
     ],
 )

@@ -138,6 +138,8 @@ def test_what_pytest_writes_of_its_own_end_is_no_test() -> None:
     tests = read_junit(suite(ended, 'pytest" errors="1'))
     assert (tests.cases, tests.failed) == ((), 1)
     assert read_junit(suite(ended, "other")).total == 1
+    half = '<testcase classname="test_a" name="test_a"/><testcase time="0.001"/>'
+    assert read_junit(suite(half + ended, "pytest")).by_id == {"test_a.py::test_a": "passed"}
 
 
 def test_a_test_that_failed_twice_is_one_test_and_no_contradiction() -> None:

@@ -300,6 +300,51 @@ def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> 
     }
 
 
+FAILING_HOOK = """
+def pytest_runtest_logreport(report):
+    if "test_docs" in report.nodeid and report.when == "call":
+        raise RuntimeError("generator raised StopIteration")
+"""
+
+
+@pytest.mark.slow
+def test_where_pytest_itself_fails_it_is_said_with_what_leaves_that_out(hydra: Hydra) -> None:
+    (hydra.repo / "conftest.py").write_text(FAILING_HOOK)
+    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    (hydra.repo / "test_docs.py").write_text("def test_docs():\n    assert 0\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
+    race = hydra.race("-a", "claude", "--check", f"{sys.executable} -m pytest -q")
+    without = f"--check '{sys.executable} -m pytest -q --ignore=test_docs.py'"
+    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
+    assert (race.document["baseline"][0]["says"], lane["state"], lane["reason"]) == (
+        "1 passed, 1 failed",
+        "untested",
+        "pytest itself fails in test_docs.py: RuntimeError: generator raised StopIteration "
+        f"({without} leaves it out)",
+    )
+    done = hydra.run("check", *shlex.split(without))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_a_plugin_that_ends_pytest_at_once_stops_the_race(hydra: Hydra) -> None:
+    plugin = hydra.scratch / "site-packages" / "worn_plugin.py"
+    plugin.parent.mkdir()
+    plugin.write_text("def pytest_collection(session):\n    raise KeyError('worn')\n")
+    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent("claude", [DONE])
+    command = f"PYTHONPATH={plugin.parent} {sys.executable} -m pytest -p worn_plugin"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
+    assert (done.returncode, "your tests cannot run here: KeyError: 'worn'" in done.stderr) == (
+        3,
+        True,
+    ), done.stderr
+
+
 @pytest.mark.full
 def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
     (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")

@@ -293,7 +293,7 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
 async def test_what_failed_commands_lack_is_looked_for_beside_the_race(
     monkeypatch: pytest.MonkeyPatch, answers: bool
 ) -> None:
-    monkeypatch.setattr("hydra.race.scheduler.NOTICE_TIMEOUT", 60 if answers else 0.05)
+    monkeypatch.setattr("hydra.race.hidden_places.NOTICE_TIMEOUT", 60 if answers else 0.05)
     events: list[Event] = []
     asked, ended = threading.Event(), threading.Event()
 

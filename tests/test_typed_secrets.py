@@ -22,6 +22,14 @@ FORMS = {
     "option": "--api-key {}",
     "header": "Authorization: Bearer {}",
     "address": "https://ada:{}@example.com/x",
+    "token-address": "pip install git+https://{}@example.com/x",
+    "token-user": "https://{}:x-oauth-basic@example.com/x",
+    "login": "curl -u ada:{} https://example.com",
+    "login-options": "curl -fsSLu 'ada:{} and more' https://example.com",
+    "quoted-login": """sh -c 'curl --user "ada:{}" https://example.com'""",
+    "login-token": "curl --proxy-user={}: https://example.com",
+    "any-scheme": "curl -H 'Authorization: ApiKey {}' https://example.com",
+    "any-header": 'curl --header "X-Session-Token: {}" https://example.com',
     "json": '{{"token": "{}"}}',
     "toml": 'secret = "{}"',
 }
@@ -86,6 +94,12 @@ def test_a_private_key_goes_and_so_does_the_value_of_a_variable(
         "key=value and KEY: the first column",
         "the key: src/keys2.py has it",
         "git clone https://example.com/a:b/c@d",
+        "git clone https://ada@example.com/x or ssh://git@example.com/x",
+        "git clone https://$TOKEN_2@example.com/x or https://ada:${PASSWORD_2}@example.com",
+        "curl -u $NAME_2:$PASSWORD_2 -H 'Authorization: Bearer $TOKEN_2' example.com",
+        "curl example.com/id | docker run -u 1000:10001000 x",
+        "npm install lodash@4.17.21 https://example.com/@scope/name@1.2.3.tgz",
+        "curl -H 'Accept: application/vnd.x2+json' example.com",
     ],
 )
 def test_code_and_prose_stay(text: str) -> None:
@@ -94,6 +108,8 @@ def test_code_and_prose_stay(text: str) -> None:
 
 
 COMMON = (
+    "curl -u ada:postgres example.com/postgres",
+    "curl -H 'Private-Token: postgres' https://example.com/postgres",
     "DB_PASSWORD=postgres pytest tests/postgres",
     "postgres://app:postgres@localhost/db of src/postgres.py",
     "SSL_KEY=certs/server.key serve certs/server.key",
@@ -109,7 +125,7 @@ def test_a_word_and_a_file_go_with_their_name_alone(text: str) -> None:
     last = text.rpartition(" ")[2]
     assert redacted(text).endswith(last)
     assert redacted([last]) == [last]
-    paired = "=" in text or "@" in text
+    paired = "=" in text or "@" in text or "curl" in text
     assert ("[redacted]" in redacted(text)) == paired
 
 
@@ -117,6 +133,15 @@ def test_a_word_that_a_variable_holds_stays(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PGPASSWORD", "postgres")
     notice("Mend the queries of postgres")
     assert redacted("src/postgres.py") == "src/postgres.py"
+
+
+def test_a_stranger_s_secrets_go_with_their_names_alone() -> None:
+    """Who writes a repository's hydra.toml would else choose what no screen shows."""
+    secret = value("theirs")
+    text = f"API_TOKEN={secret} curl -u ada:{secret} https://ada:{secret}@example.com"
+    notice(text, trusted=False)
+    assert secret not in redacted(text)
+    assert redacted(f"{secret} is shown") == f"{secret} is shown"
 
 
 def test_what_a_record_is_read_back_by_stays() -> None:
@@ -172,6 +197,7 @@ def read(top: Path) -> Iterator[tuple[Path, bytes]]:
 PLACES = (
     *("task", "file", "stdin", "check", "made", "setup", "args", "hook", "preface", "remote"),
     *("variable", "message", "reason", "again", "again-setup", "wrong", "dry", "edited"),
+    *("lone", "login", "header"),
 )
 SECRETS = [*map(value, PLACES), "made-up-anthropic-key", "zq7tiny"]
 
@@ -210,9 +236,11 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     hydra.extra["HYDRA_LOG"] = str(scratch / "out" / "log")
     search = Search(hydra)
 
-    check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN; {UNITTEST}'"
+    echoed = f'curl -H "X-Key: {value("header")}" https://{value("lone")}@example.com'
+    check = f"env API_TOKEN={value('check')} sh -c 'echo $API_TOKEN {echoed}; {UNITTEST}'"
     made = f"python3 -c pass; make API_TOKEN={value('made')} || true"
-    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN'"
+    login = f"curl -u ada:{value('login')} example.com"
+    before = f"API_TOKEN={value('setup')} sh -c 'echo $API_TOKEN {login}'"
     code, shown = search.run(
         *("race", task, "-a", "claude", "-a", "careful", "-vv"),
         *("--check", check, "--check", made, "--setup", before),
@@ -322,6 +350,17 @@ def test_a_secret_that_is_a_word_or_a_branch_too_changes_no_verdict_and_no_landi
     undone = hydra.run("merge", "--undo")
     assert undone.returncode == 0, undone.stderr
     assert git(hydra.repo, "rev-parse", branch) == before
+
+
+@pytest.mark.slow
+def test_what_is_ordinary_or_a_stranger_s_blanks_nothing(hydra: Hydra) -> None:
+    shop(hydra.repo, {"hydra.toml": '# SHOP_TOKEN="fixes the failing test"\n'})
+    hydra.extra["SHOP_PASSWORD"] = "ordinary"
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--check", f"echo an ordinary line; {UNITTEST}")
+    (output,) = Path(race.document["folder"]).glob("checks/1/claude/*.txt")
+    assert output.read_text().startswith("an ordinary line\n")
+    assert "fixes the failing test" in hydra.run("compare").stdout
 
 
 KILLED = """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, read
+from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus, read
 from hydra.checks.round import BASE
 from hydra.records.request import Check
 from hydra.records.store.files import read_object
@@ -92,7 +92,7 @@ def all_dropped(run_folder: Path) -> frozenset[str]:
 
 def _has_run(result: CheckResult) -> bool:
     ran = result.status in (CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.TIMED_OUT)
-    return ran and not result.untested and UNCOLLECTED not in result.remarks
+    return ran and not result.untested and not {UNCOLLECTED, INTERNAL}.intersection(result.remarks)
 
 
 _FURTHER = (".again.json", ".build.json")

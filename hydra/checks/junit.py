@@ -198,7 +198,7 @@ class _Reader:
         self.closed = self.closed or not self._depth
 
     def _keep(self, case: _Case) -> None:
-        if case.name == _PYTEST_ITSELF and self._is_pytest():
+        if case.name in _OF_PYTEST and self._is_pytest():
             return
         if case.name in self._names:
             self.doubled += 1
@@ -273,9 +273,9 @@ def _generic_id(file: str, group: str, name: str) -> str:
     return "::".join(dict.fromkeys(part for part in parts if part))
 
 
-_PYTEST_ITSELF = "pytest.py::internal"
+_OF_PYTEST = ("pytest.py::internal", ".py")
 """What pytest writes where it ended itself, as by a module that exits when it is imported
-(`INTERNALERROR`): an error that the suite counts, and no test."""
+(`INTERNALERROR`): an error that the suite counts, and no test; a test without name and result."""
 
 _MODULE = re.compile(r"_*[^A-Z_.][^.]*|_+")
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from hydra.checks.record import CheckResult, CheckStatus
@@ -133,7 +132,8 @@ _RUNNER_ALONE = re.compile(
 
 def lacks_network_after_tests(result: CheckResult, base: CheckResult | None) -> bool:
     """Whether all tests of a patch pass and something after them could not be reached, where the
-    base, whose tests fail without a word of a network, never came so far."""
+    base, whose tests fail without a word of a network, never came so far. That says nothing of the
+    patch, and opens no network: its own tests may print it."""
     if result.network != "private" or result.status is not CheckStatus.FAILED:
         return False
     if _RUNNER_ALONE.fullmatch(result.check.command.strip()):
@@ -142,27 +142,6 @@ def lacks_network_after_tests(result: CheckResult, base: CheckResult | None) -> 
         return False
     is_red = base is not None and base.status is CheckStatus.FAILED and not base.unreached
     return is_red and not result.tests.failed and not result.tests.unserved
-
-
-def past_tests(alone: CheckResult, with_host: CheckResult) -> CheckResult:
-    """`alone`, as its tests ended in a network of its own, with how the whole check ends with the
-    machine's."""
-    if not with_host.passed:
-        return alone
-    remark = (
-        f"its tests passed in a network of its own; what {alone.check.name} runs after them needs "
-        "this machine's, and passes with it"
-    )
-    return replace(
-        alone,
-        status=with_host.status,
-        exit_code=with_host.exit_code,
-        reason="",
-        output=with_host.output,
-        telling=(),
-        unreached=(),
-        remarks=(remark,),
-    )
 
 
 def _passing(result: CheckResult) -> int:

@@ -23,6 +23,10 @@ UNCOLLECTED = "no test ran: pytest could not load them"
 """The remark of a result that says nothing of any test by that."""
 
 
+INTERNAL = "pytest itself failed before the end of its tests"
+"""The remark of a result that says nothing of those that had not run."""
+
+
 class CheckStatus(StrEnum):
     """How one check ended. Only `failed` says that the check itself found something wrong."""
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
 from hydra.analysis.wording import number_of
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.lack import VARIABLE
-from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
+from hydra.checks.network import lacks_network_after_tests
+from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import Comparison, Tests
 from hydra.text import join_names, quoted
 
@@ -23,6 +25,9 @@ _OF_THE_CODE = (
 
 _STOPPED_AT = re.compile(r"ERROR (\S+\.py)\b")
 """How pytest's summary names a module that it cannot import."""
+
+_PLAIN_PYTEST = re.compile(r"(?:[\w./+=-]+ )*(?:\S*/)?(?:pytest|py\.test)(?: [^;&|<>()`$\n]*)?")
+"""A command that takes more arguments of pytest's at its end."""
 
 NAMED = 3
 """Tests that a sentence names."""
@@ -110,7 +115,9 @@ def _lacking(now: CheckResult, base: CheckResult | None) -> str:
 
 
 def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
-    """That pytest runs no test here, with the patch or without."""
+    """That pytest does not come to its end here, with the patch or without."""
+    if base is not None and INTERNAL in now.remarks and INTERNAL in base.remarks:
+        return _internal(now)
     if base is None or UNCOLLECTED not in now.remarks or UNCOLLECTED not in base.remarks:
         return ""
     files = [match[1] for match in map(_STOPPED_AT.match, now.telling) if match]
@@ -119,9 +126,26 @@ def _uncollected(now: CheckResult, base: CheckResult | None) -> str:
     return ": ".join((*(what or ["tests cannot run here"])[:1], *lines[:1]))
 
 
+def _internal(now: CheckResult) -> str:
+    """Where pytest itself fails, by what, and how to go on: without the file whose failure it
+    cannot tell, or by what names the test."""
+    last = now.tests.cases[-1] if now.tests and now.tests.cases else None
+    command, line = now.check.command, "".join(f": {line}" for line in now.telling[:1])
+    if last is None or not _PLAIN_PYTEST.fullmatch(command):
+        return f"pytest itself fails{line}"
+    file = last.id.partition("::")[0]
+    if last.status != "failed":
+        return f"pytest itself fails after {last.id}{line} (`{command} -v` names the next)"
+    without = shlex.quote(f"{command} --ignore={shlex.quote(file)}")
+    return f"pytest itself fails in {file}{line} (--check {without} leaves it out)"
+
+
 def _unreached(judged: CheckResult, base: CheckResult | None) -> str:
-    """That new tests alone fail where the base passes, and could not reach what they may need: a
-    network of their own has none of the machine's services."""
+    """That new tests alone fail where the base passes, or no test at all, and what fails could not
+    reach what it may need: a network of its own has none of the machine's services."""
+    if lacks_network_after_tests(judged, base):
+        places = join_names(judged.unreached)
+        return f"what it runs after its tests could not reach {places} from a network of its own"
     changed = judged.comparison
     if base is None or not base.passed or changed is None or judged.network != "private":
         return ""

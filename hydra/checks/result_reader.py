@@ -12,7 +12,7 @@ from hydra.checks.junit_request import JUnitRequest
 from hydra.checks.network import seeks_network, skipped_for_service, unreached
 from hydra.checks.output import Output
 from hydra.checks.programs import missing
-from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus
+from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import GatheredTests, TestCase, Tests
 from hydra.checks.text_parsers.output import found_no_tests, read_text
 from hydra.process.records import CannotStart, CommandResult
@@ -20,9 +20,10 @@ from hydra.records.request import Check, Limits
 
 _UNCOLLECTED = re.compile(
     rb"^!+ Interrupted: \d+ errors? during collection !+\s*$"
-    rb"|^ImportError while loading conftest '|^INTERNALERROR> ",
+    rb"|^ImportError while loading conftest '",
     re.MULTILINE,
 )
+_INTERNAL = re.compile(rb"(?:^|\s)INTERNALERROR> ", re.MULTILINE)
 _NOT_THERE = re.compile(rb"^ERROR: (file or directory not found: .+?)\s*$", re.MULTILINE)
 """pytest's own words (exit 4) for a path that it was given."""
 _PORT_TAKEN = re.compile(rb"EADDRINUSE|[Aa]ddress already in use|[Pp]ort \d+ is already in use")
@@ -51,7 +52,9 @@ def result_of(
     tests, lines = _tests(request, data)
     end = data[-_ENDS:]
     status, reason = _status(begun.check, ran, data, tests, limits)
-    if status is CheckStatus.FAILED and _UNCOLLECTED.search(end):
+    if status is CheckStatus.FAILED and _INTERNAL.search(end):
+        remarks.append(INTERNAL if tests is not None and tests.passed else UNCOLLECTED)
+    elif status is CheckStatus.FAILED and _UNCOLLECTED.search(end):
         remarks.append(UNCOLLECTED)
     if status is not CheckStatus.PASSED and _PORT_TAKEN.search(end):
         remarks.append(_port(begun.network))

@@ -11,13 +11,7 @@ import trio
 
 from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell
-from hydra.checks.network import (
-    goes_away,
-    lacks_network_after_tests,
-    may_need_host,
-    needs_host,
-    past_tests,
-)
+from hydra.checks.network import goes_away, may_need_host, needs_host
 from hydra.checks.record import CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.requirements import changed_requirements
@@ -179,7 +173,6 @@ class CheckRun:
             await suite.run()
         await self._base_ready(tell)
         await self._run_on_host(suite, tell)
-        await self._past_tests(suite, tell)
         results = [*suite.results.values()]
         again = [result.check for result in results if worth_again(result, self._base_of(result))]
         lucky = [result.check for result in results if mends(result, self._base_of(result))]
@@ -220,15 +213,6 @@ class CheckRun:
         async with self._on_machine(tell):
             for first in alone:
                 suite.adopt(await suite.run_on_host(first.check))
-
-    async def _past_tests(self, suite: CheckSuite, tell: Tell) -> None:
-        """Of a chain whose tests fail on the base, the base does not show whether what comes after
-        them needs the machine's network: a patch that mends them all has it for that."""
-        for first in [*suite.results.values()] if self.context.network == "auto" else ():
-            if lacks_network_after_tests(first, self._base_of(first)):
-                async with self._on_machine(tell):
-                    result = await suite.run_on_host(first.check)
-                suite.results[first.check.name] = past_tests(first, result)
 
     @asynccontextmanager
     async def _place(

@@ -72,7 +72,10 @@ class Loaded:
 unittest.main(None, argv=["unittest", *sys.argv[1:]], testRunner=Loaded)
 """
 """Loads what unittest would run, and exits 0 unless most modules of it cannot be imported."""
-_FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.MULTILINE)
+_INTERNAL = "INTERNALERROR> "
+_INSTALLED = re.compile(r"/site-packages/|/lib/python3|^<")
+"""Whether a file that Python names is none of the project's own, which the task may be to mend."""
+_FRAME = re.compile(r'^(?:INTERNALERROR> )? +File "([^"]+)", line \d+', re.MULTILINE)
 
 
 class StartReport(NamedTuple):
@@ -306,6 +309,8 @@ def _problem(check: Check, ran: CommandResult, top: Path) -> str:
         return ""
     if option := _UNKNOWN.search(text):
         return option[0]
+    if _INTERNAL in text and all(map(_INSTALLED.search, _FRAME.findall(text))):
+        return next(iter(failure_lines.lines(text)), "pytest itself fails")
     if words_of(inner)[0] in RUNNERS and not _OF_PYTEST.search(text):
         return next(iter(failure_lines.lines(text)), f"{words_of(inner)[0]} cannot start pytest")
     return _absent(check, text, top)

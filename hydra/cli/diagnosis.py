@@ -25,7 +25,7 @@ import structlog
 
 from hydra import log
 from hydra.cli.streams import write_through
-from hydra.redaction import Redactor, looks_secret
+from hydra.redaction import Redactor, secret_variables
 from hydra.report.text import clean
 
 Line = MutableMapping[str, Any]
@@ -45,7 +45,7 @@ _NOTHING: tuple[object, ...] = (None, "", (), [])
 
 def start(verbosity: int, file: str, environ: Mapping[str, str] = os.environ) -> StructuredLog:
     """Begins to log. Raises nothing: a log that cannot be written stops nobody."""
-    diagnosis = StructuredLog(environ[name] for name in environ if looks_secret(name))
+    diagnosis = StructuredLog(secret_variables(environ))
     diagnosis.show(verbosity)
     if file:
         diagnosis.add_file(Path(file))

@@ -319,10 +319,13 @@ async def _checked(
         confined=plan.confinement.holds,
     )
 
+    def warn(text: str) -> None:
+        request.tell("", "run_warning", {"text": text})
+
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
         request.tell(lane, kind, data)
-        for text in hidden.notice(kind, data):
-            request.tell("", "run_warning", {"text": text})
+        if hidden.concerns(kind, data):
+            looks.send_nowait(partial(hidden.notice, kind, data))
 
     with alone(context.folder):  # for as long as its grounds are in use
         path = ground_dir(place.state, record.id, "x").parent
@@ -330,15 +333,16 @@ async def _checked(
         async with linked_aside(plan, place.repository, frozen) as dependencies:
             context = replace(context, dependencies=dependencies)
             await prove(context, plan.task.base)
-            checked = await run_round(
-                record,
-                context,
-                plan.checks_parallel,
-                subjects,
-                plan.task.base,
-                tell,
-                cap,
-            )
+            async with hidden.beside(warn) as looks:
+                checked = await run_round(
+                    record,
+                    context,
+                    plan.checks_parallel,
+                    subjects,
+                    plan.task.base,
+                    tell,
+                    cap,
+                )
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(context.folder / "result.json", checked.document())

@@ -16,7 +16,7 @@ Entry = tuple[tuple[str, ...], object]
 """A key as its parts, and its value; a table with nothing in it is an entry of its own."""
 
 
-def read_file(path: Path) -> tuple[str, str] | None:
+def read_file(path: Path, *, trusted: bool = True) -> tuple[str, str] | None:
     """(path, text) as `load` takes it, or None where there is no such file; /dev/null is none.
 
     A repository's file is a stranger's: only a regular file of at most 1 MiB is read. Raises
@@ -28,7 +28,7 @@ def read_file(path: Path) -> tuple[str, str] | None:
         if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
             raise ConfigError(f"{path} is not a file of at most 1 MiB")
         text = path.read_text(encoding="utf-8-sig")
-        notice(text)
+        notice(text, trusted=trusted)
         return f"{path}", text
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error

@@ -24,7 +24,7 @@ from hydra.race.context import AttemptControl, Emit
 from hydra.records.outcome import Outcome
 from hydra.records.plan import RacePlan
 from hydra.records.request import Permission
-from hydra.redaction import Redactor, looks_secret
+from hydra.redaction import Redactor, secret_variables
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.installs import EditableInstall, installs, package_folders
 from hydra.workspace.surplus import Surplus
@@ -62,9 +62,9 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
     environ = around.environ
     adapters = around.adapters
     named = [value for adapter in adapters for value in secret_values(adapter.descriptor, environ)]
-    guessed = [value for name, value in environ.items() if value and looks_secret(name)]
+    secrets = (*named, *secret_variables(environ))
     names = (*SHARED, *around.extra)
-    hide((*named, *guessed))
+    hide(secrets)
     environment = {name: text for name, text in environ.items() if matches(name, names)}
     return CheckContext(
         checks=plan.checks,
@@ -79,7 +79,7 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
         home=around.home,
         environment=environment,
         ground=ground_of(plan, around.repository.root, environment),
-        redactor=Redactor((*named, *guessed)),
+        redactor=Redactor(secrets),
         confinement=plan.confinement,
         limits=plan.limits,
         view=around.view,

@@ -38,7 +38,7 @@ from hydra.records.plan import Confinement, LanePlan, RacePlan
 from hydra.records.request import Budget, Limits
 from hydra.records.store.sink import RawSink
 from hydra.records.store.writer import RunStore
-from hydra.redaction import Redactor, looks_secret
+from hydra.redaction import Redactor, secret_variables
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.environments import variables
 from hydra.workspace.grounds import private_ground
@@ -398,8 +398,8 @@ class ContextFactory:
 
     def _secrets(self, lane: LanePlan, adapter: Adapter) -> tuple[str, ...]:
         named = secret_values(adapter.descriptor, self.environ)
-        guessed = (self.environ[name] for name in lane.env_names if looks_secret(name))
-        return (*named, *guessed)
+        passed = {name: self.environ[name] for name in lane.env_names}
+        return (*named, *secret_variables(passed))
 
     def clean_up(self, context: AttemptContext, outcome: Outcome) -> str:
         """Removes the lane's ground as `keep` says; never where its patch is not whole.

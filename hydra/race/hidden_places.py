@@ -4,11 +4,15 @@ are hidden, and what the checkout has and a lane has not."""
 from __future__ import annotations
 
 import json
+import math
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import trio
 
 from hydra import paths
 from hydra.adapters.contract import Adapter
@@ -18,12 +22,20 @@ from hydra.checks.lacks import lacks
 from hydra.config.model import Config
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
+from hydra.log import get_logger
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
 from hydra.process.sandbox.hidden_output import HIDDEN, MOST_TEXT, NO_PROGRAM, missing_places
 from hydra.process.sandbox.view import View
-from hydra.records.events import Event, Raw
+from hydra.records.events import Raw
 from hydra.records.plan import RacePlan
 from hydra.workspace.surplus import Surplus, with_files
+
+_log = get_logger(__name__)
+
+NOTICE_TIMEOUT = 5.0
+"""Seconds that a run waits at its end for what commands lack: a dead disk never says it."""
+
+Look = Callable[[], list[str]]
 
 _MOST = 5
 """Sentences of a run: whatever has more is told by its first."""
@@ -77,9 +89,21 @@ class HiddenPlaces:
     _variables: tuple[str, ...] = ()
 
     @staticmethod
-    def concerns(event: Event) -> bool:
-        """Whether there may be a sentence to it: it tells of a command's end."""
-        return event.kind in _WHO and not (event.kind == "tool_result" and event.data.get("ok"))
+    def concerns(kind: str, data: Mapping[str, object]) -> bool:
+        """Whether there may be a sentence to an event: it tells of a command's end."""
+        return kind in _WHO and not (kind == "tool_result" and data.get("ok"))
+
+    @staticmethod
+    @asynccontextmanager
+    async def beside(tell: Callable[[str], None]) -> AsyncIterator[trio.MemorySendChannel[Look]]:
+        """Takes looks (`notice`) while it is open, and tells what each finds. In a thread: what
+        commands name may be anywhere."""
+        looks, waiting = trio.open_memory_channel[Look](math.inf)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_look, waiting, tell)
+            yield looks
+            looks.close()
+            nursery.cancel_scope.deadline = trio.current_time() + NOTICE_TIMEOUT
 
     def notice(
         self, kind: str, data: Mapping[str, object], *, lane: str = "", raw: Raw | None = None
@@ -196,6 +220,17 @@ class HiddenPlaces:
     def _name(self, place: Path) -> str:
         home = self.view().home
         return f"~/{place.relative_to(home)}" if home in place.parents else str(place)
+
+
+async def _look(waiting: trio.MemoryReceiveChannel[Look], tell: Callable[[str], None]) -> None:
+    async for look in waiting:
+        try:
+            texts = await trio.to_thread.run_sync(look, abandon_on_cancel=True)
+        except Exception:  # a hint less, and no lane is the worse for it
+            _log.warning("what a command lacks was not found out", exc_info=True)
+            continue
+        for text in texts:
+            tell(text)
 
 
 def _of_the_checkout(module: EditableModule, checkout: Path, who: str) -> str:

@@ -28,7 +28,7 @@ from hydra.race.preflight import RaceInputs
 from hydra.race.views import view_source
 from hydra.records.events import Event, encode
 from hydra.records.plan import Confinement
-from hydra.redaction import Redactor, looks_secret, redacted
+from hydra.redaction import Redactor, redacted, secret_variables
 from hydra.report.text import clean
 from hydra.workspace import tree
 
@@ -147,10 +147,9 @@ def _how(ran: CommandResult) -> str:
 def _secrets(inputs: RaceInputs) -> Iterator[str]:
     """What no hook's errors show: of what was named for hooks everything, a webhook's address is
     as good as a key."""
-    named = inputs.config.hooks.environment
-    for name, value in inputs.request.environ.items():
-        if value and (looks_secret(name) or matches(name, named)):
-            yield value
+    named, environ = inputs.config.hooks.environment, inputs.request.environ
+    yield from secret_variables(environ)
+    yield from (value for name, value in environ.items() if matches(name, named))
 
 
 def _document(hook: str, about: Mapping[str, object]) -> bytes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,7 +16,7 @@ from hydra.disk import LowDisk
 from hydra.log import bind, get_logger
 from hydra.race import policy
 from hydra.race.context import AttemptControl, Emit
-from hydra.race.hidden_places import HiddenPlaces
+from hydra.race.hidden_places import HiddenPlaces, Look
 from hydra.race.outcome import EARLY, internal_error, interrupted, not_started
 from hydra.race.policy import is_limited, reason_of, retry_delay
 from hydra.race.signals import ending_signals
@@ -30,9 +29,6 @@ _log = get_logger(__name__)
 
 ROOM_TICK = 1.0
 """Seconds between two looks at the disk: one that writes 1 GB a second leaves room for patches."""
-
-NOTICE_TIMEOUT = 5.0
-"""Seconds that a race waits at its end for what commands lack: a dead disk never says it."""
 
 FinishLane = Callable[[LanePlan, AttemptControl, Emit, Outcome], Awaitable[Outcome]]
 """What is done with an attempt's outcome once its lane has given up its place: its checks."""
@@ -92,7 +88,7 @@ class RaceScheduler:
     _signal: int = 0
     _interrupts: int = 0
     _over: bool = False
-    _failing: trio.MemorySendChannel[Event] | None = None
+    _looks: trio.MemorySendChannel[Look] | None = None
     _lanes_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
 
     async def run(self) -> RaceResult:
@@ -114,28 +110,13 @@ class RaceScheduler:
         return await self._close()
 
     async def _run_phases(self) -> None:
-        self._failing, failed = trio.open_memory_channel[Event](math.inf)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._notice, failed)
+        async with self.hidden.beside(self._tell_hidden) if self.hidden else nullcontext() as looks:
+            self._looks = looks
             await self._fan_out()
             await self._run_cross_tests()
-            self._failing.close()
-            nursery.cancel_scope.deadline = trio.current_time() + NOTICE_TIMEOUT
 
-    async def _notice(self, failed: trio.MemoryReceiveChannel[Event]) -> None:
-        """Says what failed commands seem to lack. In a thread: what they name may be anywhere."""
-        async for event in failed:
-            assert self.hidden is not None
-            look = partial(self.hidden.notice, event.kind, event.data, lane=event.lane)
-            try:
-                texts = await trio.to_thread.run_sync(
-                    partial(look, raw=event.raw), abandon_on_cancel=True
-                )
-            except Exception:  # a hint less, and no lane is the worse for it
-                _log.warning("what a command lacks was not found out", exc_info=True)
-                continue
-            for text in texts:
-                self.emit("run_warning", "hidden_place", data={"text": text})
+    def _tell_hidden(self, text: str) -> None:
+        self.emit("run_warning", "hidden_place", data={"text": text})
 
     async def _fan_out(self) -> None:
         lane_slots = trio.Semaphore(self.plan.max_parallel)
@@ -334,9 +315,10 @@ class RaceScheduler:
         )
         if recorded:
             self.record(event)
-        if self._failing and self.hidden and self.hidden.concerns(event):
+        if self._looks and self.hidden and self.hidden.concerns(kind, event.data):
+            look = partial(self.hidden.notice, kind, event.data, lane=lane, raw=raw)
             with suppress(trio.ClosedResourceError):  # the base's, which nobody waits for
-                self._failing.send_nowait(event)
+                self._looks.send_nowait(look)
         if kind in _LANE_BEGUN_KINDS:
             self._lane_begun(lane)
         self._state, actions = policy.decide(self._state, event)

@@ -37,7 +37,7 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
         )
     settings = load_layers(
         user=own,
-        repository=read_file(root / "hydra.toml") if root is not None else None,
+        repository=read_file(root / "hydra.toml", trusted=False) if root is not None else None,
         environ=environ,
         flags=flags,
         agent_keys=tuple(registry.OWN),
@@ -97,7 +97,7 @@ def _joined(name: str, profile: Profile, root: Path) -> str:
             f"{where} cannot be read: {line} ({why})",
             hint="name a file in the repository, or one by its whole path",
         ) from problem
-    notice(text)
+    notice(text, trusted=not inside)
     return "\n\n".join(filter(None, (profile.preface.strip(), text.strip())))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import trio
 
+from hydra.analysis.code_lines import changes_code
 from hydra.analysis.tampering.suite import tests_changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.context import CheckContext, Tell
@@ -22,6 +23,7 @@ from hydra.checks.cross.trees import NoSuchTree, Trees
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
+from hydra.checks.regressions import mends as mends_base
 from hydra.config.units import format_duration
 from hydra.errors import HydraError
 from hydra.git.contents import paths
@@ -128,6 +130,9 @@ class _TrialScheduler:
             skipped=[f"{skipped.kind} {skipped.on}: {skipped.why}" for skipped in lanes.not_tried],
             most=cap.runs,
         )
+        self._codeless: frozenset[str] = frozenset()
+        """Lanes that change no line of code: what ends otherwise on them than on the base does so
+        by chance."""
         self._late = ""
         self._began = trio.current_time()
 
@@ -157,6 +162,10 @@ class _TrialScheduler:
         )
         for subject in self._own.values():
             self._runner.set_results(subject.tree, subject.results)
+        self._codeless = await trio.to_thread.run_sync(self._without_code)
+
+    def _without_code(self) -> frozenset[str]:
+        return frozenset(lane for lane, own in self._own.items() if not changes_code(own.files))
 
     async def _protected(self) -> None:
         first = self._plan.protected
@@ -169,9 +178,10 @@ class _TrialScheduler:
         await self._steadily([other for job in bad if (other := tests_only(job))])
 
     async def _steadily(self, jobs: Sequence[TrialJob]) -> None:
-        """Each once, and once more where it does worse than the lane's own tests: it is flaky?"""
+        """Each once, and once more where it does worse than the lane's own tests, or better than
+        its code can: it is flaky?"""
         await self._each(jobs, self._try)
-        await self._again([job for job in jobs if self._worse(job)])
+        await self._again([job for job in jobs if self._worse(job) or self._is_lucky(job)])
 
     async def _canary(self) -> None:
         """Tests that must fail: on the base, where that shows that they run, then on the lanes."""
@@ -208,7 +218,8 @@ class _TrialScheduler:
         jobs.sort(key=lambda job: not self._may_tell(job))
         await self._each(jobs, self._try)
         await self._again([job for job in base if self._proves(job) and not self._twice(job)])
-        await self._again([job for job in jobs if self._doubtful(job) and not self._twice(job)])
+        doubtful = [job for job in jobs if self._doubtful(job) and not self._twice(job)]
+        await self._again(doubtful + [job for job in jobs if self._is_lucky(job)])
 
     async def _stopped(self) -> Mapping[str, set[str]]:
         """By author the lanes on which its tests tell nothing more: they are held back. None where
@@ -280,6 +291,18 @@ class _TrialScheduler:
             and own is not None
             and doubtful(result.result, own, self._on_base(job))
         )
+
+    def _is_lucky(self, job: TrialJob) -> bool:
+        """Whether a lane without a line of code passes what fails on the base."""
+        result = self._results.get(job.key)
+        if result is None or job.on not in self._codeless:
+            return False
+        if not job.author:
+            return mends_base(result.result, self._base.get(job.check.name))
+        on_base, own = self._on_base(job), self._own_result(job.author, job)
+        if on_base is None or own is None:
+            return False
+        return not missed(on_base, own, on_base) <= self._misses(job, result)
 
     def _own_result(self, lane: str, job: TrialJob) -> CheckResult | None:
         results = self._own[lane].results

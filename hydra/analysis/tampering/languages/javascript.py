@@ -42,7 +42,11 @@ _SKIPPING = re.compile(
     r"|(?<=[;{}\n])[ \t]*(?P<named>pending)\s*\(\s*\)"
 )
 """What skips the test that it stands in: with a number it is something else's (`t.skip(10)`)."""
-_OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*:(?!\s*(?:false|undefined)\b)")
+_OPTION = re.compile(r"\s*[\"']?(skip|todo|only|fails)[\"']?\s*(:|\Z)")
+_VALUE = re.compile(r"\b(?:const|let|var)\s+([\w$]+)\s*=[ \t]*([^;\n]{1,100})")
+_OFF = re.compile(r"(?:false|undefined|null|0)\b")
+_ON = re.compile(r"true\b|[\"'`]|[1-9]")
+"""How the value of such an option begins that says it; any other hangs on something."""
 _DECLARED = re.compile(
     r"\b(?:const|let|var|function)\s+(t|ctx|context|pending)\b"
     r"|\bimport\b[^;\n]{0,200}\b(pending|ctx|context)\b"
@@ -84,6 +88,7 @@ class _File:
         self.opened: dict[int, int] = {}
         self.declared = {name for names in _DECLARED.findall(text.bare) for name in names if name}
         self.lists = self._lists()
+        self.values: dict[str, str] = dict(_VALUE.findall(text.code))
         self.groups: list[CaseBody] = []
         self.tests: list[CaseBody] = []
         self.only: list[CaseBody] = []
@@ -180,8 +185,11 @@ class _File:
             groups.pop()
         above = [group.short for group, _ in groups]
         block = CaseBody(" > ".join([*above, short]), short, line, start, end, head=head)
-        flags = [*more, *(self._options(*spans[1]) if len(spans) > 2 else ())]
+        options = {name: value for span in spans[1:] for name, value in self._options(*span)}
+        flags = [*more, *options]
         mark = self._mark(term, flags, len(spans) < 2, line)
+        if mark is not None and not all(map(_ON.match, options.values())):
+            mark = replace(mark, certain=False)
         if mark is not None:
             block.marks.append(mark)
         for group, _ in groups:
@@ -198,13 +206,17 @@ class _File:
         else:
             self.tests.append(block)
 
-    def _options(self, start: int, end: int) -> Iterator[str]:
-        """Those of a test (`{ skip: true }`) that say whether it runs: not what lies deeper."""
+    def _options(self, start: int, end: int) -> Iterator[tuple[str, str]]:
+        """Those of a test (`{ skip: true }`, `{ skip }`) that say whether it runs, with the value
+        of each: not what lies deeper."""
         opening = self.source.bare.find("{", start, end)
         if opening >= 0 and not self.source.bare[start:opening].strip():
-            for first, _ in self.source.spans(*self.source.inside(opening)):
-                if match := _OPTION.match(self.source.code, first):
-                    yield match[1]
+            for first, last in self.source.spans(*self.source.inside(opening)):
+                if match := _OPTION.match(self.source.code, first, last):
+                    text = self.source.code[match.end() : last].strip() or match[1]
+                    value = self.values.get(text, text)
+                    if not _OFF.match(value):
+                        yield match[1], value
 
     @staticmethod
     def _mark(term: str, flags: Sequence[str], empty: bool, line: int) -> SkipMark | None:

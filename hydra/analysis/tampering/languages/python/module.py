@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hydra.analysis.tampering.frameworks import is_python_tool
 from hydra.analysis.tampering.languages.python.flow import Function
@@ -25,7 +26,9 @@ class Class:
     node: ast.ClassDef
     bases: tuple[str, ...]
     methods: dict[str, Function] = field(default_factory=dict)
-    marks: tuple[SkipMark, ...] = ()
+    decorators: list[ast.expr] = field(default_factory=list)
+    """Those of all its methods: its own, and its `pytestmark`."""
+    marks: list[SkipMark] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -41,6 +44,8 @@ class Module:
     imported: dict[str, str] = field(default_factory=dict)
     near: set[str] = field(default_factory=set)
     """Names that it imports from beside itself."""
+    decorators: list[ast.expr] = field(default_factory=list)
+    """Its `pytestmark`."""
     marks: list[SkipMark] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     """Functions that the file takes away again (`del test_x`, `test_x = None`)."""
@@ -52,13 +57,18 @@ class Module:
     def marks_of(self, decorators: Sequence[ast.expr], whole: bool = False) -> Iterator[SkipMark]:
         """What among decorators keeps a test from running or counting."""
         for decorator in decorators:
-            if not self._is_of_others(dotted(decorator)):
-                yield from _mark(decorator, self.aliases, whole)
+            name = dotted(decorator)
+            if name in self.aliases or not self._is_of_others(name):
+                for mark in _mark(decorator, self.aliases, whole):
+                    yield replace(mark, line=decorator.lineno)
+            elif _TELLS_SKIP.search(name):
+                yield SkipMark("skip", name, decorator.lineno, False, whole)
 
     def _is_of_others(self, name: str) -> bool:
         """Whether a decorator comes of code that is no test's nor a test tool's."""
-        first = name.partition(".")[0]
-        origin = "" if first in self.near else self.imported.get(first, "")
+        first, _, rest = name.partition(".")
+        is_known = first in self.near or (first == "mark" and rest)  # whoever passes pytest's on
+        origin = "" if is_known else self.imported.get(first, "")
         return bool(origin) and not (is_python_tool(origin) or "test" in origin.lower())
 
 
@@ -128,8 +138,7 @@ def _assign(target: ast.expr, value: ast.expr, module: Module) -> None:
     if not isinstance(target, ast.Name):
         return
     if target.id == "pytestmark":
-        many = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-        module.marks += module.marks_of(many, whole=True)
+        module.decorators += _listed(value)
         return
     if target.id == "__test__" and isinstance(value, ast.Constant) and not value.value:
         module.marks.append(SkipMark("skip", "__test__ = False", target.lineno, whole=True))
@@ -141,8 +150,7 @@ def _assign(target: ast.expr, value: ast.expr, module: Module) -> None:
 
 def _class(node: ast.ClassDef, module: Module) -> Class:
     bases = tuple(dotted(base) for base in node.bases)
-    kind = Class(node.name, node, bases)
-    marks = list(module.marks_of(node.decorator_list, whole=True))
+    kind = Class(node.name, node, bases, decorators=[*node.decorator_list])
     for statement in node.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             kind.methods.pop(statement.name, None)
@@ -150,22 +158,30 @@ def _class(node: ast.ClassDef, module: Module) -> Class:
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name, value = statement.targets[0].id, statement.value
             if name == "pytestmark":
-                many = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-                marks += module.marks_of(many, whole=True)
+                kind.decorators += _listed(value)
             elif name == "__test__" and isinstance(value, ast.Constant) and not value.value:
-                marks.append(SkipMark("skip", "__test__ = False", statement.lineno, whole=True))
+                mark = SkipMark("skip", "__test__ = False", statement.lineno, whole=True)
+                kind.marks.append(mark)
             elif name in kind.methods:
                 del kind.methods[name]
         elif isinstance(statement, ast.ClassDef):
             inner = _class(statement, module)
             inner.name = f"{node.name}.{statement.name}"
             module.classes[inner.name] = inner
-    kind.marks = tuple(marks)
     return kind
+
+
+def _listed(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
 
 
 _SKIPS = frozenset(("skip", "skipif", "skipIf", "skipUnless", "SkipTest", "skip_if", "skip_unless"))
 _FAILS = frozenset(("xfail", "expectedFailure"))
+_TELLS_SKIP = re.compile(
+    r"(?:^|\.)(?:xfail|skip)_?(?:[Ii]f|[Uu]nless|[Oo]n|[Ii]n|[Ff]or|[Ww]hen|[Uu]ntil|[Ww]ithout)"
+    r"(?=[_A-Z]|$)\w*$|(?:^|\.)skip_(?:all|ci|flaky|slow|tests?)(?:_\w*)?$"
+)
+"""How decorators of a project's own that keep tests from running are called."""
 _SURROUNDINGS = (
     "sys.platform",
     "os.name",
@@ -209,7 +225,7 @@ def _mark(
         yield SkipMark("skip", text, node.lineno, sure, whole)
     elif last in _FAILS:
         yield SkipMark("expected_failure", name, node.lineno, True, whole)
-    elif above[-1:] == ["mark"] and last in _LEFT_OUT:
+    elif (above[-1:] == ["mark"] and last in _LEFT_OUT) or _TELLS_SKIP.search(name):
         yield SkipMark("skip", name, node.lineno, False, whole)
 
 

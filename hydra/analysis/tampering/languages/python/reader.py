@@ -42,6 +42,8 @@ def read(texts: Mapping[str, str]) -> Mapping[str, FileReading]:
         except FAILURES as error:
             readings[path] = lines.read(path, text, f"cannot be parsed{_where(error)}")
     project = _Project(modules)
+    for module in modules.values():
+        module.aliases = {**project.taken(module), **module.aliases}
     for path, module in modules.items():
         try:
             readings[path] = _File(module, project).reading()
@@ -60,11 +62,25 @@ class _Project:
     """What files of tests take from each other: functions and fixtures of a module's top."""
 
     def __init__(self, modules: Mapping[str, Module]) -> None:
+        self.called: dict[str, list[Module]] = {}
+        for module in modules.values():
+            self.called.setdefault(name_of(module.path).removesuffix(".py"), []).append(module)
         self.functions: dict[str, list[tuple[Module, Function]]] = {}
         for module in modules.values():
             for name, function in module.functions.items():
                 if not name.startswith("test"):
                     self.functions.setdefault(name, []).append((module, function))
+
+    def taken(self, module: Module) -> Mapping[str, ast.expr]:
+        """What names that a module imports stand for in those that are read here."""
+        named: dict[str, ast.expr] = {}
+        for name, origin in module.imported.items():
+            place, _, last = origin.rpartition(".")
+            for other in self.called.get(place.rpartition(".")[2], ()):
+                named |= {name: other.aliases[last]} if last in other.aliases else {}
+            for other in self.called.get(last, ()):
+                named |= {f"{name}.{of}": value for of, value in other.aliases.items()}
+        return named
 
     def find(self, name: str, origin: str) -> Function | None:
         """The function of a name; `origin` is the module that it was imported from."""
@@ -143,7 +159,9 @@ class _File:
 
     def _test(self, function: Function, owner: Class | None, full: str) -> TestRead:
         module = self.module
-        marks = [*module.marks, *(owner.marks if owner else ())]
+        marks = [*module.marks, *module.marks_of(module.decorators, whole=True)]
+        if owner is not None:
+            marks += (*owner.marks, *module.marks_of(owner.decorators, whole=True))
         marks += module.marks_of(function.decorator_list)
         rows, cases = self._rows(function, owner)
         assertions: list[Assertion] = []
