@@ -212,7 +212,7 @@ def test_a_tie_and_a_race_that_left_nothing() -> None:
     tied = verdicts.tie()
     shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
     assert shown.startswith("codex and claude are tied: no test tells them apart.\n")
-    assert "\nland: hydra merge codex\n  or: hydra merge claude\n" in shown
+    assert "\nland: hydra merge codex\nland: hydra merge claude\n" in shown
     idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
     shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)
     assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")

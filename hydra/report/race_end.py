@@ -173,11 +173,7 @@ def _next(document: Data, verdict: Data, lanes: Sequence[Data], of_run: str) -> 
         for line in ranking.merge_without_made(lane, verdict, of_run)
     ]
     if tied := ranking.tied_for_first(verdict):
-        heads = ["land:", *["  or:"] * len(tied)]
-        lands = [
-            f"{head} hydra merge {quote(lane)}{how}"
-            for head, lane in zip(heads, tied, strict=False)
-        ]
+        lands = [f"land: hydra merge {quote(lane)}{how}" for lane in tied]
         look = f"look: hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
         return [look, why, *lands, *rests]
     look, merge = f"look: hydra diff {first}{of_run}", f"hydra merge {first}{how}"
