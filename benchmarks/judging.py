@@ -16,7 +16,7 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import TestCase, Tests
 from hydra.git.contents import trees
-from hydra.ranking.collect import file_changes
+from hydra.git.file_changes import file_changes
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.verdict import rank
 from hydra.records.outcome import Patch

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LONGEST = 80
+"""Characters of one name."""
+
+
+def shortened(name: str, most: int = LONGEST) -> str:
+    """A name without a part of its middle, where it is long: of tests that are to be told from each
+    other the ends differ, and the beginning says whose they are."""
+    head = most // 3
+    return name if len(name) <= most else f"{name[:head]}\u2026{name[head + 1 - most :]}"
+
 
 def quoted(test: str) -> str:
     """A test's name as it stands in prose: in quotes where it is a sentence."""
-    return f'"{test}"' if " " in test else test
+    name = shortened(test)
+    return f'"{name}"' if " " in test else name
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:

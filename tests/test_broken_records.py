@@ -120,6 +120,26 @@ def test_what_lies_beside_the_record_and_cannot_be_read_is_left_out(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        ({"schema": 99}, "is from a newer Hydra (schema 99, known: 1)"),
+        ({"lanes": None}, "is not what Hydra writes"),
+    ],
+)
+def test_show_says_why_a_verdict_cannot_be_read(
+    raced: Hydra, run: Path, damage: dict[str, object], why: str
+) -> None:
+    verdict = json.loads((run / "result.json").read_bytes())["verdict"]
+    change("result.json", verdict={**verdict, **damage})(run)
+    sentence = f"the verdict of run {run.name} {why}"
+    process = raced.run("runs", "show")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert f"\n\n{sentence}\n\n" in process.stdout
+    assert json.loads(raced.run("runs", "show", "--json").stdout)["problem"] == sentence
+
+
+@pytest.mark.slow
 def test_a_damaged_line_of_events_is_told_by_show(raced: Hydra, run: Path) -> None:
     events = run / "events.jsonl"
     first, *rest = events.read_bytes().splitlines(keepends=True)

@@ -9,7 +9,7 @@ import pytest
 
 from hydra.records.events import Event
 from hydra.report.board import Board, step
-from hydra.report.checks import baseline, table_text
+from hydra.report.checks import baseline, line, table_text
 from hydra.report.document import result_document
 from hydra.report.live import LiveTable
 from hydra.report.stream import PlainLines
@@ -69,6 +69,14 @@ def test_a_line_an_event() -> None:
     assert "0:03 base       check unit: 1 failed, 0:02" in text
     assert "check unit: timed out, 0:01 (it took over 1 s and was ended)" in text
     assert "finished in 0:06; against it: unit: it took over 1 s and was ended" in text
+
+
+def test_of_a_long_name_in_a_line_the_end_stays() -> None:
+    name = "tests/integration/test_the_whole.py::TestEverything::test_of_a_long_name[case-7]"
+    failed = check("unit", "failed", "1 failed", telling=[f"FAILED {name} - assert 1 == 2"])
+    shown = line("claude", "check_ended", failed)
+    assert shown.endswith("long_name[case-7] - assert 1 == 2"), shown
+    assert "FAILED tests/" in shown
 
 
 def test_the_board_follows_a_lane_into_its_checks() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from hydra.report import text
+from hydra.report.checks import table_text
+from hydra.report.compare import compare_text
 from hydra.report.race_end import race_end
-from hydra.report.summary import warnings
+from hydra.report.summary import summary, warnings
 from tests.support import verdicts
 
 AT_80 = """\
@@ -160,6 +162,46 @@ def test_the_code_of_one_and_the_tests_of_the_other_are_offered_in_one_line() ->
     assert f"\nor claude's code with codex's tests:\n{line}\n" in shown
 
 
+@pytest.mark.parametrize("width", [60, 80, 110])
+@pytest.mark.parametrize(
+    ("before", "line", "after"),
+    [
+        (
+            "its dependencies changed (requirements.txt) and were not installed:",
+            "hydra check -r 20261121t203415-k3f --setup 'pip install -r requirements.txt'",
+            "tests it with them",
+        ),
+        (
+            "its checks did not run:",
+            "`hydra check -r 20261121t203415-k3f --check COMMAND`",
+            "tests it",
+        ),
+        (
+            "tests import the installed copy of shop, not the patch:",
+            "--setup '.venv/bin/python -m pip install --no-deps --force-reinstall .'",
+            "installs it anew",
+        ),
+    ],
+)
+def test_a_line_to_type_is_whole_in_the_column_of_reasons(
+    width: int, before: str, line: str, after: str
+) -> None:
+    document = race()
+    lane = document["verdict"]["lanes"][1]
+    lane |= {"state": "untested", "reason": f"{before} {line} {after}"}
+    lane |= {"gates": [], "reasons": [verdicts.reason("base", lane["reason"])]}
+    document["lanes"][1]["held_back"] = [lane["reason"]]
+    shown = (
+        race_end(document, width=width),
+        compare_text(document["verdict"], width=width),
+        summary(document, width=width),
+        table_text(document, width=width, color=False),
+    )
+    for screen in shown:
+        assert line in screen, screen
+        assert f"{before} {line} {after}" in " ".join(screen.split()), screen
+
+
 def test_an_unknown_cost_is_shown_as_such() -> None:
     shown = race_end(race(), width=120)
     assert "cost ?" in shown
@@ -169,7 +211,7 @@ def test_a_tie_and_a_race_that_left_nothing() -> None:
     tied = verdicts.tie()
     shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
     assert shown.startswith("codex and claude are tied: no test tells them apart.\n")
-    assert "land: hydra merge codex, or hydra merge claude" in shown
+    assert "\nland: hydra merge codex\nland: hydra merge claude\n" in shown
     idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
     shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)
     assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, Tests
@@ -194,6 +195,36 @@ MANY = {f"t.py::test_{number}": False for number in range(3)}
 def test_a_lane_alone(now: CheckResult, base: CheckResult, state: str, reason: str) -> None:
     lane_alone = judged(now, base)
     assert (lane_alone.state, lane_alone.reason) == (state, reason)
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        (file("README.md", "a\n", "b\n"), "it changes no line of code, so only a reader can tell"),
+        (file("a.py", "x = 1\n", "# one\nx = 1\n"), "it changes no line of code, so only a reader"),
+        (file("a.py", "x = 1\n", "x = 2\n"), "add a test that fails without it"),
+    ],
+)
+def test_what_would_tell_a_patch_from_the_base(change: FileChange, advice: str) -> None:
+    mine = lane("a", result({UP: True}), base=[PASSING], files=[change])
+    reason = of(rank(evidence([mine], [PASSING]))).reason
+    assert reason.startswith(f"pytest passes with and without it (1 passed): {advice}")
+
+
+LONG = "test_that_the_last_page_of_a_book_is_as_long_as_what_remains"
+
+
+def test_of_a_test_with_a_long_name_the_end_is_told() -> None:
+    ids = [f"tests/integration/test_pages.py::TestBook::{LONG}[{n}]" for n in (11, 22)]
+    verdict = judged(
+        result({UP: True, **dict.fromkeys(ids, False)}), result(dict.fromkeys(ids, True))
+    )
+    assert verdict.reason == (
+        "breaks 2 tests that passed on the base "
+        "(test_that_the_la\u2026_is_as_long_as_what_remains[11], "
+        "test_that_the_la\u2026_is_as_long_as_what_remains[22])"
+    )
+    assert all(f"{LONG[-20:]}[{n}]" in verdict.why for n in (11, 22)), verdict.why
 
 
 def test_a_test_that_a_patch_to_tests_takes_away_holds_it_back() -> None:

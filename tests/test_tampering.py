@@ -358,6 +358,68 @@ def test_a_parametrized_test_that_loses_a_case() -> None:
     assert texts == ("assertion_removed", "gate", "removes 1 of 2 cases of test_f")
 
 
+FEW = ", ".join(f'("in{n}", "out{n}")' for n in range(18))
+REST = ", ".join(f'("in{n}", "out{n}")' for n in range(18, 24))
+CASED = f"""\
+import pytest
+
+
+@pytest.mark.parametrize(("a", "b"), [{FEW}, {REST}])
+def test_f(a, b):
+    assert f(a) == b
+"""
+CUT = CASED.replace(f", {REST}", "")
+STRICT = f"""\
+
+
+@pytest.mark.parametrize(("a", "b"), [{REST}])
+def test_rest(a, b):
+    assert f(a, strict=True) == b
+"""
+RAISES = f"""\
+
+
+@pytest.mark.parametrize(("a", "b"), [{REST}])
+def test_rest(a, b):
+    with pytest.raises(ValueError):
+        f(a)
+"""
+ELSE = "replaces an assertion of test_f by others: f('in18') == 'out18' -> "
+OPEN = "changes the cases of test_f, which are not all read"
+
+
+@pytest.mark.parametrize(
+    ("new", "sentences"),
+    [
+        (CASED.replace("[(", "FIRST + [(", 1).replace("\n\n", "\n\nFIRST = []\n", 1), []),
+        (CASED.replace(FEW, f"*[{FEW}]"), []),
+        (
+            CUT.replace("_f(", "_few(")
+            + STRICT.replace("_rest", "_f").replace(", strict=True", ""),
+            [],
+        ),
+        (CUT + STRICT, [f"{ELSE}f('in18', strict=True) == 'out18', f('in19') == 'out19' -> "]),
+        (CUT + RAISES, [f"{ELSE}raises ValueError, f('in19') == 'out19' -> "]),
+        (CASED.replace(f"[{FEW}, {REST}]", "CASES"), [OPEN]),
+        (CASED.replace(f"[{FEW}, {REST}]", "[(f'in{n}', f'out{n}') for n in range(24)]"), [OPEN]),
+        (CUT, ["removes 6 of 24 cases of test_f"]),
+        (
+            CUT + STRICT.replace("f(a, strict=True) == b", "f(a)"),
+            ["removes 6 of 24 cases of test_f"],
+        ),
+    ],
+)
+def test_cases_that_moved_are_not_removed(new: str, sentences: list[str]) -> None:
+    texts = accused(("tests/test_f.py", CASED, new))
+    assert [text[: len(start)] for text, start in zip(texts, sentences, strict=True)] == sentences
+
+
+def test_a_case_that_stood_there_twice_is_no_gate() -> None:
+    twice = CASED.replace(FEW, f"{FEW}, {FEW}")
+    ((_, weight, text),) = told(("tests/test_f.py", twice, CASED))
+    assert (weight, text) == ("suspect", "removes 18 of 42 cases of test_f that another one covers")
+
+
 def test_an_emptied_parametrization_is_a_skip() -> None:
     old = "@pytest.mark.parametrize('n', [1, 2])\ndef test_f(n):\n    assert f(n) == 3\n"
     kinds = {texts[0] for texts in told(("tests/test_f.py", old, old.replace("[1, 2]", "[]")))}

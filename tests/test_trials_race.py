@@ -181,6 +181,24 @@ def test_ctrl_c_ends_the_trials_and_the_race_ends_in_order(hydra: Hydra) -> None
 
 
 @pytest.mark.slow
+def test_of_equals_the_one_with_tests_is_first_after_ctrl_c_too(hydra: Hydra) -> None:
+    mark = token()
+    with_tests(hydra.repo, {"mark": mark})
+    hydra.agent("claude", writes({"src/pager.py": f"# me\n{RIGHT}", "mine": ""}))
+    hydra.agent("codex", writes({"src/pager.py": RIGHT, "new_ones": "", "test_new.py": NEW}))
+    hangs = f"unit=test ! -e test_new.py -o -e new_ones || sleep $(cat mark); {UNITTEST}"
+    race = hydra.start("race", "Do it", "--check", hangs)
+    assert wait_until(lambda: running(mark), 60)
+    race.send_signal(signal.SIGINT)
+    assert race.wait(60) == 130
+    drop(race)
+    assert not told(hydra)["runs"]
+    verdict = json.loads(hydra.run("compare", "--json").stdout)
+    assert verdict["says"].endswith("equal to claude in all tests, and brings 1 of them")
+    assert (verdict["top"], [lane["rank"] for lane in verdict["lanes"]]) == ("codex", [1, 2])
+
+
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_at_once(hydra: Hydra) -> None:
     mark = token()
     slow_lanes(hydra, mark)

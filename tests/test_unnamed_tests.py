@@ -14,7 +14,7 @@ import pytest
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.assertion_lines import asserts_alone
-from hydra.analysis.tampering.inline_tests import put_back
+from hydra.analysis.tampering.inline_tests import put_back, with_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.junit import read_junit
@@ -192,6 +192,50 @@ def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
         "changes what up expects: 2 -> 1; the base's version still fails with it"
     ]
     assert judged.top() == "grows"
+
+
+RUNS_RUST = """\
+import re
+from pathlib import Path
+
+print("\\nrunning 2 tests")
+text = Path("src/lib.rs").read_text()
+body = re.search(r"fn pages.*?{\\n *(.*?)\\n}", text, re.S)[1].replace("/", "//")
+failed, asked = [], 0
+asks = re.compile(r"fn (\\w+)[^}]*pages\\((\\d+), (\\d+)\\), (\\d+)\\)")
+for name, n, size, expected in asks.findall(text):
+    asked += 1
+    good = eval(body, {"n": int(n), "size": int(size)}) == int(expected)
+    print(f"test tests::{name} ... {'ok' if good else 'FAILED'}")
+    failed += [] if good else [name]
+result = f"{asked - len(failed)} passed; {len(failed)} failed; 0 ignored; 0 measured"
+print(f"\\ntest result: {'FAILED' if failed else 'ok'}. {result}; finished in 0.00s")
+raise SystemExit(101 if failed else 0)
+"""
+"""cargo's words, of tests that ask `pages` alone."""
+
+
+@pytest.mark.slow
+def test_of_two_that_mend_it_the_one_with_tests_in_code_is_first(hydra: Hydra) -> None:
+    """They are tried on the base and on the other patch, as those in files of tests are."""
+    shop(hydra.repo, {"src/lib.rs": RUST, "tools/run.py": RUNS_RUST})
+    up = "    #[test]\n    fn up() {\n        assert_eq!(pages(3, 2), 2);\n    }\n\n"
+    more = up.replace("fn up", "fn up_more").replace("3, 2), 2", "7, 2), 4")
+    lanes: dict[str, Files] = {
+        "alone": {"src/lib.rs": RUST_MENDED},
+        "tested": {"src/lib.rs": RUST_MENDED.replace(up, up + more)},
+    }
+    judged = Judged(hydra, lanes).run(checks=("python3 -B tools/run.py",))
+    assert (judged.top(), judged.ranks()) == ("tested", {"tested": 1, "alone": 2}), str(judged)
+    assert judged.document["says"].endswith(
+        "equal to claude-alone in all tests, and brings 1 of them"
+    )
+    (row,) = judged.document["cross"]
+    assert (row["id"], row["base"], row["cells"]["claude-alone"]) == (
+        "tests::up_more",
+        "failed",
+        "passed",
+    )
 
 
 PLACES: Files = {
@@ -421,6 +465,7 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
     patch = [file(path, old, both)]
     assert changed(patch) == (path,)
     assert put_back(patch[0], patch) == code
+    assert with_tests(path, old, both) == re.sub(r"\b2\b", "7", old)
     assert changed([file(path, old, code)]) == ()
     assert has_code(standing_of(file(path, old, code)))
     assert not has_code(standing_of(file(path, old, rewritten)))

@@ -16,9 +16,9 @@ def first_names(names: Sequence[str], most: int = NAMED) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def quoted(names: Sequence[str], most: int = NAMED) -> str:
+def quoted(names: Sequence[str]) -> str:
     """The same of tests: a name that is a sentence is in quotes."""
-    return first_names([text.quoted(name) for name in names], most)
+    return first_names([text.quoted(name) for name in names])
 
 
 def number_of(what: Sized | int, noun: str) -> str:

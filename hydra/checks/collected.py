@@ -6,10 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import lies_in_code
 from hydra.checks.record import CheckResult
+from hydra.git.file_changes import file_changes
 
 _PLACE = re.compile(r":\d+(?::\d+)?$")
 _DOTTED = re.compile(r"[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)*")
@@ -48,11 +50,26 @@ def collected(results: Iterable[CheckResult], paths: Collection[str]) -> frozens
     )
 
 
+def patch_files(
+    git_dir: Path,
+    base: str,
+    patches: Mapping[str, str],
+    on_base: Collection[str],
+    results: Mapping[str, Sequence[CheckResult]],
+) -> dict[str, tuple[FileChange, ...]]:
+    """By lane what its commit changes against the base, each file with whether it is `collected`:
+    `on_base`, or, where it is new, by the lane's own results. Raises `GitFailed`."""
+    rows = file_changes(git_dir, base, [*patches.values()])
+    return {
+        lane: marked(files, on_base, results.get(lane, ()))
+        for lane, files in zip(patches, rows, strict=True)
+    }
+
+
 def marked(
     files: Sequence[FileChange], on_base: Collection[str], own: Sequence[CheckResult]
 ) -> tuple[FileChange, ...]:
-    """A patch's files, each with whether it is `collected`: on the base, or, where it is new, by
-    the patch's `own` results."""
+    """A patch's files, each with whether it is `collected`, by the patch's `own` results too."""
     new = collected(own, [file.path for file in files if not file.old_mode])
     return tuple(
         replace(file, collected=True)

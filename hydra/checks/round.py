@@ -176,24 +176,26 @@ class CheckRun:
         results = [*suite.results.values()]
         again = [result.check for result in results if worth_again(result, self._base_of(result))]
         lucky = [result.check for result in results if mends(result, self._base_of(result))]
-        if lucky and not await trio.to_thread.run_sync(self._has_code, suite.commit):
+        if lucky and not await trio.to_thread.run_sync(self._has_code, suite):
             again += [check for check in lucky if check not in again]
         if again:
             async with self._place(again):
                 await suite.run_again(again)
 
-    def _has_code(self, commit: str) -> bool:
+    def _has_code(self, suite: CheckSuite) -> bool:
         """Whether a patch changes a line of code; also where git does not say. Blocks."""
         from hydra.analysis.code_lines import changes_code  # few patches need them
-        from hydra.checks.collected import collected, marked
-        from hydra.git.file_changes import file_changes
+        from hydra.checks.collected import collected, patch_files
+        from hydra.git.contents import paths
 
+        patches, base = self.context.patches, f"{suite.commit}^"
+        own = {"": tuple(suite.results.values())}
         try:
-            (files,) = file_changes(self.context.patches, f"{commit}^", [commit])
+            on_base = collected(self.base.values(), paths(patches, base))
+            files = patch_files(patches, base, {"": suite.commit}, on_base, own)
         except HydraError:
             return True
-        on_base = collected(self.base.values(), [file.path for file in files])
-        return changes_code(marked(files, on_base, ()))
+        return changes_code(files[""])
 
     async def _base_ready(self, tell: Tell) -> None:
         if not self.ready.is_set():

@@ -70,7 +70,7 @@ def command(context: click.Context, /, **options: Any) -> None:
     run_readings = [runs.read(run) for run in runs.list_runs(place)]
     # One that goes by itself may go while it is read.
     readings = [reading for reading in run_readings if reading.run.folder.is_dir()]
-    rows = [_row(place, reading) for reading in readings]
+    rows = [_row(place, reading, _verdict(reading)[0]) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
         sys.stdout.write(dump({"schema": 1, "kind": "runs", "runs": documents}))
@@ -98,7 +98,6 @@ def show(**options: Any) -> None:
     """
     from hydra.commands.merge_candidates import with_candidates
     from hydra.race.recovery import runs
-    from hydra.race.verdict import known_judgement
     from hydra.records.store.files import shared
     from hydra.report.document import dump
     from hydra.report.runs import run_text
@@ -108,18 +107,24 @@ def show(**options: Any) -> None:
     run = runs.find(place, options["run"])
     with shared(run.folder):
         reading = runs.read(run, events=True)
-        verdict = known_judgement(run)
+        verdict, problem = _verdict(reading)
     landed = runs.landings(run)
-    row, result = _row(place, reading), reading.result
+    row, result = _row(place, reading, verdict), reading.result
     if options["as_json"]:
-        document = _unended(row, reading) if result is None else _ended(result, verdict, landed)
+        document = (
+            _unended(row, reading)
+            if result is None
+            else {**_ended(result, verdict, landed), "problem": problem or None}
+        )
         sys.stdout.write(dump(document))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         root = place.repository.root
         by_now = {"verdict": verdict} if result and "verdict" in result else {}
         data = None if result is None else with_candidates({**result, **by_now}, root, run)
-        ending = summary(data, width=columns, color=color, run=row.run) if data else ""
+        ending = (
+            summary(data, width=columns, color=color, run=row.run, problem=problem) if data else ""
+        )
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
@@ -253,7 +258,22 @@ def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
         sys.stderr.write(f"hydra: {clean(text)}\n")
 
 
-def _row(place: RepositoryRuns, reading: RunReading) -> RunRow:
+def _verdict(reading: RunReading) -> tuple[Mapping[str, object] | None, str]:
+    """The verdict on a run as it stands, if any, or why there is none to read; it raises nothing:
+    of the rest there is something to show."""
+    from hydra.errors import HydraError
+    from hydra.race.verdict import judgement_to_land
+
+    try:
+        return judgement_to_land(reading.run), ""
+    except HydraError as error:
+        # What is wrong with all of the run is told at the end.
+        return None, "" if reading.damage else error.message
+
+
+def _row(
+    place: RepositoryRuns, reading: RunReading, verdict: Mapping[str, object] | None
+) -> RunRow:
     from hydra.race.recovery import runs
     from hydra.report.runs import RunRow
 
@@ -269,15 +289,14 @@ def _row(place: RepositoryRuns, reading: RunReading) -> RunRow:
         size=runs.size(place, run),
         state=reading.state,
         folder=str(run.folder),
-        **_ending(reading),
+        **_ending(reading, verdict),
     )
 
 
-def _ending(reading: RunReading) -> dict[str, Any]:
+def _ending(reading: RunReading, verdict: Mapping[str, object] | None) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
     from hydra.race.recovery import runs
     from hydra.race.recovery.retention import whole_lanes
-    from hydra.race.verdict import known_judgement
     from hydra.report.document import strings, text
     from hydra.report.runs import RaceCost, spending
 
@@ -287,7 +306,7 @@ def _ending(reading: RunReading) -> dict[str, Any]:
     whole = [lane for landing in standing for lane in whole_lanes(landing)]
     result = reading.result
     return {
-        "winner": text(known_judgement(reading.run) or {}, "top"),
+        "winner": text(verdict or {}, "top"),
         "landed": tuple(dict.fromkeys(lanes)),
         "partial": tuple({*lanes} - {*whole}),
         "undone": bool(landings) and not lanes,

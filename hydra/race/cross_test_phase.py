@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import trio
 
+from hydra.checks.collected import collected, patch_files
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.record import Trials, TrialSubject
 from hydra.checks.cross.scheduler import trials
 from hydra.checks.record import CheckResult
-from hydra.git.contents import trees
-from hydra.git.file_changes import file_changes
+from hydra.git.contents import paths, trees
 from hydra.ranking.settled import settled
 from hydra.records.request import TrialCap
 
@@ -52,13 +52,19 @@ async def run_cross_tests(
 def _subjects(tried: CrossTestInputs) -> list[TrialSubject]:
     """Of each lane that changed something and was tried."""
     git_dir = tried.context.patches
-    lanes = [lane for lane in tried.results if tried.results[lane]]
-    commits = [tried.commits[lane] for lane in lanes]
-    rows = file_changes(git_dir, tried.base, commits)
+    commits = {lane: tried.commits[lane] for lane in tried.results if tried.results[lane]}
+    on_base = collected(tried.on_base.values(), paths(git_dir, tried.base))
+    files = patch_files(git_dir, tried.base, commits, on_base, tried.results)
     return [
-        TrialSubject(lane=lane, commit=commit, tree=tree, files=files, results=tried.results[lane])
-        for lane, commit, tree, files in zip(
-            lanes, commits, trees(git_dir, commits), rows, strict=True
+        TrialSubject(
+            lane=lane,
+            commit=commit,
+            tree=tree,
+            files=files[lane],
+            results=tried.results[lane],
         )
-        if files
+        for (lane, commit), tree in zip(
+            commits.items(), trees(git_dir, [*commits.values()]), strict=True
+        )
+        if files[lane]
     ]

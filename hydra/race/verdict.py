@@ -15,7 +15,7 @@ from hydra.checks.baseline import newest_round
 from hydra.checks.lack import VARIABLE, joined, options
 from hydra.config.check_names import typed
 from hydra.config.model import Config
-from hydra.errors import Exhausted, HydraError, RecordError, Refused
+from hydra.errors import Exhausted, RecordError, Refused
 from hydra.git import patches
 from hydra.log import bound, get_logger
 from hydra.race.check_selection import folder_of
@@ -148,21 +148,11 @@ def _typed_here(document: Verdict) -> Verdict:
     return {**document, "check_now": f"cd {shlex.quote(path)} && {line}", "typed_in": folder}
 
 
-def known_judgement(record: RunRecord) -> Verdict | None:
-    """The same where its race had a place for a verdict; None where it had not, or where that
-    cannot be made anew. It raises nothing: what is asked for is something else."""
-    try:
-        return judgement_to_land(record)
-    except HydraError:
-        return None
-
-
 def judgement_to_land(
     record: RunRecord, environ: Mapping[str, str] | None = None
 ) -> Verdict | None:
-    """The same for what is about to land: also of a race that was ended at once, or killed and
-    recovered. Its result has a place for the verdict and none in it, and it is judged now. None of
-    a race that has no such place.
+    """The same where a race had a place for a verdict, else None: also of one that was ended at
+    once, or killed and recovered. Its result has none in that place, and it is judged now.
 
     Raises `HydraError` where there is one that cannot be read or made anew, or git could not be
     asked: else a lane would land as one that nothing speaks against."""

@@ -12,7 +12,7 @@ from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
-from hydra.checks.collected import collected, marked
+from hydra.checks.collected import collected, patch_files
 from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
@@ -20,7 +20,7 @@ from hydra.checks.record import CheckResult, read
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
 from hydra.git import commits, contents, patches
-from hydra.git.file_changes import file_changes, without_texts
+from hydra.git.file_changes import without_texts
 from hydra.git.runner import GitError
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.records.outcome import Patch, Remark, Usage
@@ -49,11 +49,8 @@ def evidence(
     git_dir = folder / "patches.git"
     values = {lane: commit for lane, commit in patches.branches(git_dir).items() if commit != base}
     named = [str(lane["lane"]) for lane in lanes]
-    with_patch = [lane for lane in named if lane in values]
-    heads = [values[lane] for lane in with_patch]
-    files = dict(zip(with_patch, file_changes(git_dir, base, heads), strict=True))
-    trees = dict(zip(with_patch, contents.trees(git_dir, heads), strict=True))
-    history, hunks = _history(git_dir, base, heads, files.values())
+    heads = {lane: values[lane] for lane in named if lane in values}
+    trees = dict(zip(heads, contents.trees(git_dir, [*heads.values()]), strict=True))
     baseline = _in_order(newest(folder, BASE), lanes)
     paths = contents.paths(git_dir, base)
     on_base = collected(baseline.values(), paths)
@@ -66,6 +63,8 @@ def evidence(
         if lane not in moved
     }
     results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
+    files = patch_files(git_dir, base, heads, on_base, results)
+    history, hunks = _history(git_dir, base, [*heads.values()], files.values())
     bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
     trials, not_tried = _trials(folder, {*values} - moved, baseline, results)
     return Evidence(
@@ -76,7 +75,7 @@ def evidence(
                 replace(
                     _lane(document),
                     tree=trees.get(lane, ""),
-                    files=marked(files.get(lane, ()), on_base, results.get(lane, ())),
+                    files=files.get(lane, ()),
                     moved=lane in moved,
                     baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 
 from hydra.analysis.wording import number_of
 from hydra.checks.comparison import is_file
+from hydra.text import shortened
+
+_LONGEST = 48
+"""Characters of one that is no sentence: two of them stand in a cell."""
 
 
 def named(ids: Sequence[str]) -> str:
@@ -31,5 +35,5 @@ def leaf(name: str) -> str:
         return posixpath.basename(name)
     last = plain.split(" > ")[-1]
     if " " in last:
-        return f'"{last}{bracket}{case}"'
-    return re.split(r"[.:#/]+", last)[-1] + bracket + case
+        return f'"{shortened(last + bracket + case)}"'
+    return shortened(re.split(r"[.:#/]+", last)[-1] + bracket + case, _LONGEST)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
+from hydra.analysis.tampering.inline_tests import writes_tests
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.ranking.cross_tests import spoiled
 from hydra.ranking.evidence import Evidence
@@ -165,11 +166,15 @@ def tests_brought(
     results: LaneResults, rows: Sequence[CrossTest], findings: Sequence[Finding]
 ) -> int:
     """How many tests it brings that fail without it: what it mends will stay so. A test of the
-    base's that has another name now is none, and one that failed there is gone under its old."""
+    base's that has another name now is none, and one that failed there is gone under its old. One
+    that was not run there, as in a race that was ended, is taken at its author's word."""
     lane = results.lane.lane
     mine = [row for row in rows if row.author == lane and row.cells.get(lane) == "own"]
+    steady = [row for row in mine if row.says != "flaky"]
     renames = any(finding.kind == "tests_restructured" for finding in findings)
-    failing = [row for row in mine if row.base == "failed" and row.says != "flaky"]
+    failing = [row for row in steady if row.base == "failed"]
+    if not failing and not renames and writes_tests(results.lane.files):
+        failing = [row for row in steady if row.base != "passed"]
     return max(0, len(failing) - (len(results.gone) if renames else 0))
 
 

@@ -332,7 +332,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         return f"its {_new(untried)}{place} {were(untried)} not run on the base"
     before = {result.check.name: result for result in evidence.baseline_of(mine.lane)}
     alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
-    return _not_on_base(alone[0], before) if alone else _alike(checks, before)
+    return _not_on_base(alone[0], before) if alone else _alike(mine, before)
 
 
 def _in_code(files: Sequence[FileChange]) -> bool:
@@ -354,18 +354,22 @@ def _not_on_base(now: CheckResult, before: Mapping[str, CheckResult]) -> str:
     return f"{name} {ends} with it, and could not run on the base: {base.reason or base.says}"
 
 
-def _alike(checks: Sequence[CheckResult], before: Mapping[str, CheckResult]) -> str:
-    """That its checks end as they do on the base, those aside that need not pass and do not."""
+def _alike(mine: LaneResults, before: Mapping[str, CheckResult]) -> str:
+    """That its checks end as they do on the base, those aside that need not pass and do not, and
+    what would tell it from the base."""
+    checks: Sequence[CheckResult] = mine.lane.checks
+    test = "add a test that fails without it"
+    advice = test if has_code(mine) else "it changes no line of code, so only a reader can tell"
     idle = [result for result in checks if result.status not in RAN]
     if len(idle) == len(checks):
         names = joined([result.check.name for result in checks])
         return f"{names}: {idle[0].reason or idle[0].says}"
     checks = [check for check in checks if check.status is before[check.check.name].status]
     if not checks:
-        return "no check that must pass tells it from the base: add a test that fails without it"
+        return f"no check that must pass tells it from the base: {advice}"
     names = joined([result.check.name for result in checks])
     good = all(result.passed for result in checks)
     passed = sum(result.tests.passed for result in checks if result.tests)
     count = f" ({passed:,} passed)" if passed else ""
     ends = f"pass{'es' * (len(checks) == 1)}" if good else f"end{'s' * (len(checks) == 1)} alike"
-    return f"{names} {ends} with and without it{count}: add a test that fails without it"
+    return f"{names} {ends} with and without it{count}: {advice}"

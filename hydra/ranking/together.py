@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hydra.analysis.tampering.inline_tests import inline_brought
 from hydra.analysis.tampering.suite import tests_brought
 from hydra.ranking.evidence import LaneEvidence
 from hydra.ranking.model import CrossTest
@@ -19,12 +20,16 @@ def picks_of_both(
     the second one's new tests; () where they would not go together, or where that is not known.
 
     They do where those tests pass on that patch, and where no file is in both, nor stands in the
-    place of the other's folder.
+    place of the other's folder. Tests that lie in code cannot be picked without it.
     """
     brought = {*tests_brought(tests.files)}
     all_of_it = {file.path for file in code.files}
     new = [row for row in rows if row.author == tests.lane and row.cells.get(tests.lane) == "own"]
-    if not new or any(row.cells.get(code.lane) != "passed" for row in new):
+    if (
+        not new
+        or inline_brought(tests.files)
+        or any(row.cells.get(code.lane) != "passed" for row in new)
+    ):
         return ()
     if not brought or any(_in_the_way(path, other) for path in brought for other in all_of_it):
         return ()

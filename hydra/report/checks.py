@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import bullets, clean, duration, gist, plural, quote
-from hydra.text import quoted
+from hydra.text import quoted, shortened
 
 COLUMNS = 3
 """Checks that have a column each; more of them share one."""
@@ -89,14 +91,17 @@ def _telling(data: Data) -> str:
     return f": {printed}" if printed else ""
 
 
-_TELLING = 80
-"""Characters of one printed line, where two of them end a line of the log."""
+_TELLING, _NAME = 80, 48
+"""Characters of one printed line, where two of them end a line of the log, and of a name in it."""
+_NAMED = re.compile(r"\S{49,}")
 
 
 def _sentence(line: str) -> str:
-    """Up to where a text that a test compares goes on in lines of its own."""
+    """Up to where a text that a test compares goes on in lines of its own; what is long in it is
+    mostly a test's name."""
     first, escaped, _ = line.partition("\\n")
-    return f"{first}\u2026" if escaped else line
+    first = _NAMED.sub(lambda name: shortened(name[0], _NAME), first)
+    return f"{first}\u2026" if escaped else first
 
 
 def says(check: Data) -> str:

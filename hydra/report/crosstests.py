@@ -31,7 +31,7 @@ def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
     if not rows:
         return []
     room = 10_000 if cells is None else max(_NAME, cells // 3)
-    longest = max(width(gist(text(row, "id"))) for row in rows[:SHOWN])
+    longest = max(width(clean(text(row, "id"))) for row in rows[:SHOWN])
     answer = _as_words(lanes, cells, min(room, longest))
     lines = ["new tests, each on every patch"]
     columns = [
@@ -72,7 +72,7 @@ def _as_words(lanes: Sequence[str], cells: int | None, name: int) -> bool:
 def _row(row: Data, lanes: Sequence[str], room: int, *, answer: bool) -> list[Cell]:
     document = record(row, "cells")
     return [
-        cut_middle(gist(text(row, "id")), room),
+        cut_middle(clean(text(row, "id")), room),
         gist(text(row, "author"), 40),
         _cell(text(row, "base"), answer=answer),
         *(_cell(text(document, lane, "not run"), answer=answer) for lane in lanes),

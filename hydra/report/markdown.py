@@ -223,9 +223,9 @@ def inert(text: str, longest: int = LONGEST) -> str:
     return _unlinked(escape(line, quote=False))
 
 
-def plain(text: str, longest: int = LONGEST) -> str:
+def plain(text: str) -> str:
     """`text` inside of HTML (a `<summary>`), where there is no Markdown."""
-    return _unlinked(escape(_short(text, longest), quote=False))
+    return _unlinked(escape(_short(text, LONGEST), quote=False))
 
 
 def code(text: str, longest: int = LONGEST) -> str:

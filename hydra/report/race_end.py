@@ -14,7 +14,7 @@ from hydra.report.phrases import plus_minus, spent
 from hydra.report.style import paint
 from hydra.report.summary import plans, status_word, warnings, why
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import clean, cut, duration, gist, plural, quote, wrapped
+from hydra.report.text import TO_TYPE, clean, cut, duration, gist, plural, quote, wrapped
 from hydra.report.text import width as cells
 from hydra.text import join_names
 
@@ -144,9 +144,9 @@ def lane_why(lane: Data, top: Data, verdict: Data) -> str:
 
 
 def _short(sentence: str, room: int | None) -> list[str]:
-    """In two lines; what has no room goes."""
+    """In two lines; what has no room goes, but for a line to type."""
     lines = wrapped(clean(sentence), room)
-    if room is None or len(lines) <= _LINES:
+    if room is None or len(lines) <= _LINES or TO_TYPE.search(sentence):
         return lines
     return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
 
@@ -173,9 +173,9 @@ def _next(document: Data, verdict: Data, lanes: Sequence[Data], of_run: str) -> 
         for line in ranking.merge_without_made(lane, verdict, of_run)
     ]
     if tied := ranking.tied_for_first(verdict):
-        lands = ", or ".join(f"hydra merge {quote(lane)}{how}" for lane in tied)
+        lands = [f"land: hydra merge {quote(lane)}{how}" for lane in tied]
         look = f"look: hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
-        return [look, why, f"land: {lands}", *rests]
+        return [look, why, *lands, *rests]
     look, merge = f"look: hydra diff {first}{of_run}", f"hydra merge {first}{how}"
     if text(verdict, "top"):
         both = ranking.merge_of_both(verdict, of_run)

@@ -20,6 +20,7 @@ from hydra.report.text import (
     failure_details,
     gist,
     labelled,
+    paragraph,
     plural,
     quote,
     tokens,
@@ -39,15 +40,20 @@ _COLUMNS = (
 
 
 def summary(
-    document: Data, *, width: int | None, color: bool = False, steps: bool = True, run: str = ""
+    document: Data,
+    *,
+    width: int | None,
+    color: bool = False,
+    run: str = "",
+    problem: str = "",
 ) -> str:
     """What each lane did, why a lane failed, and what to do next; ends with a newline.
 
     Lanes stand in the order of the document's verdict, in their own where it has none.
 
     `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped).
-    `steps` False leaves the next steps out, where they are another's to say; `run` is named in
-    them, where it may not be the latest.
+    `run` is named in the next steps, where it may not be the latest. `problem` is why its verdict
+    cannot be read.
     """
     lanes, verdict = records(document, "lanes"), _verdict(document)
     next_steps = (
@@ -57,12 +63,12 @@ def summary(
         [_headline(document, lanes, color)],
         checks.baseline(verdict or document),
         [*_table(document, lanes, width, color), *_soft(document), *_tries(lanes, width)],
-        ranking.says(verdict, width, color),
+        ranking.says(verdict, width, color) or paragraph(clean(problem), width),
         *(_failure(lane, width, color) for lane in lanes if _failed(lane)),
         _remarks(document, width, color),
         looks(lanes, width),
         plans(document),
-        next_steps if steps else [],
+        next_steps,
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

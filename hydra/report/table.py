@@ -48,7 +48,8 @@ def table(
     indent: int = 2,
     header: bool = True,
 ) -> list[str]:
-    """The table's lines, header first, each at most `cells` wide (None: as wide as it likes).
+    """The table's lines, header first, each at most `cells` wide (None: as wide as it likes). A
+    cell with a line to type that is wider than its column stands below its row.
 
     Every cell is cleaned here, so a caller cannot forget to.
     """
@@ -74,10 +75,17 @@ def table(
     picked = [columns[i] for i in shown]
     lines: list[str] = []
     for number, row in enumerate(body):
-        lines += _row([row[i] for i in shown], picked, [widths[i] for i in shown], color, indent)
+        late = [i for i in shown if columns[i].wraps and _overflows(row[i], widths[i])]
+        inside = [StyledText("") if i in late else row[i] for i in shown]
+        lines += _row(inside, picked, [widths[i] for i in shown], color, indent)
         if cells is not None and not (header and number == 0):
-            lines += [line for i in below for line in _below(row[i], cells, color, indent + 4)]
+            under = sorted((*below, *late))
+            lines += [line for i in under for line in _below(row[i], cells, color, indent + 4)]
     return lines
+
+
+def _overflows(cell: StyledText, size: int) -> bool:
+    return size > 0 and any(width(part) > size for part in wrap(cell.text, size))
 
 
 def _below(cell: StyledText, cells: int, color: bool, indent: int) -> list[str]:

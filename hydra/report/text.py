@@ -190,23 +190,34 @@ def pad(text: str, cells: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
+_VALUE = r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"`;])+"
+TO_TYPE = re.compile(
+    rf"`hydra [^`]+`|\bhydra [a-z]+(?: --?[a-z][a-z-]* {_VALUE})+"
+    rf"|(?<=: )--(?:copy|setup|share) {_VALUE}(?: --(?:copy|setup|share) {_VALUE})*"
+)
+"""What a sentence has for a person to type, or to add to what he typed."""
+
+
 def wrap(text: str, cells: int) -> list[str]:
     """`text` in lines of at most `cells` cells, broken at spaces where there are any.
 
-    A longer word is broken after a slash of its own if it has one in reach: most are paths.
+    A longer word is broken after a slash of its own if it has one in reach: most are paths. What is
+    to be typed is not broken: where it is longer, it has a longer line to itself.
     """
     lines: list[str] = []
     line = ""
-    for term in text.split(" "):
+    marked = TO_TYPE.sub(lambda match: match[0].replace(" ", "\0"), text)
+    for part in marked.split(" "):
+        term = part.replace("\0", " ")
         joined = f"{line} {term}" if line else term
         if width(joined) <= cells:
             line = joined
             continue
         if line:
             lines.append(line)
-        *full, line = _chunks(term, cells)
+        *full, line = [term, ""] if "\0" in part else _chunks(term, cells)
         lines.extend(full)
-    return [*lines, line]
+    return [*lines, line] if line or not lines else lines
 
 
 def _chunks(term: str, cells: int) -> list[str]:

@@ -350,6 +350,10 @@ def _are_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
     )
 
 
+def _is_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _are_without_code(facts, lane, {"lanes": lane})
+
+
 def _breaks_nothing_in(facts: Facts, lane: str, groups: Groups) -> bool:
     own = facts.own[lane, groups["check"]]
     broken = facts.broken(lane)
@@ -731,7 +735,8 @@ def _checks_better(kind: str) -> Predicate:
 
 
 def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
-    brought = [test for test in _own_tests(facts, lane, False) if facts.cell(test, lane)]
+    not_passing = (*_own_tests(facts, lane, False), *_own_tests(facts, lane, None))
+    brought = [test for test in not_passing if facts.cell(test, lane)]
     return 0 < _number(groups["n"]) <= len(brought)
 
 
@@ -816,6 +821,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("alike without", r"{checks} ends? alike with and without it", _alike_with_and_without),
     ("nothing tells", "no check that must pass tells it from the base", _is_known),
     ("advice", "add a test that fails without it", _is_known),
+    ("advice", "it changes no line of code, so only a reader can tell", _is_without_code),
     ("no check", "changes no line of code, and no check ran", _never_ran),
     ("no check", r"no check ran: `hydra check -r \S+ --check COMMAND` tests it", _never_ran),
     ("no check", "its checks did not run|no tests were run on it", lambda facts, lane, _:

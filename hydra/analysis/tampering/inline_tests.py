@@ -40,11 +40,16 @@ def inline_changed(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
 
 def writes_tests(files: Sequence[FileChange]) -> bool:
     """Whether a patch adds or changes a test, in code or beside it."""
-    return any(
-        supports_tests(file)
-        or not {*_texts(file.path, file.new or "")} <= {*_texts(file.path, file.old or "")}
-        for file in files
-    )
+    return any(supports_tests(file) or _writes(file) for file in files)
+
+
+def inline_brought(files: Sequence[FileChange]) -> tuple[FileChange, ...]:
+    """The files of code that were there and in which a patch adds or changes tests."""
+    return tuple(file for file in files if _is_code(file) and exists(file) and _writes(file))
+
+
+def _writes(file: FileChange) -> bool:
+    return not {*_texts(file.path, file.new or "")} <= {*_texts(file.path, file.old or "")}
 
 
 def gone(files: Sequence[FileChange]) -> dict[str, tuple[str, ...]]:
@@ -72,23 +77,38 @@ def put_back(file: FileChange, files: Sequence[FileChange]) -> str | None:
     old, new = file.old, file.new
     if old is None or new is None or too_much(old) or too_much(new):
         return None
-    pieces = {piece.key: piece for piece in _pieces(file.path, old)}
-    keys = {old[piece.start : piece.end]: key for key, piece in pieces.items()}
+    text, lost = _replaced(file.path, new, old)
+    moved = _moved(file, _came(files))
+    lost = [piece for piece in lost if old[piece.start : piece.end] not in moved]
+    return text + _at_end(old, lost) if all(piece.loose for piece in lost) else None
+
+
+def with_tests(path: str, text: str, other: str) -> str:
+    """A text with the tests of another version of it in place of its own; what has no place in it
+    is left out."""
+    replaced, lost = _replaced(path, text, other)
+    return replaced + _at_end(other, [piece for piece in lost if piece.loose])
+
+
+def _replaced(path: str, text: str, other: str) -> tuple[str, list[InlineTest]]:
+    """`text` with the tests of `other` in place of its own, and those that no place was found
+    for."""
+    pieces = {piece.key: piece for piece in _pieces(path, other)}
+    keys = {other[piece.start : piece.end]: key for key, piece in pieces.items()}
     parts: list[str] = []
     at = 0
-    for piece in _pieces(file.path, new):
-        text = new[piece.start : piece.end]
-        fitting = pieces.pop(piece.key, None) or pieces.pop(keys.get(text, ""), None)
-        parts.append(new[at : piece.start])
+    for piece in _pieces(path, text):
+        own = text[piece.start : piece.end]
+        fitting = pieces.pop(piece.key, None) or pieces.pop(keys.get(own, ""), None)
+        parts.append(text[at : piece.start])
         at = piece.end
         if fitting is not None:
-            parts.append(old[fitting.start : fitting.end])
-    moved = _moved(file, _came(files))
-    lost = [piece for piece in pieces.values() if old[piece.start : piece.end] not in moved]
-    if not all(piece.loose for piece in lost):
-        return None
-    ends = [f"\n{old[piece.start : piece.end]}\n" for piece in lost]
-    return "".join((*parts, new[at:], *ends))
+            parts.append(other[fitting.start : fitting.end])
+    return "".join((*parts, text[at:])), [*pieces.values()]
+
+
+def _at_end(text: str, pieces: Iterable[InlineTest]) -> str:
+    return "".join(f"\n{text[piece.start : piece.end]}\n" for piece in pieces)
 
 
 def without_tests(path: str, text: str) -> str:

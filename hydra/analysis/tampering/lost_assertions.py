@@ -52,13 +52,17 @@ def losses(pair: Pair) -> Losses:
             loss_counts.weakened.append((was, now))
         elif now.guard and not was.guard:
             loss_counts.guarded.append((was, now))
+    loss_counts.replaced += pair.elsewhere
+    remaining = {(now.line, *now.key) for now, _ in pair.matched}
     lost = [assertion for assertion in pair.lost if assertion.strength > _NOTHING]
+    loss_counts.redundant = [case for case in lost if (case.line, *case.key) in remaining]
+    lost = [case for case in lost if (case.line, *case.key) not in remaining]
     gained = list(pair.gained)
     lost = _silenced(pair, lost, loss_counts)
     lost = _matched(lost, gained, _same_question, loss_counts)
     lost = _matched(lost, gained, _same_subject, loss_counts)
     live = [now for _, now in pair.matched] + list(pair.new.assertions if pair.new else ())
-    loss_counts.redundant = [
+    loss_counts.redundant += [
         assertion for assertion in lost if _implied(assertion, [now for _, now in pair.matched])
     ]
     lost = [assertion for assertion in lost if not _implied(assertion, live)]

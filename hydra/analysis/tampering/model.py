@@ -102,7 +102,8 @@ class SkipMark:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRead:
     """One test, or a function beside tests. `name` is as a sentence gives it, `short` its last
-    part; `words` are the names and values in it, by which a renamed one is known again."""
+    part; `identifiers` are the names and values in it, by which a renamed one is known again.
+    `is_open`: its cases are more than are followed, or not written out."""
 
     __test__ = False
 
@@ -113,7 +114,7 @@ class TestRead:
     assertions: tuple[Assertion, ...] = ()
     silenced: tuple[SilencedAssertion, ...] = ()
     marks: tuple[SkipMark, ...] = ()
-    cases: tuple[str, ...] = ()
+    is_open: bool = False
     identifiers: frozenset[str] = frozenset()
     body: str = ""
 

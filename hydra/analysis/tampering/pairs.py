@@ -6,12 +6,15 @@ its assertions, in normal form, somewhere. What is found again is not lost.
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from operator import attrgetter
 
-from hydra.analysis.tampering.model import Assertion, TestRead
+from hydra.analysis.tampering.model import STRENGTH, Assertion, TestRead
 
 _ALIKE = 0.5
 """Share of names and values in common from which a test is taken for a renamed one."""
@@ -25,7 +28,8 @@ class Pair:
     """A test of the base and what became of it (`new` None: nothing has its name or its words).
 
     `lost` are its assertions that stand nowhere now, `gained` those of `new` that no test had;
-    `kept` the others, as they were and as they are.
+    `matched` the others, as they were and as they are. Of a case in `elsewhere` another test asks
+    something else now.
     """
 
     old: TestRead
@@ -33,6 +37,7 @@ class Pair:
     lost: list[Assertion] = field(default_factory=list)
     gained: list[Assertion] = field(default_factory=list)
     matched: list[tuple[Assertion, Assertion]] = field(default_factory=list)
+    elsewhere: list[tuple[Assertion, Assertion]] = field(default_factory=list)
     moved: int = 0
     """Of its assertions, how many another test has now."""
 
@@ -49,6 +54,9 @@ def pairs(old: Iterable[TestRead], new: Iterable[TestRead]) -> list[Pair]:
     surplus = _Surplus(both, added)
     for pair in both:
         pair.lost = [assertion for assertion in pair.lost if not surplus.claim(assertion, pair)]
+    for pair in both:
+        if pair.new is not None:
+            pair.lost = [case for case in pair.lost if not surplus.claim_case(case, pair)]
     for pair, test in _renamed([pair for pair in both if pair.new is None], added):
         pair.new = test
         pair.gained = surplus.remaining(test)
@@ -114,6 +122,27 @@ class _Surplus:
         pair.moved += 1
         return True
 
+    def claim_case(self, case: Assertion, pair: Pair) -> bool:
+        """Takes what asks as much of a lost case in another test; False where there is none."""
+        values = _values(case)
+        if not values or not any(was.line == case.line for was, _ in pair.matched):
+            return False
+        own = {id(assertion) for assertion in pair.gained} | self.claimed
+        for other in min(map(self._having.__getitem__, values), key=len):
+            if id(other) not in own and values <= _values(other) and _asks_as_much(case, other):
+                self.claimed.add(id(other))
+                pair.elsewhere.append((case, other))
+                return True
+        return False
+
+    @cached_property
+    def _having(self) -> defaultdict[str, list[Assertion]]:
+        rows: defaultdict[str, list[Assertion]] = defaultdict(list)
+        for assertion in itertools.chain.from_iterable(self.free.values()):
+            for value in _values(assertion):
+                rows[value].append(assertion)
+        return rows
+
     def remaining(self, test: TestRead) -> list[Assertion]:
         """What is not claimed of a new test."""
         return self.unclaimed(test.assertions)
@@ -121,6 +150,20 @@ class _Surplus:
     def unclaimed(self, many: Iterable[Assertion]) -> list[Assertion]:
         """Those that nobody took."""
         return [assertion for assertion in many if id(assertion) not in self.claimed]
+
+
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d[\w.]*")
+
+
+@lru_cache(maxsize=4096)
+def _values(assertion: Assertion) -> frozenset[str]:
+    """The values in what is asked: they make one case of a test another than the next."""
+    return frozenset(_VALUE.findall(assertion.subject))
+
+
+def _asks_as_much(was: Assertion, now: Assertion) -> bool:
+    """An error instead of a value, or a value instead of an error, is as much."""
+    return now.strength >= min(was.strength, STRENGTH["raises"])
 
 
 def _renamed(gone: Sequence[Pair], added: Sequence[TestRead]) -> list[tuple[Pair, TestRead]]:

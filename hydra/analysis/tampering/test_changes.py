@@ -49,15 +49,20 @@ def tests(suite: SuiteFiles) -> Iterator[Finding]:
 
 
 def _of_pair(pair: Pair, sure: bool) -> Iterator[Finding]:
-    if not pair.lost and not any(was != now for was, now in pair.matched):
+    if not (pair.lost or pair.elsewhere or any(was != now for was, now in pair.matched)):
         return
     loss_counts = losses(pair)
     if not loss_counts.any:
         return
     ran = not any(mark.kind == "skip" and mark.certain for mark in pair.old.marks)
     gate: Weight = "gate" if sure and ran else "suspect"
-    yield from _removed(pair, loss_counts, gate)
     test = _named(pair)
+    opened = pair.new is not None and pair.new.is_open != pair.old.is_open and bool(pair.lost)
+    if opened and not (loss_counts.silenced or loss_counts.weakened):
+        text = f"changes the cases of {test}, which are not all read"
+        yield _finding("expectation_changed", "suspect", text, pair, _first_line(pair))
+        return
+    yield from _removed(pair, loss_counts, gate)
     for kind, weight, many, verb in (
         ("assertion_weakened", gate, loss_counts.weakened, "weakens"),
         ("assertion_weakened", "suspect", loss_counts.doubtful, "weakens"),

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hydra.text import shortened
+
 SHOWN = 5
 """Names that a sentence gives; the others are counted."""
 
-_NAME = 80
 _VALUE = 60
 
 
 def name(text: str) -> str:
-    """A name on one line, its end cut."""
-    return _cut(text, _NAME)
+    """A name on one line."""
+    return shortened(_flat(text))
 
 
 def value(text: str) -> str:
     """A value on one line, its end cut."""
-    return _cut(text, _VALUE)
+    flat = _flat(text[: _VALUE * 4])
+    return flat if len(flat) <= _VALUE else f"{flat[: _VALUE - 3]}..."
 
 
 def names(many: Sequence[str]) -> str:
@@ -36,9 +38,8 @@ def part(number: int, whole: int, noun: str) -> str:
     return f"{number:,} of {whole:,} {noun}s"
 
 
-def _cut(text: str, most: int) -> str:
-    flat = re.sub(r"\s+", " ", text[: most * 4]).strip()
-    return flat if len(flat) <= most else f"{flat[: most - 3]}..."
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def listed_words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Literal
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.capabilities import capable
 from hydra.analysis.tampering.configuration import configuration
-from hydra.analysis.tampering.inline_tests import inline_changed, put_back
+from hydra.analysis.tampering.inline_tests import inline_brought, inline_changed, put_back
 from hydra.analysis.tampering.shadows import shadows as shadowing
 from hydra.analysis.tampering.suite import tests_added, tests_brought, tests_changed
 from hydra.checks.cross.record import TrialSubject
@@ -179,8 +179,9 @@ def _on_base(
     be crossed. What takes another module's place is brought nowhere: it would be tried, and not
     the patch."""
     taking = {shadow.path for shadow in shadowing(author.files, base)}
-    files = _files(author, {*tests_brought(author.files)} - taking)
-    changed = any(file.old_mode for file in files)
+    inline = {file.path for file in inline_brought(author.files)}
+    files = _files(author, {*tests_brought(author.files), *inline} - taking)
+    changed = any(file.old_mode for file in files if file.path not in inline)
     reasons: list[str] = []
     for result in _tests(author) if files else ():
         ids = new_ids(result)

@@ -12,7 +12,6 @@ import trio
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.tampering.suite import tests_changed
-from hydra.checks.collected import collected, marked
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.canary import passing, works
 from hydra.checks.cross.plan import Plan, TrialJob, alone, mends, new_ids, plan, tests_only
@@ -67,11 +66,6 @@ async def trials(
     if not subjects or not any(check.kind == "test" for check in context.checks):
         return Trials()
     files = await trio.to_thread.run_sync(paths, context.patches, commit)
-    on_base = collected(base.values(), files)
-    subjects = [
-        replace(subject, files=marked(subject.files, on_base, subject.results))
-        for subject in subjects
-    ]
     lanes = plan(subjects, context.checks, files)
 
     def held_back(runs: Sequence[Trial]) -> Collection[str]:

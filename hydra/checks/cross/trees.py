@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.configuration import restored
-from hydra.analysis.tampering.inline_tests import put_back
+from hydra.analysis.tampering.inline_tests import put_back, with_tests
 from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.context import CheckContext
 from hydra.checks.cross.canary import candidates, with_canaries
@@ -92,11 +92,14 @@ class Trees:
 
     def _changes(self, lane: str, files: Sequence[FileChange]) -> Iterator[TreeChange]:
         """The files with their names as git has them, byte for byte."""
+        mapping = self._changed(lane)
+        return (mapping[key] for file in files if (key := _key(file)) in mapping)
+
+    def _changed(self, lane: str) -> dict[_Key, TreeChange]:
         if lane not in self._rows:
             tree_changes = changes(self._patches, self._base, self._commit_of(lane))
             self._rows[lane] = {_key_of(change): change for change in tree_changes}
-        mapping = self._rows[lane]
-        return (mapping[key] for file in files if (key := _key(file)) in mapping)
+        return self._rows[lane]
 
     def _put_back(self, job: TrialJob) -> Iterator[tuple[bytes, TreeEntry | None]]:
         inline = {_key(file): file for file in job.tests if not supports_tests(file)}
@@ -175,15 +178,18 @@ class Trees:
         return listed_files(self._patches, self._base)
 
     def _brought(self, job: TrialJob) -> dict[bytes, TreeEntry | None]:
-        """The author's files; no link, which could lead anywhere, and no submodule."""
-        tree_changes = self._changes(job.author, job.tests)
-        entries = {
-            change.path: change.new
-            for change in tree_changes
-            if change.new and change.new.mode.startswith("100")
-        }
+        """The author's files; no link, which could lead anywhere, and no submodule. Of a file of
+        code its tests alone."""
+        inline = {_key(file) for file in job.tests if not supports_tests(file)}
+        entries: dict[bytes, TreeEntry | None] = {}
+        for change in self._changes(job.author, job.tests):
+            if change.new and change.new.mode.startswith("100"):
+                in_code = _key_of(change) in inline
+                entry = self._with_tests(job.on, change) if in_code else change.new
+                entries |= {change.path: entry} if entry else {}
         if not entries:
-            raise NoSuchTree("its new tests are no plain files")
+            why = "have no place there" if inline else "are no plain files"
+            raise NoSuchTree(f"its new tests {why}")
         values = kinds_at(self._patches, self._commit_of(job.on), _places(entries))
         for path in entries:
             for above in _above(path):
@@ -191,7 +197,22 @@ class Trees:
                     raise _taken(path, above, "it is no folder there")
             if values.get(path) in ("tree", "commit"):
                 raise _taken(path, path, "it is no file there")
-        return dict(entries)
+        return entries
+
+    def _with_tests(self, on: str, change: TreeChange) -> TreeEntry | None:
+        """A file of code as it is there, with the author's tests; None where they change
+        nothing."""
+        rows = self._changed(on).values() if on else ()
+        onto = next((row.new for row in rows if row.path == change.path), change.old)
+        if change.new is None or onto is None or not onto.mode.startswith("100"):
+            return None
+        text, own = (
+            read_blob(self._patches, entry.oid).decode("utf-8", "surrogateescape")
+            for entry in (onto, change.new)
+        )
+        name = change.path.decode("utf-8", "backslashreplace")
+        brought = with_tests(name, text, own)
+        return self._written(onto.mode, brought) if brought != text else None
 
 
 _Key = tuple[str, str, str]

@@ -40,7 +40,6 @@ class CaseBody:
     start: int
     end: int
     marks: list[SkipMark] = field(default_factory=list)
-    cases: list[str] = field(default_factory=list)
     head: int = 0
     """Where its declaration begins, so that blocks in it can be told from it."""
 
@@ -140,7 +139,6 @@ def read_block(
         assertions=tuple(live),
         silenced=tuple(silenced),
         marks=tuple(block.marks),
-        cases=tuple(block.cases),
         identifiers=words_in(body),
         body=squeeze(body) if len(body) < 4000 else body,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hydra.analysis.tampering.languages.python import lines
 from hydra.analysis.tampering.languages.python.flow import Function, Walk
@@ -163,7 +164,7 @@ class _File:
         if owner is not None:
             marks += (*owner.marks, *module.marks_of(owner.decorators, whole=True))
         marks += module.marks_of(function.decorator_list)
-        rows, cases = self._rows(function, owner)
+        rows, is_open = self._rows(function, owner)
         assertions: list[Assertion] = []
         walks = [self._walk(function, owner, row) for row in rows]
         for walk in walks:
@@ -180,7 +181,7 @@ class _File:
             assertions=tuple(assertions),
             silenced=tuple(first.silenced) if first else (),
             marks=(*marks, *(first.marks if first else ())),
-            cases=cases,
+            is_open=is_open,
             identifiers=words_in(source),
             body=source,
         )
@@ -248,41 +249,21 @@ class _File:
 
     def _rows(
         self, function: Function, owner: Class | None
-    ) -> tuple[Sequence[Mapping[str, Bound]], tuple[str, ...]]:
+    ) -> tuple[Sequence[Mapping[str, Bound]], bool]:
         """What the parameters are in each case of a parametrised test: one empty row where it has
-        no cases; and the cases as text where there are too many to follow."""
+        no cases; and whether there are more than these."""
         decorators = [*function.decorator_list, *(owner.node.decorator_list if owner else ())]
-        tables = [
-            table
-            for decorator in decorators
-            if (table := self._table(decorator, function)) is not None
-        ]
-        if not tables:
-            return [{}], ()
-        total = 1
-        for table in tables:
-            total *= len(table)
-        if total > MOST_ROUNDS:
-            texts = tuple(str({k: v.text for k, v in row.items()}) for t in tables for row in t)
-            return [{}], texts
+        tables: list[list[dict[str, Bound]]] = []
+        is_open = False
+        for names, values in (table for node in decorators for table in _table(node, function)):
+            written = elements(values, self.module.names) if names else None
+            is_open |= written is None
+            if written is not None:
+                tables.append([self._row(names, value) for value in written])
+        if math.prod(map(len, tables)) > MOST_ROUNDS:
+            return [{}], True
         rows = itertools.product(*tables)
-        return [dict(itertools.chain(*(part.items() for part in row))) for row in rows], ()
-
-    def _table(self, decorator: ast.expr, function: Function) -> list[dict[str, Bound]] | None:
-        if not isinstance(decorator, ast.Call) or not decorator.args:
-            return None
-        name = dotted(decorator)
-        if name.endswith("mark.parametrize") and len(decorator.args) > 1:
-            names = _names(decorator.args[0])
-            values = elements(decorator.args[1], self.module.names)
-        elif name in ("parameterized.expand", "parameterized", "ddt.data", "data"):
-            names = [arg.arg for arg in function.args.args if arg.arg != "self"]
-            values = elements(decorator.args[0], self.module.names)
-        else:
-            return None
-        if values is None or not names:
-            return None
-        return [self._row(names, value) for value in values]
+        return [dict(itertools.chain(*(part.items() for part in row))) for row in rows], is_open
 
     def _row(self, names: Sequence[str], value: ast.expr) -> dict[str, Bound]:
         nodes: Sequence[ast.expr] = [value]
@@ -294,6 +275,17 @@ class _File:
             return {k: bind(v, self.module.names) for k, v in zip(names, nodes, strict=True)}
         whole = render(value, self.module.names)
         return {name: Bound(f"{whole}[{at}]") for at, name in enumerate(names)}
+
+
+def _table(decorator: ast.expr, function: Function) -> Iterator[tuple[Sequence[str], ast.expr]]:
+    """The names and the values of a decorator that makes cases of a test."""
+    if not isinstance(decorator, ast.Call) or not decorator.args:
+        return
+    name = dotted(decorator)
+    if name.endswith("mark.parametrize") and len(decorator.args) > 1:
+        yield _names(decorator.args[0]), decorator.args[1]
+    elif name in ("parameterized.expand", "parameterized", "ddt.data", "data"):
+        yield [arg.arg for arg in function.args.args if arg.arg != "self"], decorator.args[0]
 
 
 def _names(node: ast.expr) -> list[str]:

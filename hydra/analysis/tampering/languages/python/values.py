@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hydra.analysis.tampering.languages.python.render import Bound, dotted, render
 
@@ -26,7 +26,12 @@ def elements(node: ast.expr, names: Mapping[str, Bound]) -> Sequence[ast.expr] |
         leaf = names[node.id].node
         return elements(leaf, names) if leaf is not None else None
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return None if any(isinstance(elt, ast.Starred) for elt in node.elts) else node.elts
+        return _joined(
+            elements(elt.value, names) if isinstance(elt, ast.Starred) else [elt]
+            for elt in node.elts
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _joined(elements(side, names) for side in (node.left, node.right))
     if isinstance(node, ast.Dict):
         return [key for key in node.keys if key is not None]
     if not isinstance(node, ast.Call):
@@ -48,6 +53,15 @@ def elements(node: ast.expr, names: Mapping[str, Bound]) -> Sequence[ast.expr] |
     if name == "enumerate" and len(rows) == 1:
         return [_tuple((ast.Constant(at), node)) for at, node in enumerate(rows[0])]
     return None
+
+
+def _joined(parts: Iterable[Sequence[ast.expr] | None]) -> Sequence[ast.expr] | None:
+    rows: list[ast.expr] = []
+    for part in parts:
+        if part is None:
+            return None
+        rows += part
+    return rows
 
 
 def _items(node: ast.expr, names: Mapping[str, Bound]) -> Sequence[ast.expr] | None:
