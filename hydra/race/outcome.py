@@ -370,12 +370,10 @@ def _stranded(seen: AttemptEvidence, patch: Patch) -> Failure:
     if patch.stranded:
         sentence += join_names(patch.stranded)
         first = patch.stranded[0]
-        place = f'"$(hydra runs path {shlex.quote(seen.run)})/patches.git"'
-        hint = f"`git fetch {place} {shlex.quote(first)}` brings it"
+        fetch = f'git fetch "$(hydra runs path {seen.run})/patches.git" {shlex.quote(first)}'
         # Of a submodule, its note has the line, to be typed there.
         lines = (note.partition(f"{first}: ")[2] for note in patch.notes)
-        if line := next(filter(None, lines), ""):
-            hint = f"`{line}` brings it"
+        hint = f"`{next(filter(None, lines), fetch)}` brings it"
     else:
         sentence += "its worktree is kept"
         hint = "the warnings name what it is"
