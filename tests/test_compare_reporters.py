@@ -17,6 +17,7 @@ from hydra.report.document import result_document
 from hydra.report.race_end import race_end
 from hydra.report.ranking import steps, sure, tied_for_first
 from hydra.report.summary import summary
+from hydra.report.text import quote
 from tests.support import verdicts
 from tests.support.sample_race import PLAN, RESULT
 from tests.test_reporters_hostile import assert_harmless, nasty, value
@@ -144,7 +145,7 @@ def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered(
     tied["lanes"] = [{**lane, "adapter": "codex"} for lane in tied["lanes"]]
     offer = "tell them apart: hydra compare --separate codex"
     assert offer in steps(tied, "")
-    assert f"{offer} -r r-1" in steps(tied, "r-1")
+    assert f"{offer} -r r-1" in steps(tied, " -r r-1")
     untested = [{**lane, "state": "untested"} for lane in tied["lanes"]]
     assert offer in steps({**tied, "lanes": untested}, "")
     document: dict[str, object] = {"separated": {"tests": [{}]}}
@@ -248,7 +249,7 @@ odd = st.recursive(
 @settings(max_examples=40)
 @given(st.dictionaries(keys, odd, max_size=8), st.sampled_from([None, 40, 100]), nasty)
 def test_a_document_of_any_shape(document: dict[str, Any], width: int | None, word: str) -> None:
-    assert_harmless(compare_text(document, width=width, run=word), color=False)
+    assert_harmless(compare_text(document, width=width, of_run=f" -r {quote(word)}"), color=False)
     assert_harmless(summary({"verdict": document, "lanes": []}, width=width), color=False)
     assert_harmless(race_end({"verdict": document, "lanes": []}, width=width), color=False)
 

@@ -47,6 +47,7 @@ def evidence(
     for event in events:
         story.add(event)
     return AttemptEvidence(
+        run="r1",
         lane="claude",
         attempt=1,
         descriptor=DESCRIPTOR,

@@ -86,7 +86,7 @@ def test_what_has_landed_is_not_offered_again() -> None:
     first = opened(CLAUDE, top="claude", landed=["claude"])
     assert first["says"] == "claude has landed"
     assert first["why"] == "Fixes both failing tests, breaks nothing (43 passed)."
-    assert "hydra merge --undo" in first["help"]
+    assert first["help"] == f"hydra merge --undo -r {verdicts.RUN} takes it back."
     assert first["lines"] == []
 
 

@@ -88,7 +88,8 @@ def test_work_that_is_in_no_file_is_not_called_no_changes(hydra: Hydra) -> None:
     lane = race.lane("claude")
     assert (lane["status"], lane["error"]["reason"]) == ("failed", "stranded_work")
     (ref,) = lane["patch"]["stranded"]
-    assert f'git fetch "$(hydra runs path)/patches.git" {ref}' in lane["error"]["hint"]
+    fetch = f'git fetch "$(hydra runs path {race.document["run"]})/patches.git" {ref}'
+    assert lane["error"]["hint"] == f"`{fetch}` brings it"
     shown = hydra.run("runs", "show").stdout
     assert ref in shown
     assert "no changes" not in shown

@@ -228,7 +228,7 @@ def test_what_a_build_left_and_what_a_note_ends_with_stay_whole() -> None:
     way = "--copy data/of/the/year/in/which/it/was/measured brings it"
     note = f"a check misses {', '.join(folders)} and {folders[0]}, which your checkout has: {way}"
     data["verdict"]["warnings"] = [note]
-    shown = race_end({**data, "named": "r-1"}, width=80)
+    shown = race_end({**data, "named": " -r r-1"}, width=80)
     options = " ".join(f"--except '{folder}'" for folder in folders)
     first, second = "or without what a build may have left:", f"hydra merge codex {options} -r r-1"
     assert f"\nland: hydra merge codex -r r-1\n{first}\n{second}\n" in shown

@@ -92,8 +92,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         sys.stdout.write(dump(document))
     else:
         width, color = cells(sys.stdout), use_color(sys.stdout)
-        run = runs.id_to_type(RunRecord(done.folder.parent.parent), options["run"])
-        sys.stdout.write(table_text(document, width=width, color=color, run=run))
+        of_run = runs.option(RunRecord(done.folder.parent.parent), options["run"])
+        sys.stdout.write(table_text(document, width=width, color=color, of_run=of_run))
     sys.stdout.flush()
     sys.exit(done.exit_code)
 
@@ -103,7 +103,7 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.errors import UsageError
     from hydra.race.recovery import runs
     from hydra.report.document import dump
-    from hydra.report.text import clean, quote
+    from hydra.report.text import clean
 
     others = ("checks", "setup", "copies", "share", "trial_runs")
     if lanes or any(options[name] for name in others):
@@ -114,7 +114,6 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
         document = {"schema": 1, "kind": "dropped", "run": record.id, "checks": names}
         sys.stdout.write(dump({**document, "folder": str(folder)}))
     else:
-        run = runs.id_to_type(record, options["run"])
-        where = f" -r {quote(run)}" if run else ""
+        of_run = runs.option(record, options["run"])
         sys.stdout.write(f"dropped: {clean(', '.join(names))}\n")
-        sys.stdout.write(f"compare again:  hydra compare{where}\n")
+        sys.stdout.write(f"compare again:  hydra compare{of_run}\n")

@@ -121,7 +121,7 @@ def _text(done: JudgedRun, options: dict[str, Any]) -> str:
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),
-        run=runs.id_to_type(done.record, options["run"]),
+        of_run=runs.option(done.record, options["run"]),
     )
 
 

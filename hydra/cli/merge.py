@@ -92,7 +92,7 @@ def command(lane: str | None, **options: Any) -> None:
     if options["abort"]:
         _abort(options)
     elif options["undo"]:
-        _show_undone(merge_undo.undo(_environ()), options)
+        _show_undone(merge_undo.undo(_environ(), options["run"]), options)
     else:
         _show(merge.merge(_request(lane or "", options)), options)
 
@@ -113,6 +113,7 @@ def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
     )
     for name in _ALONE:
         is_set = any(options[other] for other in others) or options["override"] is not None
+        is_set = is_set or (name == "abort" and bool(options["run"]))
         if options[name] and (lane or is_set):
             raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
     if options["undo"] and options["abort"]:

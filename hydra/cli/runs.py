@@ -102,6 +102,7 @@ def show(**options: Any) -> None:
     from hydra.report.document import dump
     from hydra.report.runs import run_text
     from hydra.report.summary import summary
+    from hydra.report.text import quote
 
     place = runs.repository_runs()
     run = runs.find(place, options["run"])
@@ -122,8 +123,11 @@ def show(**options: Any) -> None:
         root = place.repository.root
         by_now = {"verdict": verdict} if result and "verdict" in result else {}
         data = None if result is None else with_candidates({**result, **by_now}, root, run)
+        of_run = f" -r {quote(row.run)}"
         ending = (
-            summary(data, width=columns, color=color, run=row.run, problem=problem) if data else ""
+            summary(data, width=columns, color=color, of_run=of_run, problem=problem)
+            if data
+            else ""
         )
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])

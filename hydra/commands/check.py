@@ -82,7 +82,7 @@ def check(request: CheckRequest) -> CheckReport:
         work = partial(_checked, place, record, plan, config, subjects, request, cap)
         done = trio.run(work)
         _refuse_unstartable(done, place, folder_of(place.repository.root, request.directory), plan)
-        more = () if request.lanes else _drops(done, runs.id_to_type(record, request.run))
+        more = () if request.lanes else _drops(done, record.id)
         return replace(done, warnings=(*warnings, *done.warnings, *more))
 
 
@@ -113,9 +113,8 @@ def _refuse_unstartable(
 
 def _drops(done: CheckReport, run: str) -> Iterator[str]:
     """How a check goes that tells no patch from the base."""
-    where = f" -r {quote(run)}" if run else ""
     for name in done.telling_nothing:
-        line = f"hydra check --drop {quote(name)}{where}"
+        line = f"hydra check --drop {quote(name)} -r {quote(run)}"
         yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
 
 

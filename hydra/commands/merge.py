@@ -120,7 +120,7 @@ def merge(request: MergeRequest) -> Landing:
             request.lane,
             request.picks,
             request.without,
-            run=runs.id_to_type(record, request.run),
+            of_run=runs.option(record, request.run),
             override=request.override,
             environ=request.environ,
             scratch=scratch,

@@ -31,13 +31,13 @@ def with_candidates(
     changed in the checkout."""
     run = record or RunRecord(Path(text(document, "folder")))
     facts: dict[str, Any] = {
-        "detached": is_detached(root),
+        "detached": is_detached(root) or _is_behind(root, text(document, "base")),
         "uncommitted": runs.is_uncommitted(run),
     }
     if record is not None:
         facts["landed"] = landed_lanes(record, root)
     else:
-        facts["named"] = runs.id_to_type(run)
+        facts["named"] = runs.option(run)
         facts["dirty"] = {} if facts["uncommitted"] else dict(_dirty(document, root))
     verdict = document.get("verdict")
     inner = {"verdict": {**verdict, **facts}} if isinstance(verdict, Mapping) else {}
@@ -79,6 +79,16 @@ def is_detached(root: Path) -> bool:
         return git("symbolic-ref", "-q", "HEAD", cwd=root, check=False).code != 0
     except (HydraError, OSError):  # the repository has gone since
         return False
+
+
+def _is_behind(root: Path, base: str) -> bool:
+    """Whether the race began from commits that the branch has not yet: what lands has them too."""
+    names = ("rev-list", "--left-right", "--count", f"HEAD...{base}")
+    try:
+        lacks, more = git(*names, cwd=root, check=False).line.split()
+    except (HydraError, OSError, ValueError):  # one of the two is not there
+        return False
+    return lacks == "0" and more != "0"
 
 
 def landed_lanes(record: RunRecord, root: Path) -> list[str]:

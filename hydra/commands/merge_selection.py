@@ -71,7 +71,7 @@ def chosen(
     picks: Sequence[Pick],
     without: Sequence[Pick],
     *,
-    run: str,
+    of_run: str,
     override: str | None,
     environ: Mapping[str, str],
     scratch: Path,
@@ -83,8 +83,8 @@ def chosen(
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
     `without` is left out of a whole lane, whichever that is.
-    `run` is the id that lines name, "" for the latest, and `options` where it is to land: the lines
-    to type name both again. `checks`: whether checks will run on it; `confirm` None: nobody can be
+    `of_run` names the run in lines to type, "" for the latest, and `options` where it is to land:
+    both are in them again. `checks`: whether checks will run on it; `confirm` None: nobody can be
     asked.
     """
     if override is not None and not override.strip():
@@ -99,12 +99,12 @@ def chosen(
     reason = (override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
     options = options or landing_options({"uncommitted": runs.is_uncommitted(record)})
-    where = f"{rest}{_of_run(run)}{options}"
+    where = f"{rest}{of_run}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
     else:
         verdict, unread = _judgement(record, environ, where), ""
-        lane = _top(record, verdict, rest, _of_run(run), options, reason)
+        lane = _top(record, verdict, rest, of_run, options, reason)
     if without:
         excluded = placed(record, [replace(pick, lane=lane) for pick in without])
         picks = (Pick(lane, ""), *excluded)
@@ -116,7 +116,7 @@ def chosen(
     ]
     line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
-    more = f"hydra compare{_of_run(run)}"
+    more = f"hydra compare{of_run}"
     confirmed = () if reason else _confirmed(verdict, whole, line, more, confirm)
     documents = tuple(
         _whole_lanes(row, verdict) for row in (lane_of(verdict, name) for name in whole) if row
@@ -183,10 +183,6 @@ def _option(pick: Pick) -> str:
         return f"--hunk {quote(pick.shown)}"
     whole = Pick(pick.lane, path=pick.path or ".")
     return f"--pick {quote(whole.shown)}"
-
-
-def _of_run(run: str) -> str:
-    return f" -r {quote(run)}" if run else ""
 
 
 def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.commands.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
-from hydra.errors import LandingRefused, RecordError
+from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.git import attributes
 from hydra.git.diff import changes
 from hydra.git.runner import GitFailed, run
@@ -26,11 +27,15 @@ from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
 
 
-def undo(environ: Mapping[str, str]) -> Landing:
-    """Takes the last landing back. Raises `LandingRefused` where something has moved since."""
+def undo(environ: Mapping[str, str], run: str = "") -> Landing:
+    """Takes the last landing back, of `run` where that is named. Raises `LandingRefused` where
+    something has moved since."""
     place = runs.repository_runs(environ)
     at = desk(place)
-    document = _last(at)
+    if run:
+        with suppress(UsageError):  # it was removed, and its landing stands
+            run = runs.find(place, run).id
+    document = _last(at, run)
     record = runs.find(place, str(document["run"]))
     with shared(record.folder), as_landing():
         return _undone(place, record, document, at)
@@ -144,9 +149,11 @@ def _remove_branch(place: RepositoryRuns, ref: str, commit: str) -> None:
         ) from failed
 
 
-def _last(store: LandingStore) -> Mapping[str, Any]:
+def _last(store: LandingStore, run: str) -> Mapping[str, Any]:
     try:
         rows = completion.standing(store)
+        if run:
+            rows = [row for row in rows if Path(row["record"]).parents[1].name == run]
         document = completion.landing_record(rows[-1]) if rows else None
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
@@ -157,6 +164,11 @@ def _last(store: LandingStore) -> Mapping[str, Any]:
         raise LandingRefused(
             "nothing was undone: the run of the last landing was removed, and its record with it",
             hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
+        )
+    if run:
+        raise LandingRefused(
+            f"nothing was undone: no landing of run {run} stands here",
+            hint="`hydra merge --undo` takes the last one back, whichever it is of",
         )
     if store.last.exists():
         raise LandingRefused(

@@ -55,8 +55,8 @@ class LanePatch:
     base: str
     lane: str
     commit: str
-    run: str = ""
-    """The run's id where lines to type name it."""
+    of_run: str = ""
+    """What names the run in lines to type."""
     _hunks: tuple[Hunk, ...] | None = None
     _changes: dict[bytes, TreeChange] | None = None
     _entries: dict[bytes, TreeEntry | None] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class LanePatch:
         changed = self._changed()
         chosen = [p for p in changed if not named or p == named or p.startswith(named + b"/")]
         if not chosen:
-            raise _no_such_path(pick, changed, self._of_run)
+            raise _no_such_path(pick, changed, self.of_run)
         for path in chosen:
             if pick.without:
                 # What is left out is what lies there, and no more: a file that goes elsewhere and
@@ -130,21 +130,17 @@ class LanePatch:
             self._changes = {change.path: change for change in tree_changes}
         return self._changes
 
-    @property
-    def _of_run(self) -> str:
-        return f" -r {self.run}" if self.run else ""
-
     def _hunk(self, pick: Pick) -> Hunk:
         text = (pick.hunk or "").lower()
         pieces = [hunk for hunk in self.hunks() if hunk.id.startswith(text)]
         if len({hunk.id for hunk in pieces}) == 1:
             return pieces[0]
         if not self.hunks():
-            raise _empty(self.lane, self._of_run)
+            raise _empty(self.lane, self.of_run)
         if not pieces:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
-                hint=f"see their ids: hydra diff {self.lane} --hunks{self._of_run}",
+                hint=f"see their ids: hydra diff {self.lane} --hunks{self.of_run}",
             )
         ids = ", ".join(f"{hunk.id[:12]} ({os.fsdecode(hunk.path)})" for hunk in pieces[:_NAMED])
         raise UsageError(

@@ -137,6 +137,7 @@ async def _run(
     warnings = (*context.warnings, *handler.warnings)
     outcome = classify(
         AttemptEvidence(
+            run=context.run,
             lane=context.lane_plan.lane.id,
             attempt=context.attempt,
             descriptor=context.adapter.descriptor,

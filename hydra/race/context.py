@@ -69,6 +69,7 @@ class Emit(Protocol):
 class AttemptContext:
     """All that one attempt works with; a `ContextFactory` puts it together."""
 
+    run: str
     lane_plan: LanePlan
     adapter: Adapter
     command: BuiltCommand
@@ -235,6 +236,7 @@ class ContextFactory:
             adapter, command = self._elsewhere(lane, attempt, adapter, command, workspace, names)
             environment = {**self.environ, **fresh, OWNER: owner}
         return AttemptContext(
+            run=self.plan.run,
             lane_plan=lane,
             adapter=adapter,
             command=command,

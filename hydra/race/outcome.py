@@ -31,6 +31,7 @@ from hydra.text import join_names
 class AttemptEvidence:
     """All that is known when an attempt has ended."""
 
+    run: str
     lane: str
     attempt: int
     descriptor: Descriptor
@@ -369,12 +370,10 @@ def _stranded(seen: AttemptEvidence, patch: Patch) -> Failure:
     if patch.stranded:
         sentence += join_names(patch.stranded)
         first = patch.stranded[0]
-        fetch = f'git fetch "$(hydra runs path)/patches.git" {shlex.quote(first)}'
-        hint = f"`{fetch}` brings it (of an older run: `hydra runs path RUN`)"
+        fetch = f'git fetch "$(hydra runs path {seen.run})/patches.git" {shlex.quote(first)}'
         # Of a submodule, its note has the line, to be typed there.
         lines = (note.partition(f"{first}: ")[2] for note in patch.notes)
-        if line := next(filter(None, lines), ""):
-            hint = f"`{line}` brings it"
+        hint = f"`{next(filter(None, lines), fetch)}` brings it"
     else:
         sentence += "its worktree is kept"
         hint = "the warnings name what it is"

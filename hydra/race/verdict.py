@@ -85,6 +85,7 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: 
     """The line that tests the patches of a race in which nothing did: its own checks, which it did
     not come to or that could not run, with what they miss of the checkout, else those that its
     project is likely to have."""
+    line = f"hydra check -r {folder.name}"
     with suppress(RecordError):  # its plan is no part of the evidence
         if (plan := history.plan(folder)).checks:
             missing = joined(lack for check in facts.baseline for lack in check.missing)
@@ -92,10 +93,10 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: 
             named = {"--copy": plan.copies, "--setup": plan.setup}  # these would be in their place
             values = {lack.option: named.get(lack.option, ()) for lack in lacks}
             own = (options(option, values[option], place) for option in values if values[option])
-            return " ".join(("hydra check", *own, *(lack.line(place) for lack in lacks)))
+            return " ".join((line, *own, *(lack.line(place) for lack in lacks)))
     top = Path(str(result.get("repository") or history.manifest(folder)["repository"]))
     guesses = [typed(guess, place) for guess in guess_checks(top)] or ["COMMAND"]
-    return f"hydra check{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
+    return f"{line}{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
 
 
 def _say(document: Mapping[str, Any]) -> None:
@@ -154,13 +155,13 @@ def judgement_to_land(
     """The same where a race had a place for a verdict, else None: also of one that was ended at
     once, or killed and recovered. Its result has none in that place, and it is judged now.
 
-    Raises `HydraError` where there is one that cannot be read or made anew, or git could not be
-    asked: else a lane would land as one that nothing speaks against."""
+    Raises `HydraError` where there is one that cannot be read or made anew, or none yet, or git
+    could not be asked: else a lane would land as one that nothing speaks against."""
     reading = runs.read(record)
     if reading.damage is not None:
         raise reading.damage
-    result = reading.result
-    return judgement(record, environ) if result is not None and "verdict" in result else None
+    has_place = reading.result is not None and "verdict" in reading.result
+    return judgement(record, environ) if has_place or record.live else None
 
 
 def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:

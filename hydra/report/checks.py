@@ -7,7 +7,7 @@ import re
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import bullets, clean, duration, gist, plural, quote
+from hydra.report.text import bullets, clean, duration, gist, plural
 from hydra.text import quoted, shortened
 
 COLUMNS = 3
@@ -185,10 +185,9 @@ def remarks(lane: Data, key: str = "checks") -> list[str]:
     ]
 
 
-def table_text(document: Data, *, width: int | None, color: bool, run: str = "") -> str:
-    """The document of `hydra check` for a person; ends with a newline. `run` is named in the next
-    step, where it may not be the latest."""
-    of_run = f" -r {quote(run)}" if run else ""
+def table_text(document: Data, *, width: int | None, color: bool, of_run: str = "") -> str:
+    """The document of `hydra check` for a person; ends with a newline. `of_run` names the run in
+    the next step, where it may not be the latest."""
     lanes = records(document, "lanes")
     head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
     rows: list[list[Cell]] = [

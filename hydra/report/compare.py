@@ -24,10 +24,10 @@ def compare_text(
     lanes: Collection[str] = (),
     width: int | None,
     color: bool = False,
-    run: str = "",
+    of_run: str = "",
 ) -> str:
     """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
-    full (none: all); `run` is named in the next steps, where it may not be the latest.
+    full (none: all); `of_run` names the run in the next steps, where it may not be the latest.
     """
     all_of_them = records(verdict, "lanes")
     documents = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
@@ -44,7 +44,7 @@ def compare_text(
         looks(documents, width),
         _listed("warnings", strings(verdict, "warnings"), width),
         [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
-        ranking.steps(verdict, run, width),
+        ranking.steps(verdict, of_run, width),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -12,7 +12,7 @@ from hydra.analysis.wording import number_of
 from hydra.report.checks import says
 from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
-from hydra.report.text import clean, gist, plural
+from hydra.report.text import clean, gist, plural, quote
 from hydra.text import quoted
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def landed_text(
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
-        lines.append("take it back: hydra merge --undo")
+        lines.append(f"take it back: hydra merge --undo -r {quote(document['run'])}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -110,8 +110,8 @@ def _row(lane: Data, verdict: Data, lanes: list[Data]) -> list[str]:
 
 
 def _steps(verdict: Data) -> str:
-    run = text(verdict, "run")
-    lines = [line.strip() for line in ranking.steps(verdict, run)]
+    of_run = f" -r {quote(text(verdict, 'run'))}"
+    lines = [line.strip() for line in ranking.steps(verdict, of_run)]
     names = [inert(line) for line in lines if line.startswith(ranking.ASKS)]
     typed = [line for line in lines if "hydra " in line and not line.startswith(ranking.ASKS)]
     items = (*(code(line[line.index("hydra ") :]) for line in typed), *names)

@@ -48,7 +48,7 @@ def race_end(document: Data, *, width: int | None, color: bool = False, steps: b
     style = "good" if text(verdict, "top") else "warn"
     answer = [paint(line, style, color) for line in _short(head, width)]
     rows = _table(verdict, lanes, width, color)
-    more = _next(document, verdict, lanes, _of_run(document)) if steps else []
+    more = _next(document, verdict, lanes) if steps else []
     if steps:
         sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
         more += [line for sentence in sentences for line in _short(sentence, width)]
@@ -151,13 +151,8 @@ def _short(sentence: str, room: int | None) -> list[str]:
     return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
 
 
-def _of_run(document: Data) -> str:
-    """What lines name the race by, where another has begun since."""
-    run = text(document, "named")
-    return f" -r {quote(run)}" if run else ""
-
-
-def _next(document: Data, verdict: Data, lanes: Sequence[Data], of_run: str) -> list[str]:
+def _next(document: Data, verdict: Data, lanes: Sequence[Data]) -> list[str]:
+    of_run = text(document, "named")
     patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
     if not patched:
         return [f"why: hydra runs show{of_run}"]
@@ -193,7 +188,7 @@ def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
         and not untested
         and any(number(record(lane, "patch"), "files") for lane in lanes)
     ):
-        yield f"test what was kept: hydra check{_of_run(document)}"
+        yield f"test what was kept: hydra check{text(document, 'named')}"
 
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
@@ -204,7 +199,7 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
     elif warned:
-        yield f"{len(warned)} warnings: hydra runs show{_of_run(document)}"
+        yield f"{len(warned)} warnings: hydra runs show{text(document, 'named')}"
     verdict = record(document, "verdict")
     for lane in next_to_land(verdict, lanes):
         if mine := strings(record(document, "dirty"), text(lane, "lane")):
@@ -214,7 +209,7 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
         if looks := len(records(record(lane, "patch"), "remarks")):
             name = clean(text(lane, "lane"))
             line = f"{plural(looks, 'change')} to look at before you land: hydra compare"
-            yield f"{name}: {line}{_of_run(document)}"
+            yield f"{name}: {line}{text(document, 'named')}"
 
 
 def _hidden(document: Data) -> list[str]:

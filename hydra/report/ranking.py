@@ -132,7 +132,9 @@ def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str
     can_run = verdict.get("checked") is False or " --" in text(verdict, "check_now")
     when = "test them now" if can_run else "test them once tests can run"
     when = "test what was kept" if verdict.get("interrupted") else when
-    return looks, f"{text(verdict, 'check_now') or 'hydra check'}{of_run}", when
+    line = text(verdict, "check_now") or "hydra check"
+    # That of an older Hydra names no run.
+    return looks, line if f" -r {text(verdict, 'run')}" in line else f"{line}{of_run}", when
 
 
 def review_title(note: Data) -> str:
@@ -240,10 +242,9 @@ def to_land(verdict: Data) -> list[Data]:
     return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
 
 
-def steps(verdict: Data, run: str, width: int | None = None) -> list[str]:
-    """What to do next: land, look, compare. `run` is named where it may not be the latest; of
-    `width` are the sentences, and no line to type."""
-    of_run = f" -r {quote(run)}" if run else ""
+def steps(verdict: Data, of_run: str, width: int | None = None) -> list[str]:
+    """What to do next: land, look, compare. `of_run` names the run where it may not be the latest;
+    of `width` are the sentences, and no line to type."""
     how = landing_options(verdict)
     beside = f"side by side:  hydra compare --html --open{of_run}"
     names = [line for value in asks(verdict) for line in paragraph(value, width)]

@@ -190,6 +190,7 @@ def _concluded(
 ) -> Outcome:
     return classify(
         AttemptEvidence(
+            run="r1",
             lane="codex",
             attempt=1,
             descriptor=registry.get(case.agent).descriptor,

@@ -19,6 +19,7 @@ from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, runs
+from hydra.report.text import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,11 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
     return find_run(place.folder, name)
 
 
-def id_to_type(run: RunRecord, typed: str = "") -> str:
-    """What a line to type names after `-r`: the run's id where it was named, or where another race
-    of its repository has begun since; else "", which is the latest. `@-1` is another by then."""
+def option(run: RunRecord, typed: str = "") -> str:
+    """What names a run in a line to type: ` -r` and its id where it was named, or where another
+    race of its repository has begun since; else "", the latest. `@-1` is another by then."""
     is_latest = [record.id for record in runs(run.folder.parent)][-1:] == [run.id]
-    return run.id if typed or not is_latest else ""
+    return f" -r {quote(run.id)}" if typed or not is_latest else ""
 
 
 def is_uncommitted(run: RunRecord) -> bool:

@@ -25,7 +25,8 @@ def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
     if plans and not patched:
         says, why, help = plural(len(plans), "plan"), _PLANS_ONLY, "Read them below."
     elif landed:
-        says, why, help = _landed(landed), text(landed[0], "reason"), _UNDO
+        says, why = _landed(landed), text(landed[0], "reason")
+        help = f"hydra merge --undo -r {quote(text(verdict, 'run'))} takes it back."
     else:
         says, _, why = clean(answer(verdict, lanes)).partition(": ")
         why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
@@ -42,7 +43,6 @@ _INTERRUPTED = "The race was interrupted: what follows is of the work done until
 
 
 _PLANS_ONLY = "this race asked for plans and not for patches, so there is nothing to land"
-_UNDO = "hydra merge --undo takes back what was landed last."
 
 
 def _landed(landed: Sequence[Data]) -> str:
