@@ -6,12 +6,13 @@ import subprocess
 import time
 from pathlib import Path
 
+from hydra.workspace.contract import Workspace
+
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
 from hydra.git import base_commit, patches
 from hydra.records.request import Limits
 from hydra.records.store.reader import RunRecord
-from hydra.workspace.contract import Workspace
 from hydra.workspace.grounds import private_ground
 
 CHANGED = 5
