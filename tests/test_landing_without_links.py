@@ -89,6 +89,16 @@ def killed_at_name(shelf: Shelf, number: int) -> bool:
     return forked(lands) < 0
 
 
+def kill_at(moment: str, shelf: Shelf) -> None:
+    """A landing that is killed where the like of it came to this moment first."""
+    seen: list[str] = []
+    transaction.moment = seen.append
+    shelf.merge("claude")
+    kinds.quiet()
+    shelf.undo()
+    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index(moment) + 1)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -103,12 +113,7 @@ def test_what_stands_where_another_git_has_its_lock_stays(
 ) -> None:
     """Laid as a landing was killed that had no lock yet."""
     before = Stand.of(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    shelf.undo()
-    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index("lock") + 1)
+    kill_at("lock", shelf)
     lock = shelf.repo / ".git" / "index.lock"
     make(lock)
     recover(shelf.environ, lambda line: None)
@@ -119,12 +124,7 @@ def test_what_stands_where_another_git_has_its_lock_stays(
 def test_an_empty_file_that_nobody_may_open_is_the_users_own(shelf: Shelf) -> None:
     """Made as a landing was killed that wanted its name."""
     before = Stand.of(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    shelf.undo()
-    assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index("give") + 1)
+    kill_at("give", shelf)
     mine = shelf.repo / "new" / "file.txt"
     mine.touch(mode=0)
     recover(shelf.environ, lambda line: None)
