@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.adapters.contract import ConfigFolder
@@ -60,7 +61,7 @@ class Race:
         return ground
 
     def limited(self, **values: int) -> Race:
-        return replace(self, limits=replace(self.limits, **values))
+        return dataclasses.replace(self, limits=dataclasses.replace(self.limits, **values))
 
 
 def race_on(root: Path, state: Path, base: str = "HEAD", allow: Sequence[str] = ()) -> Race:

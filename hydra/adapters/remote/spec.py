@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from hydra.config.model import Remote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSpec:
+class RemoteSpec(Struct, frozen=True, kw_only=True):
     """One attempt elsewhere. `folder` is there, `worktree`, `home` and `scratch` are here.
 
     `argv`, `env` and `files` are as the adapter built them, with paths there; `files` are (path
