@@ -195,4 +195,4 @@ def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
 def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:
     shown = raced.run("runs", "show", "-r", run.name).stdout
     assert f"hydra diff claude -r {run.name}" in shown
-    assert f"hydra check --check COMMAND -r {run.name}" in shown
+    assert f"hydra check -r {run.name} --check COMMAND" in shown

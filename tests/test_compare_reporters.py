@@ -161,7 +161,7 @@ def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered(
 
 def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:
     for make in SAMPLES.values():
-        lines = [line for line in steps(make(), "r-1") if "hydra " in line]
+        lines = [line for line in steps(make(), " -r r-1") if "hydra " in line]
         assert lines
         assert all("-r r-1" in line for line in lines)
     assert any("--override" in line for line in steps(verdicts.none_mergeable(), ""))

@@ -657,7 +657,7 @@ def test_the_repository_is_always_the_same_and_its_test_fails(scratch: Path) -> 
 
 def test_the_demos_task_is_whole_as_a_title_and_as_a_subject() -> None:
     subject = repository.TASK.splitlines()[0]
-    assert title(repository.TASK) == subject.rstrip(".")
+    assert title(repository.TASK) == subject
     assert len(subject) <= SUBJECT
 
 

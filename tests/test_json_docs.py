@@ -132,7 +132,7 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     holds("runs", listed, {"schema", "kind", "runs"})
     holds("runs, a run", listed["runs"][0], fields("hydra runs --json"))
     shown = printed(hydra, "runs", "show")
-    holds("runs show", shown, every | fields("result") | {"landings"})
+    holds("runs show", shown, every | fields("result") | {"landings", "problem"})
     removal = printed(hydra, "runs", "rm", result["run"], "--dry-run")
     holds("runs rm", removal, {"schema", "kind", "dry_run", "runs"})
     holds("runs rm, a run", removal["runs"][0], fields("hydra runs rm --json"))

@@ -137,21 +137,6 @@ def test_what_is_in_conflict_is_fetched_from_the_run_that_it_is_of(shelf: Shelf)
     assert f"git fetch {shelf.race.patches} LANE && git merge FETCH_HEAD" in refused.stderr
 
 
-def test_of_a_record_that_does_not_say_it_only_a_landing_without_picks_is_whole(
-    shelf: Shelf,
-) -> None:
-    run = RunRecord(shelf.race.patches.parent)
-    for args, is_whole in ((["claude"], True), (["claude", "--except", "coverage"], False)):
-        assert merged(shelf, *args).returncode == 0
-        (file,) = run.folder.glob("landings/*.json")
-        document = json.loads(file.read_text())
-        del document["whole"]
-        write_json(file, document)
-        assert is_landed(run, shelf.state) == is_whole
-        assert shelf.command("merge", "--undo").returncode == 0
-        file.unlink()
-
-
 PATHLESS = "ran out of time; its patch is kept"
 
 

@@ -17,7 +17,7 @@ RUBY = "describe 'A' do\n  it 'a'{} do\n    {}expect(f(1)).to eq(2)\n  end\nend\
 Filled = tuple[str, ...]
 NO_SKIPS: list[tuple[str, str, str, Filled]] = [
     ("tests/test_a.py", PYTHON, "from app import skip\n\n", ("@skip\n",)),
-    ("tests/test_a.py", PYTHON, "from app.todo import skip_if\n\n", ("@skip_if(3)\n",)),
+    ("tests/test_a.py", PYTHON, "from app.todo import skip_info\n\n", ("@skip_info(3)\n",)),
     ("tests/test_a.py", PYTHON, "import app.registry\n\n", ("@app.registry.skip('x')\n",)),
     ("web/a.test.js", JS, "", ("", "{ todo: false }, ", "")),
     ("web/a.test.js", JS, "", ("", "{ meta: { skip: 3, only: 1 } }, ", "")),

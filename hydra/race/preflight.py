@@ -280,11 +280,13 @@ LONGEST = 60
 """Characters: a column of `hydra runs`."""
 
 
+_MARKS = re.compile(r"^(?:[\s#>]+|[*+-](?=\s|$)|-{3,}\s*$|```.*)+")
+"""What Markdown has before a line's words."""
+
+
 def title(prompt: str) -> str:
     """The task's first line that says anything, as many of its words as fit."""
-    lines = (
-        re.sub(r"^(?:[\s#>*+-]+|```.*)", "", line[:2000]).split() for line in prompt.splitlines()
-    )
+    lines = (_MARKS.sub("", line[:2000]).split() for line in prompt.splitlines())
     text = " ".join(next(filter(None, lines), prompt.split()))
     cut = text[: LONGEST - 4]
     return text if len(text) <= LONGEST else f"{cut.rpartition(' ')[0] or cut} ..."
