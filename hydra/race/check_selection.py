@@ -6,6 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from hydra.config.check_names import in_folder, split_folder
 from hydra.config.checks import named
 from hydra.config.load import DEFAULT
@@ -30,7 +32,7 @@ def with_setup(config: Config, folder: str) -> Config:
     if not (race.setup and _typed(config, "race.setup")):
         return config
     setup = tuple(in_folder(name, folder) for name in race.setup)
-    return dataclasses.replace(config, race=dataclasses.replace(race, setup=setup))
+    return dataclasses.replace(config, race=replace(race, setup=setup))
 
 
 def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:

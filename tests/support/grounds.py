@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hydra.adapters.contract import ConfigFolder
 from hydra.git import base_commit
 from hydra.git import patches as patch_git
@@ -61,7 +63,7 @@ class Race:
         return ground
 
     def limited(self, **values: int) -> Race:
-        return dataclasses.replace(self, limits=dataclasses.replace(self.limits, **values))
+        return dataclasses.replace(self, limits=replace(self.limits, **values))
 
 
 def race_on(root: Path, state: Path, base: str = "HEAD", allow: Sequence[str] = ()) -> Race:
