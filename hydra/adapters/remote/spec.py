@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec import Struct, convert, field, to_builtins
 
 from hydra.config.model import Remote
 
@@ -34,14 +33,9 @@ class RemoteSpec(Struct, frozen=True, kw_only=True):
 
     def dumps(self) -> bytes:
         """As JSON."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(to_builtins(self)).encode()
 
 
 def loads(text: bytes) -> RemoteSpec:
     """What `dumps` gave."""
-    document = json.loads(text)
-    options = tuple(document["remote"].pop("options"))
-    document["remote"] = Remote(**document["remote"], options=options)
-    document["argv"], document["names"] = tuple(document["argv"]), tuple(document["names"])
-    document["files"] = tuple((path, data) for path, data in document["files"])
-    return RemoteSpec(**document)
+    return convert(json.loads(text), RemoteSpec)
