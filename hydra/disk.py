@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 SHARE = 0.05
 """The part of a disk that a floor is at most: 2 GiB would be more than a small one has."""
 
 
-@dataclass(frozen=True, slots=True)
-class LowDisk:
+class LowDisk(Struct, frozen=True):
     """A disk under its floor; `free` and `floor` in bytes."""
 
     place: Path

@@ -9,8 +9,9 @@ command, stderr excerpt and recovery hint. An agent's error ends its lane, never
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar
+
+from msgspec import Struct, field
 
 EXIT_OK = 0
 EXIT_NO_USABLE_LANE = 1
@@ -105,8 +106,7 @@ class Exhausted(Refused):
     exit_code = EXIT_EXHAUSTED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """What went wrong with one agent, as data for records, tables and `--json`.
 
     `kind` is one of `KINDS`; `reason` narrows it in one lower_snake_case word (`rate_limit`,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import claude, codex, cursor, registry
 from hydra.adapters.command_line import options
@@ -33,7 +33,7 @@ def found(agent: str, flags: frozenset[str] | None = None) -> DetectResult:
 
 
 def request(**changes: object) -> SpawnRequest:
-    return replace(SpawnRequest(prompt="Fix it", worktree=WORKTREE), **changes)  # type: ignore[arg-type]
+    return replace(SpawnRequest(prompt="Fix it", worktree=WORKTREE), **changes)
 
 
 def line(agent: str, **changes: object) -> tuple[str, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.command_line import options
@@ -26,7 +26,7 @@ def line(**changes: object) -> BuiltCommand:
     result = DetectResult(adapter="pi", binary=Path("/bin/pi"), flags=flags)
     if changes.pop("newer", False):
         result = replace(result, flags=flags | {"--no-approve"})
-    request = replace(SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop")), **changes)  # type: ignore[arg-type]
+    request = replace(SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop")), **changes)
     return registry.get("pi").build_command(request, result)
 
 

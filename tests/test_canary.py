@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.checks.cross.canary import candidates, passing, with_canaries, works
 from hydra.checks.cross.record import read

@@ -5,10 +5,10 @@ The cases are data in tests/support/cheats; the table of docs/reference/compare.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,8 +141,8 @@ async def test_no_cheat_on_a_runner_of_javascript_ranks_above_the_fix(
     modules = scratch / "node_modules"  # of the same file system: a lane sees what lies here
     shutil.copytree(TOOLS / "node_modules", modules, symlinks=True)
     check = f"ln -sfn {modules} node_modules && {bare.check}"
-    shop = replace(bare, check=check)
-    cases = [replace(case, shop=shop) for case in CASES_OF_RUNNERS if case.shop is bare]
+    shop = dataclasses.replace(bare, check=check)
+    cases = [dataclasses.replace(case, shop=shop) for case in CASES_OF_RUNNERS if case.shop is bare]
     judged = await Judging(scratch, repo, shop).judge(cases)
     assert [item.case.name for item in judged if not (item.passes and _behind(item))] == []
     assert [item.case.name for item in judged if item.twin["lane"].gates] == []

@@ -6,11 +6,11 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.checks.baseline import DROPPED, base_of, newest
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, details

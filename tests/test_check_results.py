@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+import dataclasses
 
 import pytest
 from hypothesis import given
@@ -198,11 +198,11 @@ def test_a_file_that_passes_names_none_of_its_tests(
     before: tuple[int, ...], after: tuple[int, ...], fixed: bool
 ) -> None:
     """As vitest and jest print it."""
-    now = replace(
+    now = dataclasses.replace(
         quiet(0), cases=ran("up.js:p price.js:p", "text").cases, counts=ResultCounts(*after)
     )
     cases = ran("up.js::a:f up.js::b:p price.js:p", "text").cases
-    comparison = held(replace(now, cases=cases, counts=ResultCounts(*before)), now)
+    comparison = held(dataclasses.replace(now, cases=cases, counts=ResultCounts(*before)), now)
     assert comparison == (
         Comparison(fixed=("up.js::a",))
         if fixed
@@ -306,7 +306,7 @@ def test_no_id_is_in_two_lists_and_fixed_is_earned(
     comparison = compare(base, now, base_again=base_again, again=again)
     if comparison is None:
         return
-    lists = [getattr(comparison, f.name) for f in fields(comparison) if f.name != "breaks_nothing"]
+    lists = [getattr(comparison, f) for f in comparison.__struct_fields__ if f != "breaks_nothing"]
     listed = [name for names in lists for name in names]
     assert len(listed) == len(set(listed))
     for name in comparison.fixed:
@@ -341,8 +341,8 @@ def test_a_file_of_node_tests_that_fails_as_a_whole_holds_the_tests_that_are_mis
 def test_a_test_is_new_beside_skipped_ones_that_have_no_name() -> None:
     """vitest 2 counts them in its verbose report, and names those that ran."""
     base = quiet(1, skipped=2)
-    base = replace(base, cases=ran("a:p").cases, unnamed=frozenset({"skipped"}))
-    assert held(base, replace(base, cases=ran("a:p b:p").cases)).new == ("b",)
+    base = dataclasses.replace(base, cases=ran("a:p").cases, unnamed=frozenset({"skipped"}))
+    assert held(base, dataclasses.replace(base, cases=ran("a:p b:p").cases)).new == ("b",)
     assert held(quiet(1), ran("a:p b:p", "text")).new == ()
 
 

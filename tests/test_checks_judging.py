@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.checks.record import INTERNAL, CheckResult, CheckStatus, details, document, read
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.round import CheckRun

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.conformance import recorded
 from hydra.conformance.command.installed import InstalledAgent

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from hydra.checks.junit import read_junit
 from hydra.conformance.report.document import conformance_document
@@ -85,7 +85,7 @@ def test_the_document_has_every_field_and_is_json() -> None:
     assert [row["minds"] for row in data["changes"]] == [None, "the lane would be refused"]
     besides = ("kind", "schema", "counts", "folder", "compared")
     fields = {name for name in data if name not in besides}
-    assert fields - {"exit_code"} == set(Report.__dataclass_fields__)
+    assert fields - {"exit_code"} == set(Report.__struct_fields__)
 
 
 QUIET = replace(REPORT, cases=(), changes=())

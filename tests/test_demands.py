@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.checks.cross.trial import Trial
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence

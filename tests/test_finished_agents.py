@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.usage_limits import reason_by_words, resets_at

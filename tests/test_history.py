@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hydra.report.runs import RaceCost, runs_table, spending
 from hydra.report.text import width
@@ -44,7 +43,7 @@ def test_every_try_of_every_lane_counts(lanes: list[object], total: RaceCost) ->
     ],
 )
 def test_a_race_is_a_line(row: dict[str, object], end: str) -> None:
-    (_, line) = runs_table([replace(RUNS[0], size=None, **row)], width=None).splitlines()  # type: ignore[arg-type]
+    (_, line) = runs_table([replace(RUNS[0], size=None, **row)], width=None).splitlines()
     start = "20261121t203415-k3f 2 h Fix the off-by-one in pager.py"
     assert line.split() == f"{start} {end} ?".split()
 

@@ -6,10 +6,10 @@ import json
 import os
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.cli import main
 from hydra.commands import init

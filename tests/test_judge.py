@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
@@ -453,7 +454,11 @@ def test_a_test_that_is_skipped_as_it_runs_and_fails_once_it_is_put_back_is_a_ga
         replace(case, status="skipped") if case.id == "t::test_two" else case
         for case in ran.tests.cases
     )
-    skips = lane("a", replace(ran, tests=replace(ran.tests, cases=cases)), base=[BASE])
+    skips = lane(
+        "a",
+        replace(ran, tests=dataclasses.replace(ran.tests, cases=cases)),
+        base=[BASE],
+    )
     put_back = protected("a", {"t::test_one": True, "t::test_two": False}, BASE)
     lane_verdict = one(verdict(evidence([skips], [BASE], trials=(put_back,))), "a")
     assert [reason.text for reason in lane_verdict.gates] == [

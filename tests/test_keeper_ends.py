@@ -14,10 +14,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.process import child, leftovers, procfs, supervisor
 from hydra.records.request import Limits

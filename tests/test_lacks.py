@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import shlex
 import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,20 +193,20 @@ def test_of_files_with_one_name_the_one_that_is_meant_is_offered_or_all(
     top: Path, text: str, command: str, way: str
 ) -> None:
     surplus = surplus_of(top)
-    surplus = replace(surplus, ignored=(*surplus.ignored, "app/.env"))
+    surplus = dataclasses.replace(surplus, ignored=(*surplus.ignored, "app/.env"))
     assert ways(lacks(text.replace("TOP", str(top)), surplus, command=command)) == [way]
 
 
 def test_a_file_that_lanes_have_is_not_offered_for_its_variables(top: Path) -> None:
     surplus = surplus_of(top)
     text = "KeyError: 'REDIS_URL'; KeyError: 'DATABASE_URL'"
-    shown = replace(surplus, shown=("node_modules", ".env"))
+    shown = dataclasses.replace(surplus, shown=("node_modules", ".env"))
     assert ways(lacks(text, shown)) == ["--copy api/.env.test brings it"]
 
 
 def test_one_line_passes_on_all_variables(top: Path) -> None:
-    surplus = replace(surplus_of(top), passed=("KEPT_*",))
-    surplus = replace(surplus, variables=frozenset(("KEY_A", "KEY_B", "KEY_C")))
+    surplus = dataclasses.replace(surplus_of(top), passed=("KEPT_*",))
+    surplus = dataclasses.replace(surplus, variables=frozenset(("KEY_A", "KEY_B", "KEY_C")))
     (both,) = lacks("KEY_A is not set\nKEY_B is not set", surplus)
     (more,) = lacks("KEY_C is not set\nKEY_B is not set", surplus)
     line = "export HYDRA_CHECKS_ENVIRONMENT='KEPT_*,KEY_A,KEY_B"

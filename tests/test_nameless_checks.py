@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.test_files import is_support, is_tests

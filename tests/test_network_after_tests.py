@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.checks.network import lacks_network_after_tests
 from hydra.checks.record import CheckStatus

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Descriptor
 from hydra.race.outcome import AttemptEvidence, classify

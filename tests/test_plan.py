@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
@@ -179,7 +180,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
     walled = HELD._replace(promises=PROMISES)
     inputs = known(Toy("toy"), confinement=walled, race=theirs)
     checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
-    inputs = replace(inputs, config=replace(inputs.config, checks=checks))
+    inputs = replace(inputs, config=dataclasses.replace(inputs.config, checks=checks))
     plan = make(inputs)
     assert (plan.setup, plan.checks) == ((), ())
     assert [w.split(" are skipped")[0] for w in plan.warnings[1:]] == [
@@ -191,7 +192,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
         "no process that an agent starts itself outlives its lane",
     )
     assert "  not confined" in "\n".join(headlines(plan))
-    mine = replace(inputs.config, race=replace(theirs, setup_trusted=True))
+    mine = dataclasses.replace(inputs.config, race=replace(theirs, setup_trusted=True))
     assert make(replace(inputs, config=mine)).setup == ("npm ci",)
 
 

@@ -6,10 +6,10 @@ import os
 import resource
 import shutil
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.process.anew import WAITS
 from hydra.process.control import ProcessControl

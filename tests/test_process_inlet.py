@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hydra.process import stdin_queue
 from hydra.process.stdin_queue import StdinQueue

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.proofs import records

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 import trio.testing
+from msgspec.structs import replace
 
 from hydra.errors import Failure
 from hydra.race.context import AttemptControl, Emit

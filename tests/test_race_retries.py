@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from msgspec.structs import replace
 
 from hydra.errors import Failure
 from hydra.race.context import AttemptControl, Emit

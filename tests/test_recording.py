@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.proofs import records
@@ -87,7 +87,7 @@ def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Ob
         places={f"{folder}/shop": "/lane/shop", f"{folder}/home": "/home/user"},
         proves=("edit",),
     )
-    return replace(observation, **more)  # type: ignore[arg-type]
+    return replace(observation, **more)
 
 
 def files(root: Path) -> dict[str, bytes]:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters.proofs import records
 from hydra.adapters.proofs.definitions import digest
@@ -135,7 +135,7 @@ def test_what_is_no_record_is_an_error_and_no_traceback(tmp_path: Path, text: st
 @pytest.mark.parametrize("field", ["agent", "version", "hydra", "platform"])
 def test_a_name_that_leads_elsewhere_is_not_written(tmp_path: Path, field: str) -> None:
     for bad in ("../up", "a/b", "", ".hidden", "a b", "x" * 200):
-        changed = {**{f: getattr(WHOLE, f) for f in WHOLE.__slots__}, field: bad}
+        changed = {**{f: getattr(WHOLE, f) for f in WHOLE.__struct_fields__}, field: bad}
         with pytest.raises(RecordError):
             records.write(tmp_path / "2.1.330", Record(**changed))
     assert list(tmp_path.iterdir()) == []

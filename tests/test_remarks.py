@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from hydra.analysis.notices.facts import TouchedPath
 from hydra.analysis.notices.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest

@@ -7,10 +7,10 @@ import os
 import shlex
 import subprocess
 import tarfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.remote import scripts, transport

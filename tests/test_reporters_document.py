@@ -4,10 +4,10 @@ import json
 import re
 import signal
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra import errors
 from hydra.errors import AuthMissing, NoAgentReady, Refused, UsageError

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hydra.report import doctor, listing, runs, text
 from hydra.report.table import Column, StyledText, table

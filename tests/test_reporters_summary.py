@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.cli.display import lines_width
 from hydra.errors import AuthMissing, Refused

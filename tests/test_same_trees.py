@@ -4,11 +4,11 @@ runs of it contradict each other, that is said, and neither is proof."""
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.baseline import newest
 from hydra.checks.contradictions import contradicted

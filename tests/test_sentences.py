@@ -11,18 +11,19 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, note, settings
+from msgspec.structs import asdict
 
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import is_mergeable
 from hydra.ranking.verdict import rank as verdict
+from hydra.records.outcome import Patch
 from hydra.report.compare import compare_text
 from hydra.report.html.summary import lane_line, opening
 from hydra.report.markdown import comment
@@ -53,8 +54,12 @@ def document(evidence: Evidence) -> Document:
 
 def _lane(lane: LaneEvidence) -> Document:
     error = {"message": lane.ended.partition(": ")[2] or lane.ended} if lane.ended else None
-    patch = asdict(lane.patch) if lane.patch else None
+    patch = _patch(lane.patch) if lane.patch else None
     return {"lane": lane.lane, "status": lane.status, "patch": patch, "error": error}
+
+
+def _patch(patch: Patch) -> Document:
+    return {**asdict(patch), "remarks": list(map(asdict, patch.remarks))}
 
 
 def _proof(reason: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline

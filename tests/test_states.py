@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried
@@ -475,7 +476,7 @@ def quiet(passed: int, *failed: str) -> CheckResult:
     ends = result(dict.fromkeys(failed, False))
     counts, unnamed = ResultCounts(passed, len(failed), 0), frozenset[TestStatus]({"passed"})
     assert ends.tests is not None
-    tests = replace(ends.tests, counts=counts, unnamed=unnamed)
+    tests = dataclasses.replace(ends.tests, counts=counts, unnamed=unnamed)
     status = CheckStatus.FAILED if failed else CheckStatus.PASSED
     return replace(ends, tests=tests, status=status, exit_code=int(bool(failed)))
 
@@ -589,10 +590,11 @@ def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() ->
     now = result({}, status=CheckStatus.FAILED)
     assert now.tests is not None
     unnamed = frozenset[TestStatus]({"failed"})
-    none = replace(now.tests, counts=ResultCounts(0, 1, 0), unnamed=unnamed)
+    none = dataclasses.replace(now.tests, counts=ResultCounts(0, 1, 0), unnamed=unnamed)
     ended = judged(replace(now, tests=none, exit_code=3), PASSING)
     verdict = judged(
-        replace(now, tests=replace(none, counts=ResultCounts(1, 1, 0)), exit_code=3), PASSING
+        replace(now, tests=dataclasses.replace(none, counts=ResultCounts(1, 1, 0)), exit_code=3),
+        PASSING,
     )
     assert ended.state == "broken"
     assert ended.reason == "no test passes with it; on the base 1 passed"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -222,7 +222,7 @@ def cases(draw: st.DrawFn) -> Case:
             line = change(Random(draw(st.integers(0, 2**16))), line)
         documents.append(line)
     like = stream_cases.make(0, draw(st.integers(0, 500)), agent)
-    return replace(
+    return dataclasses.replace(
         like, lines=tuple(documents), line_limit=draw(st.sampled_from((80, 1_000, 1 << 22)))
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import plugins, registry
 from hydra.adapters.contract import Origin, Parser
@@ -240,7 +240,7 @@ CANNOT = {
     "renamed": ("renamed:ADAPTER", "from toy_adapter import ADAPTER", "its own key is 'toy'"),
     "odd": (
         "odd:ADAPTER",
-        "from toy_adapter import *\nfrom dataclasses import replace\nclass Odd(Toy):\n"
+        "from toy_adapter import *\nfrom msgspec.structs import replace\nclass Odd(Toy):\n"
         "    descriptor = replace(DESCRIPTOR, key='odd', environment=('*',))\n"
         "    def key(self): return 'odd'\nADAPTER = Odd()",
         "environment has '*'",
@@ -485,7 +485,7 @@ def test_a_result_that_nobody_could_show_is_the_adapters_failure(field: str, val
 )
 def test_a_descriptor_that_nobody_could_show_is_refused(field: str, value: object) -> None:
     class Odd:
-        descriptor = replace(example().adapter.descriptor, **{field: value})  # type: ignore[arg-type]
+        descriptor = replace(example().adapter.descriptor, **{field: value})
 
         def key(self) -> str:
             return "toy"

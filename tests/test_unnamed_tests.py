@@ -7,10 +7,10 @@ import re
 import shutil
 import sys
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.assertion_lines import asserts_alone

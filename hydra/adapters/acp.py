@@ -8,7 +8,9 @@ own words (session, mode, model) are chosen while it is spoken, from what the ag
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters import hermes
 from hydra.adapters.cli_agent import CliAdapter
@@ -49,8 +51,7 @@ CAPABILITIES = CapabilitySet(
 """What the protocol gives, whatever the agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcpRow:
+class AcpRow(Struct, frozen=True, kw_only=True):
     """One agent. `args` come first on its line, `environment` is set always; `proof` are options
     of its help text that are on no line: without them it is not what was tried."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.adapters import event_builders, failures
 from hydra.adapters.cli_agent import CliAdapter

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -361,8 +362,7 @@ ADAPTER = Codex()
 # ---- Codex's failures told apart by their words: its JSON carries a message and nothing else.
 
 
-@dataclass(frozen=True, slots=True)
-class CodexError:
+class CodexError(Struct, frozen=True):
     """One failure: its kind of the taxonomy, the reason, and the figures it names."""
 
     kind: str

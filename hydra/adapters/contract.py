@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from hydra.records.agent import (
     BuiltCommand,
@@ -30,8 +31,7 @@ KEY = re.compile(r"(?!\d+x)[a-z0-9][a-z0-9-]{0,39}")
 """What an agent can be called: safe as a ref and a file name, and not `2xclaude`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct, frozen=True, kw_only=True):
     """One question to a CLI: arguments after the program, and a limit in seconds, of which the time
     that it waits for a core does not count. The answer must not depend on who asks.
 
@@ -50,8 +50,7 @@ class Probe:
     settings: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenFields:
+class TokenFields(Struct, frozen=True, kw_only=True):
     """Which fields of one credentials file (a JSON object) a lane may renew in the user's own.
 
     Nothing else of the lane's file ever reaches the user's: an agent can write what runs later into
@@ -93,8 +92,7 @@ class PathTrust(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigFolder:
+class ConfigFolder(Struct, frozen=True, kw_only=True):
     """An agent's own settings folder, and how a lane gets a copy of it (decision 5).
 
     `variable` names the environment variable that moves it, "" for none; `default` is relative to
@@ -130,8 +128,7 @@ PROTOCOLS = ("stdin", "file", "argv", "acp", "http")
 as a word of its line, which every user of the machine can read; or in a conversation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descriptor:
+class Descriptor(Struct, frozen=True, kw_only=True):
     """One agent as data. `sandbox` is `hard` or `soft`; soft is marked wherever it is shown."""
 
     key: str

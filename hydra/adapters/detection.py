@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from hydra.adapters.command_line import Flag, missing, options, without_lost
 from hydra.adapters.contract import Descriptor
@@ -41,8 +42,7 @@ class AgentIdentity(NamedTuple):
     help: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeReading:
+class ProbeReading(Struct, frozen=True, kw_only=True):
     """One agent's probes, and what to read them by. `help` names the probe with the flags."""
 
     descriptor: Descriptor

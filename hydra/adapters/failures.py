@@ -7,7 +7,8 @@ of its stream was understood before; otherwise it is noise (Codex logs there all
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.adapters import event_builders
 from hydra.records.events import AgentEvent
@@ -40,8 +41,7 @@ _STOPPED = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
 _KILLED = 9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnclosedStream:
+class UnclosedStream(Struct, frozen=True, kw_only=True):
     """A stream without an ending: how its process ended and how much was understood."""
 
     label: str

@@ -14,10 +14,12 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters import event_builders
 from hydra.adapters.contract import (
@@ -213,8 +215,7 @@ class Overrun(BaseException):
     """A call took longer. No `Exception`: whoever catches everything is not to catch this."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThirdParty:
+class ThirdParty(Struct, frozen=True):
     """The adapter, marked. Its methods raise what the contract allows, and nothing else."""
 
     inner: Adapter

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import UsageError
@@ -137,8 +138,7 @@ _COUNT = re.compile(r"(?P<count>\d+)x(?P<rest>.+)", re.DOTALL)
 _ID = 40
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRequest:
+class LaneRequest(Struct, frozen=True):
     """One `-a` as it was typed."""
 
     key: str

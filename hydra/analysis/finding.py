@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Weight = Literal["gate", "suspect", "remark"]
 """`gate`: by itself it keeps a patch from being mergeable. `suspect`: it does where the base's own,
 put back, fail or cannot run. `remark`: it is told, and weighs nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """One true sentence on a patch.
 
     `kind` is one of docs/why/selection.md; `text` is a clause that stands after the lane's name

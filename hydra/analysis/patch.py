@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(Struct, frozen=True, kw_only=True):
     """One path of a patch, before and after; a rename is a deletion and an addition.
 
     Modes are git's, "" where it was, or is, not there. `old` and `new` are the texts, None where

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus, read
 from hydra.checks.round import BASE

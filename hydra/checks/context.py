@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.checks.network import may_need_host
 from hydra.checks.record import CheckResult
@@ -35,8 +37,7 @@ Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckContext:
+class CheckContext(Struct, frozen=True, kw_only=True):
     """The checks and where they run.
 
     `run_folder` is the run's, `folder` the one in it that this round writes to. `ground(label)` is

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.records.request import Check
 from hydra.workspace import reports
@@ -19,8 +20,7 @@ LARGEST = 32 * 1024 * 1024
 """Bytes of XML that are read of one check, in all its files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitRequest:
+class JUnitRequest(Struct, frozen=True, kw_only=True):
     """Where results may come to be: `file` in a folder of the ground's own, `pattern` in the tree.
 
     `before` is what fitted the pattern before the check ran. `roots` are the paths that the tree

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from hydra.checks import lack
 from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
@@ -16,7 +17,7 @@ _NETWORKS = {"private": "a network of its own", "host": "this machine's network"
 NAMED = 100
 """Ids of tests that one list in a document names; the check's own file has them all."""
 
-_CHANGES = tuple(field.name for field in fields(Comparison) if field.default == ())
+_CHANGES = tuple(name for name in Comparison.__struct_fields__ if name != "breaks_nothing")
 
 
 UNCOLLECTED = "no test ran: pytest could not load them"
@@ -40,8 +41,7 @@ class CheckStatus(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True, kw_only=True):
     """One check on one commit.
 
     `reason` says in a sentence why it did not run to its end. `exit_code` is None where it did

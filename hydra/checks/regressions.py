@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.analysis.wording import number_of
 from hydra.checks.comparison import compare, reconcile

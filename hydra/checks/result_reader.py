@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra import text
 from hydra.checks import failure_lines
@@ -120,7 +122,9 @@ def _tests(request: JUnitRequest, data: bytes) -> tuple[Tests | None, list[str]]
         remarks.append(f"it left no results at {request.pattern}")
     tests = read_text(data, roots)
     if tests is not None and tests.skipped:
-        tests = replace(tests, unserved=tuple(skipped_for_service(data)[: tests.skipped]))
+        tests = dataclasses.replace(
+            tests, unserved=tuple(skipped_for_service(data)[: tests.skipped])
+        )
     return tests, remarks
 
 

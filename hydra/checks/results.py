@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 Status = Literal["passed", "failed", "skipped"]
 
 STATUSES: tuple[Status, ...] = ("passed", "failed", "skipped")
@@ -16,8 +18,7 @@ CASES = 200_000
 """Tests of one run that are kept; what is more is counted in a remark."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestCase:
+class TestCase(Struct, frozen=True):
     """One test: its id in its tool's own words, the same from run to run, and how it ended."""
 
     __test__ = False  # pytest takes every Test... for one of its own
@@ -93,8 +94,7 @@ class Tests:
         return sum(self._counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One run's tests against the baseline's, each id in one list at most.
 
     `fixed`: failed on the base, passes now (of a file that failed as a whole: its tests run and

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell

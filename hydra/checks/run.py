@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.checks import junit_request, result_reader
 from hydra.checks.context import CheckContext, Tell
@@ -37,8 +38,7 @@ SHELL = "hydra-check"
 Keep = Callable[[CheckResult], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckJob:
+class CheckJob(Struct, frozen=True, kw_only=True):
     """One check in one opened ground. `name` is its files' name, from the round's folder."""
 
     context: CheckContext

@@ -10,10 +10,10 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.comparison import compare
 from hydra.checks.context import CheckContext

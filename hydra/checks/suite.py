@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import trio
+from msgspec.structs import replace
 
 from hydra.analysis.folder_names import CACHES
 from hydra.checks.context import CheckContext, Tell
@@ -89,7 +91,9 @@ class CheckSuite:
         """What a check comes to with the machine's network. It is in none of `results`, and its
         files are beside theirs: `adopt` takes it in."""
         context = self.context.with_host([check.name]).with_only(check)
-        suite = replace(self, context=context, subfolder=f"{self.subfolder}/host", results={})
+        suite = dataclasses.replace(
+            self, context=context, subfolder=f"{self.subfolder}/host", results={}
+        )
         await suite.run()
         return suite.results[check.name]
 

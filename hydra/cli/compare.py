@@ -80,7 +80,7 @@ def _check_outputs(options: dict[str, Any]) -> None:
 
 
 def _with_lane(request: Any, lane: str) -> Any:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(request, lanes=(*request.lanes, lane))
 

@@ -6,8 +6,9 @@ A few small files are read for it, which a race never does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import proven_capabilities, records

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import trio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra import executables, paths
 from hydra.adapters.probe import available, settings
@@ -52,8 +53,7 @@ from hydra.workspace import tree
 from hydra.workspace.dependencies import check_shared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRequest:
+class CheckRequest(Struct, frozen=True, kw_only=True):
     """What a person asks for. Without lanes: every lane that has a patch. `flags` are dotted keys
     of settings set by flags; without checks among them, the run's own are run again. Those that are
     named run in `directory`, as a race's do."""

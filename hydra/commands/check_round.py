@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import trio
+from msgspec import Struct
 
 from hydra.checks.baseline import base_of
 from hydra.checks.context import CheckContext, Tell
@@ -35,8 +35,7 @@ def silent(_lane: str, _kind: str, _data: Mapping[str, object]) -> None:
     """Tells nobody."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True, kw_only=True):
     """What came of it: by lane, and on the base. `interrupted` is a signal's number, or 0."""
 
     run: str

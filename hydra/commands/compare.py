@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra import executables
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused, UsageError
@@ -25,8 +26,7 @@ _MARK, _HEAD = b'<meta name="generator" content="hydra">', 1024
 """By which a page is known for Hydra's own, and in how many bytes from its beginning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareRequest:
+class CompareRequest(Struct, frozen=True, kw_only=True):
     """What a person asks for. `lanes` are those to be told of in full; () is all of them."""
 
     run: str = ""
@@ -35,8 +35,7 @@ class CompareRequest:
     directory: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedRun:
+class JudgedRun(Struct, frozen=True, kw_only=True):
     """A run and its verdict; ranks are those of all lanes, whichever are told of."""
 
     record: RunRecord

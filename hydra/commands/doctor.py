@@ -7,12 +7,12 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import trio
+from msgspec import Struct
 
 from hydra import __version__, executables, paths
 from hydra.adapters.contract import Adapter
@@ -34,8 +34,7 @@ from hydra.records.plan import Confinement
 from hydra.records.request import Permission
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkup:
+class Checkup(Struct, frozen=True, kw_only=True):
     """What `hydra doctor` found. Sentences are "" where all is well."""
 
     git_version: str

@@ -3,8 +3,10 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra import executables, paths
 from hydra.commands.init_trial import problems
@@ -19,8 +21,7 @@ NAME = "hydra.toml"
 _NO_SECRETS = re.compile(r"\.env.*\.(example|sample|template|dist)|\.envrc")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Initial:
+class Initial(Struct, frozen=True, kw_only=True):
     """A hydra.toml to be: where, its text, and what was guessed; of the checks those that start
     here, of the set-up what they would need. `written` says if it is there."""
 

@@ -6,10 +6,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra import executables, paths
 from hydra.analysis.notices.notice import remarks
@@ -43,8 +45,7 @@ from hydra.redaction import notice, redacted
 from hydra.report.text import quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeRequest:
+class MergeRequest(Struct, frozen=True, kw_only=True):
     """What a person asks for: a lane, or picks; neither is the top of the ranking. `commit` False
     is --no-commit, `override` why one lands that is not proved.
 
@@ -84,8 +85,7 @@ class MergeRequest:
         return "" if self.commit else " --no-commit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class Landing(Struct, frozen=True, kw_only=True):
     """What was landed, or with `dry_run` would be. `commit` "" is a landing without one.
 
     `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
 from hydra.errors import Exhausted, HydraError, LandingRefused, RecordError, Refused, UsageError
@@ -31,8 +33,7 @@ Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeSelection:
+class MergeSelection(Struct, frozen=True, kw_only=True):
     """Each lane's part, and what the verdict says of each lane that is taken whole, or whose part
     counts as the lane: for the record.
 

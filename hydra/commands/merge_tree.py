@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.analysis.made_folders import by_hand, made_folders
 from hydra.errors import LandingRefused, UsageError
@@ -22,8 +24,7 @@ from hydra.report.text import quote
 from hydra.text import join_names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComposedTree:
+class ComposedTree(Struct, frozen=True, kw_only=True):
     """A composition on its way: `tree` on `base`, `result` the same on `head`."""
 
     base: str

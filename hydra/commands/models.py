@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra import executables
 from hydra.adapters.models.catalog import Model, with_own
@@ -13,8 +14,7 @@ from hydra.adapters.probe.local_models import Server, discover
 from hydra.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelListing:
+class ModelListing(Struct, frozen=True, kw_only=True):
     """What was asked for. `choice` is what the agent would be told of the one model named; `local`
     None: nobody asked for the servers of this machine."""
 

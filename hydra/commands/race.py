@@ -7,12 +7,13 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
 import trio
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from hydra import paths
 from hydra.adapters import registry
@@ -84,8 +85,7 @@ _AT_THE_END = ("hydra.git.stranded", "hydra.race.verdict", "hydra.commands.merge
 """Modules that take the patches, rank them and show the ranking: a sixth of all that are loaded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceReport:
+class RaceReport(Struct, frozen=True, kw_only=True):
     """What came of it. `result` is None after a dry run, which gives the `view` of its lanes where
     something confines them; `hint` is of older races, or ""."""
 

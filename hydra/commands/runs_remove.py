@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.errors import Exhausted, HydraError, Refused, UsageError
 from hydra.git import patches
@@ -14,8 +15,7 @@ from hydra.records.store.files import alone
 from hydra.records.store.reader import RunRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What goes for good with one run: said first, done after.
 
     `patches` and `worktrees` are names of lanes: those that changed something (where that is not

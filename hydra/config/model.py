@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceSettings:
+class RaceSettings(Struct, frozen=True, kw_only=True):
     """`[race]`. None for `permission` and `network` means that nobody named one.
 
     `permission` None is full-auto inside Hydra's confinement and edit where there is none;
@@ -46,8 +47,7 @@ class CheckSettings(NamedTuple):
     environment: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
+class JudgeSettings(Struct, frozen=True, kw_only=True):
     """`[judge]`: what its trials may cost, and what no patch may touch."""
 
     trial_runs: int = TrialCap().runs
@@ -60,8 +60,7 @@ class JudgeSettings:
         return TrialCap(self.trial_runs, self.trial_time)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(Struct, frozen=True, kw_only=True):
     """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
     as module:NAME; `folders` are below HOME, as `~/.my-agent`."""
 
@@ -116,8 +115,7 @@ LOCAL = "local"
 """The name that stands for this machine where a remote is named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
+class Remote(Struct, frozen=True, kw_only=True):
     """`[remotes.<name>]`: where an agent can run but here, and how (docs/how-to/remote.md).
 
     `mode` is ssh (with `host`), docker (`container`, or `image`) or k8s (`pod`); paths are there.

@@ -12,7 +12,7 @@ from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
 from hydra.records.request import Budget, Effort, Permission
 
-_BUDGET = frozenset(Budget.__dataclass_fields__)
+_BUDGET = frozenset(Budget.__struct_fields__)
 
 
 def check_once(own: Layer, theirs: Layer) -> None:

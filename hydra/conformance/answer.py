@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.conformance.dialect import Dialect, ModelRequest
 from hydra.conformance.script import IN_STREAM, Meetings, ModelFault, ModelTurn, Script
@@ -18,8 +20,7 @@ _MALFORMED = b'event: message\ndata: {"type": "content_block_delta", "delta": {"
 _SIDE = ModelTurn(say="A short title", input_tokens=10, output_tokens=4)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlayedAnswer:
+class PlayedAnswer(Struct, frozen=True, kw_only=True):
     """What the server plays back.
 
     `ending` is `close` (the reply is whole), `cut` (the connection is dropped) or `hold` (it

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from hydra.conformance.script import ModelFault, ModelTurn, ScriptTool
 
 _CALL_ID = re.compile(r"hydra_?(\d+)n\d+$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """One request for a model's turn, as far as the script depends on it.
 
     `answered` is the place of the last turn whose tool results the conversation holds, -1 for

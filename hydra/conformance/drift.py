@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Adapter
@@ -33,8 +35,7 @@ _HAND = "recorded:"
 """Before the name of a stream that belongs to no live situation: another may have its name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionSide:
+class VersionSide(Struct, frozen=True, kw_only=True):
     """One version. `streams` and `proofs` are by situation; a stream may be missing (too long)."""
 
     adapter: Adapter

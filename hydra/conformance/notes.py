@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hydra.errors import ConfigError
 
@@ -20,8 +21,7 @@ HEADINGS = ("## Shape", "## Risks")
 _PRIORITY = re.compile(r"P\d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
+class Issue(Struct, frozen=True, kw_only=True):
     """An open issue of one adapter. `priority` is P0 (worst) to P9; `since` a day, `place` a link
     or a file that has more of it, or ""."""
 

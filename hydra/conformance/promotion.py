@@ -8,9 +8,10 @@ the last before the first gap. Tier 1 itself stays the owner's decision.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra.adapters import detection
 from hydra.adapters.contract import Adapter
@@ -39,8 +40,7 @@ PARSER = ("streams", "endings", "hostile")
 """The offline suite's cases by what they are about: a case is called `<group>.<name>`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """A rule or a stage. `says` is the evidence where it is met, else what is missing, in one
     sentence; `command` is what would provide it, "" where it is met."""
 
@@ -51,8 +51,7 @@ class Requirement:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promotion:
+class Promotion(Struct, frozen=True, kw_only=True):
     """One agent, held against the rules for Tier 1 and the stages of maturity.
 
     `stage` is the last one that was reached without a gap before it, 0 for none; `says` is the
@@ -74,8 +73,7 @@ class Promotion:
         return all(requirement.met for requirement in (*self.rules, *self.stages))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """All that one agent is judged by.
 
     `cases` says of each case of the offline suite whether it passed (a skipped one is not there);

@@ -17,9 +17,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra import paths
 from hydra.errors import EXIT_TERMINATED, HydraError, Refused
@@ -42,8 +43,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 _no_more = threading.Event()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceOrder:
+class RaceOrder(Struct, frozen=True, kw_only=True):
     """One race to be run. `options` are further words of `hydra race`; `environ` goes to it whole.
 
     `interrupt` sends `signal` once `when` is true of an event (`hydra race --events`, as a
@@ -59,8 +59,7 @@ class RaceOrder:
     longest: float = LONGEST
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceOutcome:
+class RaceOutcome(Struct, frozen=True, kw_only=True):
     """What came of it: the exit code, every event, the result (None where it never began)."""
 
     exit_code: int

@@ -21,9 +21,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.adapters.contract import Adapter, Probe
 from hydra.adapters.detection import order
@@ -36,8 +37,7 @@ from hydra.records.outcome import ExitStatus
 _GOOD = ("", "ok", "key", "in")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stream:
+class Stream(Struct, frozen=True, kw_only=True):
     """One recorded run: what the CLI wrote, and how it ended.
 
     `expected` are the events it gives, as documents, or None where nobody has said. `files` are

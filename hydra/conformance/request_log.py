@@ -6,15 +6,15 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SCRUBBED = "[scrubbed]"
 _SECRET_NAME = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 _NOT_SECRET = frozenset({"sec-websocket-key"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedRequest:
+class LoggedRequest(Struct, frozen=True, kw_only=True):
     """One request as it is kept. `answer` is the label of what was played back, `place` its turn.
 
     `headers` has names in lower case; a secret's value reads `[scrubbed]`, which still shows that

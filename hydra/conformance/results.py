@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 
 class CaseVerdict(StrEnum):
@@ -15,8 +16,7 @@ class CaseVerdict(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """One thing that was tried on one agent.
 
     `suite` is `contract` (the adapter by itself) or `live` (the installed CLI).
@@ -35,8 +35,7 @@ class Case:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionChange:
+class VersionChange(Struct, frozen=True, kw_only=True):
     """One thing that two versions of a CLI have differently, in one sentence.
 
     `what` is help, event, field or outcome; `how` appeared, vanished or changed; `minds` says what
@@ -53,8 +52,7 @@ class VersionChange:
     minds: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class Network(Struct, frozen=True, kw_only=True):
     """What left, or tried to leave, the machine during a live run.
 
     `watched` is False where it could not be seen, `reason` then says why. `tried` are the names
@@ -72,8 +70,7 @@ class Network:
         return bool(self.packets or self.tried)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """One call of `hydra conformance`. `started` is UTC seconds since 1970."""
 
     hydra: str

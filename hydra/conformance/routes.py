@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.conformance.anthropic_messages import AnthropicMessages
 from hydra.conformance.chat_completions import ChatCompletions
@@ -30,8 +31,7 @@ _VERSION = re.compile(r"^(/v1(?:beta|alpha)?)(?=/)")
 _METHOD = re.compile(r"^/models/([^/]+):(\w+)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """A path, read. `path` is without the agent and the version. `agent` is "" for no dialect.
 
     `counts` asks how many tokens a request has. `given` is what the path says of the request

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.errors import ConfigError
 
@@ -42,8 +45,7 @@ IN_STREAM = frozenset({"stall", "drop", "garbage", "malformed", "error_event"})
 """The faults that strike halfway through a turn's reply, so that the turn may say something."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptTool:
+class ScriptTool(Struct, frozen=True, kw_only=True):
     """One tool use in neutral words. `agent` limits it to one agent, "" is every agent."""
 
     kind: str
@@ -54,8 +56,7 @@ class ScriptTool:
         return str(self.arguments[name])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFault:
+class ModelFault(Struct, frozen=True, kw_only=True):
     """One of `FAULTS`. `times` is how often a conversation meets it before it passes; 0: always."""
 
     kind: str
@@ -66,8 +67,7 @@ class ModelFault:
     times: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTurn:
+class ModelTurn(Struct, frozen=True, kw_only=True):
     """What the model gives back to one request. Tokens are what the usage report claims.
 
     `repeat` says it so many times over, for a reply that is large.
@@ -89,8 +89,7 @@ class ModelTurn:
         return not (self.say or self.think or self.tools)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class Script(Struct, frozen=True, kw_only=True):
     """A named situation: the turns in the order a conversation meets them."""
 
     name: str
@@ -169,7 +168,7 @@ def parse(name: str, data: Mapping[str, Any]) -> Script:
 
 def _turn(data: Mapping[str, Any], where: str) -> ModelTurn:
     fields = {key: data[key] for key in data if key not in ("tool", "fault")}
-    _known_keys(fields, set(ModelTurn.__dataclass_fields__) - {"tools", "fault"}, where)
+    _known_keys(fields, set(ModelTurn.__struct_fields__) - {"tools", "fault"}, where)
     tools = tuple(_tool(item, where) for item in data.get("tool", ()))
     fault = _fault(data["fault"], where) if "fault" in data else None
     turn = ModelTurn(**fields, tools=tools, fault=fault)
@@ -192,7 +191,7 @@ def _tool(data: Mapping[str, Any], where: str) -> ScriptTool:
 
 
 def _fault(data: Mapping[str, Any], where: str) -> ModelFault:
-    _known_keys(data, set(ModelFault.__dataclass_fields__), f"{where}: fault")
+    _known_keys(data, set(ModelFault.__struct_fields__), f"{where}: fault")
     if data.get("kind") not in FAULTS:
         raise ConfigError(f"{where}: no fault {data.get('kind')!r}; known: {', '.join(FAULTS)}")
     return ModelFault(**data)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.contents import FILE_BYTES
 from hydra.git.diff import TreeChange, read_change
@@ -19,8 +20,7 @@ MOST_PATHS = 1_000
 """Paths whose lines are read; of more, those that the newest commits changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """One commit, held against its first parent."""
 
     oid: str
@@ -29,8 +29,7 @@ class Commit:
     changes: tuple[TreeChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedLines:
+class ChangedLines(Struct, frozen=True):
     """Lines that follow one another and were changed. Places are lines from 0 on, before and
     after; of lines that were only added, or only removed, the one that they stood before."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_raw
 from hydra.git.patches import Stat, count, numstat
@@ -18,8 +19,7 @@ ALL_BYTES = 256 * 1024**2
 """Bytes read of all patches together; what comes after is not read."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileCount:
+class FileCount(Struct, frozen=True):
     """One path that a patch changes. `added` and `deleted` are None for a binary file.
 
     `old` and `new` are the contents, None where there is none or where it was not read.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from hydra.git.runner import run, split
 
@@ -19,16 +20,14 @@ EMPTY_TREE = {
 """The empty tree, by the length of an object's name."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True, order=True):
     """One path's place in a tree or an index: its mode and its object's name."""
 
     mode: str
     oid: str
 
 
-@dataclass(frozen=True, slots=True)
-class TreeChange:
+class TreeChange(Struct, frozen=True):
     """One path. `old` None: it is new; `new` None: it goes."""
 
     path: bytes

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from hydra.git.bare_repo import borrow_objects
 from hydra.git.tips import small
 from hydra.git.tree_scan import Survey, open_below, open_folder
@@ -34,8 +36,7 @@ _FOLDERS = 50_000
 """Folders of a lane in which a repository is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class MountedTree:
+class MountedTree(Struct, frozen=True):
     """A lane's tree that its commands have at another path, and write that into what git keeps.
 
     It lies at `tree`; `place` is where they have it, the same where nothing is mounted.

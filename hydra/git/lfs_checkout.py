@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra.git import lfs
 from hydra.git.attributes import LFS, Settings
@@ -21,8 +22,7 @@ _SKIP = " --skip"
 """As `git lfs install --skip-smudge` has it: a checkout takes nothing of what is here either."""
 
 
-@dataclass(frozen=True, slots=True)
-class LfsFiles:
+class LfsFiles(Struct, frozen=True):
     """The LFS files of one checkout: `pointers` by path, `present` those whose content is here, and
     `driver` what is set for git-lfs while it fills them in."""
 

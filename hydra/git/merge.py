@@ -7,8 +7,9 @@ switches them off (patches.create); git's own text merge is what remains.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.errors import Refused
 from hydra.git.patches import WHO
@@ -20,8 +21,7 @@ _RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"
 _MARKERS = re.compile(rb"^(<{7}|={7}|>{7})(?: .*)?$", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """One path both sides changed. `lines` are the first and last of each place, in the merged
     text; () where it is no matter of lines. `reason` is git's own word: `contents`,
     `modify/delete`, `rename/delete`, `binary` ...; `modes` where only these differ."""
@@ -31,8 +31,7 @@ class Conflict:
     lines: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MergeResult:
+class MergeResult(Struct, frozen=True):
     """The tree that came of it; with conflicts, it holds their markers and is not for use."""
 
     tree: str

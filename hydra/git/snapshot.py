@@ -17,8 +17,12 @@ import stat
 import time
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.git.diff import EMPTY_TREE, TreeChange
 from hydra.git.forced_files import forced, sparse
@@ -37,8 +41,7 @@ TIME_LIMIT = 600.0
 """Seconds for one collection, all told; 200,000 files need far less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """A tree in patches.git. `incomplete` says why something may be missing ("" when whole).
 
     `left_behind` counts the files that the limits keep out: they are in the worktree alone.
@@ -52,7 +55,7 @@ class Snapshot:
     incomplete: str = ""
     notes: tuple[str, ...] = ()
     left_behind: int = 0
-    staged: Mapping[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
+    staged: Mapping[Path, tuple[TreeChange, ...]] = msgspec.field(default_factory=dict)
     repositories: tuple[tuple[bytes, tuple[str, ...]], ...] = ()
     submodules: tuple[SubmoduleWork, ...] = ()
 

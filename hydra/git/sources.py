@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.diff import TreeChange, read_raw
 from hydra.git.lane_folder import LaneFolder, MountedTree
@@ -33,8 +34,7 @@ _INDEX = ("diff-index", "--cached", "-z", "--raw", "--no-renames", "--no-abbrev"
 _TREES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRepository:
+class LaneRepository(Struct, frozen=True):
     """A repository that the agent could write to. `admin` is where the HEAD of its worktree lies,
     `objects` the name by which git is to have its objects (`LaneFolder.objects`).
 
@@ -56,8 +56,7 @@ class LaneRepository:
     closed: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SubmoduleWork:
+class SubmoduleWork(Struct, frozen=True):
     """`tree` is what the files of the submodule at `path` are, as against its commit `recorded`."""
 
     path: bytes

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.diff import MODULE, TreeEntry
 from hydra.git.index import draft
@@ -24,8 +25,7 @@ FLAGS = ("skip-worktree", "assume-unchanged")
 """What keeps git from looking at a path; writing its entry anew takes them off."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(Struct, frozen=True):
     """One path in an index. `stage` is over 0 in a conflict; `skipped` is git's skip-worktree,
     `assumed` its assume-unchanged."""
 
@@ -47,8 +47,7 @@ class IndexEntry:
         return tuple(flag for flag, is_set in zip(FLAGS, set_, strict=True) if is_set)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkTree:
+class WorkTree(Struct, frozen=True):
     """A work tree as git sees it through the patches' own gitdir, with an index of Hydra's."""
 
     patches: Path

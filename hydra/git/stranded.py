@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, links_in, tree_with
 from hydra.git.lane_folder import LaneFolder
@@ -35,8 +36,7 @@ _GONE = "its agent took its git repository away: commits and stashes that it mad
 _UNSEEN = "its agent took its git repository away, and not all folders could be searched for it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneSources:
+class LaneSources(Struct, frozen=True, kw_only=True):
     """Where an agent has worked, and what was taken of it.
 
     `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are the lane's own repositories,

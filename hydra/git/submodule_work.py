@@ -5,10 +5,10 @@ A submodule's files cannot land as files: the user has a repository of its own i
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import stat
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
@@ -93,7 +93,9 @@ def _works(session: SnapshotSession, path: bytes, oid: str) -> Iterator[Submodul
         session.left_behind += 1
         session.notes.append(f"changes in the submodule {shown(path)} stay in the worktree")
         return
-    own = replace(session, index=session.index.with_name("submodule"), near=source.objects)
+    own = dataclasses.replace(
+        session, index=session.index.with_name("submodule"), near=source.objects
+    )
     own.index.unlink(missing_ok=True)
     prefix = b"--prefix=" + path + b"/"
     own.git("read-tree", prefix, oid)

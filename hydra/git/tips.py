@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from hydra.containment import read_regular
 
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -41,8 +43,7 @@ _ALL_BYTES = 256 * 1024 * 1024
 nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tips:
+class Tips(Struct, frozen=True):
     """`refs` by name, each with what it names; `head` and `branch` of its worktree ("" where there
     is none, or where it is detached); `commits` are what reflogs and what is under way name, and
     `whole` says whether all of those were read."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.attributes import Settings
 from hydra.git.repository import Repository
@@ -27,8 +28,7 @@ _SIGNED = re.compile(r"([\w+.-]+://)([^/?#\s]*)@")
 _QUERY = re.compile(r"(https?://[^\s?#]*)[?#]\S*")
 
 
-@dataclass(frozen=True, slots=True)
-class UserRefs:
+class UserRefs(Struct, frozen=True):
     """`packed` are lines for a packed-refs file, `links` refs that are another name of one."""
 
     packed: bytes

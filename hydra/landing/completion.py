@@ -10,9 +10,10 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hydra.errors import Exhausted, HydraError, LandingRefused
 from hydra.git.index import clear_drafts
@@ -42,8 +43,7 @@ _SHOWN = 3
 """Files that are named in a sentence; with more, the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class LandingEnd:
+class LandingEnd(Struct, frozen=True):
     """What became of a landing that was killed, and what of the user's is kept besides.
 
     `gone`: the tree it was in was removed since; `files` were under way there.

@@ -7,9 +7,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.errors import LandingRefused
 from hydra.git.diff import changes
@@ -20,8 +21,7 @@ _SHOWN = 20
 _SMALLER = "leave one of the two out, or pick smaller parts: `hydra diff LANE --hunks`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanePart:
+class LanePart(Struct, frozen=True, kw_only=True):
     """One lane's part of a composition: `tree` is the base with what was picked of its patch, which
     is `commit`."""
 

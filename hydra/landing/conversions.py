@@ -8,7 +8,8 @@ that goes are in no object, and an undo has to bring them back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.git.runner import join, split
 from hydra.git.status import WorkTree
@@ -19,8 +20,7 @@ _UNSET = (None, "unset")
 _OFF = ("false", "no", "off", "0", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Conversions:
+class Conversions(Struct, frozen=True):
     """What git does to contents in one repository: its settings, and each path's attributes."""
 
     is_text: bool = False

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.git.diff import TreeChange, changes
 from hydra.git.runner import run
@@ -30,8 +31,7 @@ _HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _SECTION = re.compile(rb"^diff --git ", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Lines `old` from line `start` on (the first is 0) become `new`; each with its line end."""
 
     start: int
@@ -39,8 +39,7 @@ class Edit:
     new: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """One piece of a patch. `kind` is `lines`, `mode` or `whole`; `head` is git's `@@` line or what
     becomes of the file; `body` the lines as a diff shows them."""
 

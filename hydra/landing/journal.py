@@ -13,10 +13,12 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from hydra.errors import RecordError
 from hydra.git.diff import TreeChange
@@ -56,8 +58,7 @@ class FileMove(NamedTuple):
     fresh_digest: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class Journal(Struct, frozen=True, kw_only=True):
     """One landing (or the undoing of one). `document` is its record, written when it stands.
 
     `process` is its Hydra, `owner` the mark by which that one's children are found.
@@ -161,7 +162,7 @@ def _locked(lock: int) -> bool:
 
 
 def _plain(journal: Journal) -> dict[str, Any]:
-    document = {part.name: getattr(journal, part.name) for part in fields(journal)}
+    document = asdict(journal)
     document["shifts"] = [
         (move.number, os.fsdecode(move.path), *move[2:]) for move in journal.shifts
     ]
@@ -196,8 +197,7 @@ def _damaged(path: Path, damage: Exception) -> RecordError:
 # ---- What a landing is asked to do to the user's tree and branch.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LandingOrder:
+class LandingOrder(Struct, frozen=True, kw_only=True):
     """One move of the user's tree. `changes` lead from what stands there to what shall.
 
     `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from hydra.errors import UsageError
 from hydra.git.diff import TreeChange, TreeEntry, changes, read_blob, renames, tree_with, write_blob
 from hydra.landing.compose import LanePart
@@ -17,8 +19,7 @@ from hydra.landing.hunks import Edit, Hunk, apply, hunks
 _NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """One `--pick LANE:PATH` (from the repository's top, "" is all of it) or `--hunk LANE:ID`.
 
     `other` is what the path would be, had it been typed at the top; "" where it can only be meant

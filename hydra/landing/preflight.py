@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from hydra.errors import LandingRefused
 from hydra.git.background import Later
 from hydra.git.diff import TreeChange, TreeEntry
@@ -33,8 +35,7 @@ _MOVE_IT = (
 _PICK = "no git would check such a path out; take what else the patch has: --pick LANE:PATH"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One path's way from `old` to `new`.
 
     `gives`: a file comes; not for a submodule, nor where a sparse checkout leaves the path out.

@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.landing.journal import MOVING, FileMove, Journal
 from hydra.landing.swap import FileMark, free, give_back, put
 
 
-@dataclass(frozen=True, slots=True)
-class Unsure:
+class Unsure(Struct, frozen=True):
     """One path that somebody changed since; `old_file` is where its old one lies, if it had one."""
 
     name: str

@@ -11,9 +11,11 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from hydra.landing.journal import FileMove, Journal, LandingStore, is_folder
 from hydra.landing.preflight import files_below
@@ -38,8 +40,7 @@ _LATE_AFTER = 3600.0
 """Seconds after which nobody writes any more into a file of which the kernel does not say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SalvagedFile:
+class SalvagedFile(Struct, frozen=True, kw_only=True):
     """A file that was taken out of its place and is not removed: `path` in the tree, `file` where
     it lies now, and why. `mark` and `digest` are what it was when it was looked at last."""
 

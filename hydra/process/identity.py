@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from hydra.process import procfs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessIdentity:
+class ProcessIdentity(Struct, frozen=True, kw_only=True):
     """One process of one machine's one boot. Empty fields: this system cannot tell.
 
     `start` is in clock ticks since the boot, `namespace` the PID namespace that the pid is of.

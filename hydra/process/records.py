@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from hydra.errors import STDERR_EXCERPT
 from hydra.records.outcome import ExitStatus
@@ -20,8 +21,7 @@ def plain(argv: tuple[str, ...]) -> tuple[str, ...]:
     return argv
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessSpec:
+class ProcessSpec(Struct, frozen=True, kw_only=True):
     """One agent to run. `env` is its whole environment.
 
     `stdin` is what descriptor 0 holds, sealed. Hydra's own stdin is never
@@ -36,8 +36,7 @@ class ProcessSpec:
     pid_namespace: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something to tell while an agent runs.
 
     started  {pid, keeper, mark}         pids as Hydra sees them (pid None: it ended too soon to

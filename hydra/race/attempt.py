@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import trio
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Talker
 from hydra.errors import STDERR_EXCERPT, Failure, HydraError

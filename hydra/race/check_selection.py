@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from hydra.config.check_names import in_folder, split_folder
 from hydra.config.checks import named
@@ -21,7 +23,7 @@ def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -
     """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
     checks."""
     checks = config.checks._replace(**_checks(config, top, folder, none))
-    return replace(with_setup(config, folder), checks=checks)
+    return dataclasses.replace(with_setup(config, folder), checks=checks)
 
 
 def with_setup(config: Config, folder: str) -> Config:
@@ -30,7 +32,7 @@ def with_setup(config: Config, folder: str) -> Config:
     if not (race.setup and _typed(config, "race.setup")):
         return config
     setup = tuple(in_folder(name, folder) for name in race.setup)
-    return replace(config, race=replace(race, setup=setup))
+    return dataclasses.replace(config, race=replace(race, setup=setup))
 
 
 def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:

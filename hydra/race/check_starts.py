@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
+from msgspec.structs import replace
 
 from hydra.config.checks import named
 from hydra.errors import Refused

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
 _log = get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckEnvironment:
+class CheckEnvironment(Struct, frozen=True, kw_only=True):
     """Where the checks of a run are run. `extra` are the variables that the user's settings name
     for them, `view` gives what they see of this machine, `dependencies` what of the checkout, and
     `surplus` what they do not."""

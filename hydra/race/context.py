@@ -7,12 +7,14 @@ import os
 import secrets as keys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
 from typing import Protocol
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra import executables
 from hydra.adapters.config_dirs import folders_of, further, place_of
@@ -65,8 +67,7 @@ class Emit(Protocol):
         """One event. One that is not recorded counts for the lane's budget all the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptContext:
+class AttemptContext(Struct, frozen=True, kw_only=True):
     """All that one attempt works with; a `ContextFactory` puts it together."""
 
     run: str
@@ -195,8 +196,7 @@ _NOWHERE = Confinement(kind="none", reason="its agent runs elsewhere")
 """Of the carrier: it needs the user's keys and sockets, and runs nothing of a lane's here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextFactory:
+class ContextFactory(Struct, frozen=True, kw_only=True):
     """Where contexts are made: everything the lanes of one race have in common."""
 
     repository: Repository

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import trio
+from msgspec import Struct
 
 from hydra.checks.collected import collected, patch_files
 from hydra.checks.context import CheckContext, Tell
@@ -17,8 +17,7 @@ from hydra.ranking.settled import settled
 from hydra.records.request import TrialCap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossTestInputs:
+class CrossTestInputs(Struct, frozen=True, kw_only=True):
     """What is to be tried: the base, and each lane's commit and results."""
 
     context: CheckContext

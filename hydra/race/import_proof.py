@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import trio
+from msgspec.structs import replace
 
 from hydra import executables
 from hydra.checks.context import CheckContext

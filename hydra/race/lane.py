@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 import trio
+from msgspec.structs import replace
 
 from hydra.log import get_logger
 from hydra.race.answers import answers

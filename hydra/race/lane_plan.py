@@ -6,8 +6,10 @@ What keeps a lane from starting is kept in its plan, so that the others race wit
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
@@ -23,8 +25,7 @@ from hydra.records.request import Budget, Effort, Lane, Permission, Task
 from hydra.workspace.names import LANE_HOME, worktree_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanInputs:
+class PlanInputs(Struct, frozen=True, kw_only=True):
     """What is known before a plan is made."""
 
     run: str
@@ -240,8 +241,7 @@ _NO_PROFILE = Profile(agent="")
 _GRANTS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UNRESTRICTED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneOptions:
+class LaneOptions(Struct, frozen=True, kw_only=True):
     """One lane's wishes. `permission` None: nobody named one. `effort_at` and `tier_at` say where
     those two were written: `@high`, `--effort`, `[profiles.reviewer]`; "" for nowhere."""
 
@@ -312,7 +312,7 @@ def _lower(race: Permission | None, profile: Permission | None) -> Permission | 
 def smaller(budget: Budget, other: Budget) -> Budget:
     """The smaller of each part."""
     documents = {}
-    for part in fields(Budget):
-        items = [v for b in (budget, other) if (v := getattr(b, part.name)) is not None]
-        documents[part.name] = min(items, default=None)
+    for part in Budget.__struct_fields__:
+        items = [v for b in (budget, other) if (v := getattr(b, part)) is not None]
+        documents[part] = min(items, default=None)
     return Budget(**documents)

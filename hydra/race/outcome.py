@@ -8,7 +8,8 @@ anything the agent said on its way out, and what it had said before that it was 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.event_builders import NO_REASON
@@ -27,8 +28,7 @@ from hydra.shortage import shortage
 from hydra.text import join_names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptEvidence:
+class AttemptEvidence(Struct, frozen=True, kw_only=True):
     """All that is known when an attempt has ended."""
 
     run: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.errors import NOT_INSTALLED, Failure, NoAgentReady, Refused

@@ -6,30 +6,29 @@ No I/O, no clock.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status
 from hydra.records.request import RETRY_REASONS, Budget, Retry
 
 
-@dataclass(frozen=True, slots=True)
-class StopAll:
+class StopAll(Struct, frozen=True):
     """End every lane by the ladder; graces in seconds (INT, TERM), None for the race's own."""
 
     reason: str
     graces: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KillAll:
+class KillAll(Struct, frozen=True):
     """End every lane at once and take no patches: recovery does that later."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class StopLane:
+class StopLane(Struct, frozen=True):
     """End one lane by the ladder: its agent said something that makes waiting useless."""
 
     lane: str
@@ -43,8 +42,7 @@ HURRIED = (2.0, 2.0)
 when a disk is at its floor: until they end, the agents go on filling it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyState:
+class PolicyState(Struct, frozen=True):
     """What decisions rest on: how often the race was interrupted, what lanes have used up."""
 
     interrupts: int = 0
@@ -102,8 +100,7 @@ TURNS, COST, TOOL_CALLS = "budget_turns", "budget_cost", "budget_tool_calls"
 _SPOKEN = ("message", "tool_call")
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetUsage:
+class BudgetUsage(Struct, frozen=True):
     """One attempt's. A turn lasts from the model's first word until a tool has answered."""
 
     turns: int = 0

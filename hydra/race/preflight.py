@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra import executables, paths
 from hydra.adapters import registry
@@ -43,8 +44,7 @@ def silent(_text: str) -> None:
     """Tells nobody."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceRequest:
+class RaceRequest(Struct, frozen=True, kw_only=True):
     """What a person, or a program, asks for. `flags` are dotted config keys set by flags; `tell` is
     told what is waited for before the race begins."""
 
@@ -58,8 +58,7 @@ class RaceRequest:
     tell: Callable[[str], None] = silent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceInputs:
+class RaceInputs(Struct, frozen=True, kw_only=True):
     """What was read before the first probe."""
 
     request: RaceRequest

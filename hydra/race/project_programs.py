@@ -7,8 +7,9 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.config.check_names import in_folder, split_folder, words_of
 from hydra.race.guesses.python import ENVIRONMENTS

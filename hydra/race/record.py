@@ -7,8 +7,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra import __version__, paths
 from hydra.errors import Refused

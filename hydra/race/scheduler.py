@@ -7,10 +7,11 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import trio
+from msgspec.structs import replace
 
 from hydra.disk import LowDisk
 from hydra.log import bind, get_logger

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec.structs import replace
 
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
@@ -288,7 +289,7 @@ def _ended(document: Document, status: str) -> str:
 
 
 def _usage(document: Document) -> Usage:
-    return Usage(**{name.name: document.get(name.name) for name in fields(Usage)})
+    return Usage(**{name: document.get(name) for name in Usage.__struct_fields__})
 
 
 def _patch(value: object) -> Patch | None:

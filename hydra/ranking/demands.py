@@ -8,7 +8,8 @@ the other patches that do the task do not speak for the base's version (docs/why
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
@@ -19,8 +20,7 @@ from hydra.ranking.model import CrossTest, Reason
 from hydra.ranking.results import LaneResults
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """Of one lane. `tests` are the base's that do not speak against it, each with the lanes that
     ask the same of it by what their code does; `alone` those of them in which they are too few,
     `looser` those that it need not have changed for what it asks now, `outdated` those of which it
@@ -67,8 +67,7 @@ def _asks_more(row: CrossTest) -> bool:
     return row.base == "failed" and row.says != "flaky"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
+class Demands(Struct, frozen=True, kw_only=True):
     """All lanes' demands, held against each other.
 
     `witnesses` do the task as far as was tried and nothing speaks against them but what they ask

@@ -6,8 +6,9 @@ docs/reference/json.md has every field. Every field is always there; what is unk
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange

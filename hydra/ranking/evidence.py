@@ -6,7 +6,8 @@ Whoever gathers it reads files and git; whoever judges it reads this alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried, Trial
@@ -15,8 +16,7 @@ from hydra.git.commits import Hunks
 from hydra.records.outcome import Patch, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneEvidence:
+class LaneEvidence(Struct, frozen=True, kw_only=True):
     """One lane: how it ended, its patch, and its checks, held against the base's.
 
     `ended` is "" where it completed and its checks could run, else why not in a clause; `tree`
@@ -39,8 +39,7 @@ class LaneEvidence:
     """The base's results on the grounds of its own; None: the run's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewTest:
+class ReviewTest(Struct, frozen=True, kw_only=True):
     """A test that an agent was asked for, since it would tell patches apart, and that does so.
 
     `ends` holds by lane whether it passes; a lane that it was not tried on is not there. `file` is
@@ -55,16 +54,14 @@ class ReviewTest:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What a reviewer (a model) says of the patches. It never changes a rank."""
 
     reviewer: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierCommit:
+class EarlierCommit(Struct, frozen=True):
     """A commit of the base's history, and what it changed, without its texts."""
 
     oid: str
@@ -72,8 +69,7 @@ class EarlierCommit:
     files: tuple[FileChange, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """All of one run. `protected` are the paths that no patch may touch, as hydra.toml names them:
     a file, a folder, or a pattern of git's wildmatch. `tests` are texts of the base's tests by
     path, as many as were read; `paths` those of all the base's files; `history` its last commits,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.inline_tests import gone, inline_changed

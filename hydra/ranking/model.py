@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sized
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from hydra.analysis.equivalence.model import Group, Shared
 
@@ -15,8 +16,7 @@ worse, as a test that passed on the base. `held_back`: something else speaks aga
 that it weakens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class Reason(Struct, frozen=True, kw_only=True):
     """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
     agreement, build, lint, scope, risk or unknown. `file` is where its numbers
     stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
@@ -34,8 +34,7 @@ Proof = Literal["tests", "checks", "new", ""]
 or `new` tests; "" where nothing does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WinnerConfidence:
+class WinnerConfidence(Struct, frozen=True, kw_only=True):
     """How often a winner like this one was right, in the measured pools (docs/why/selection.md).
 
     `share` is from 0 to 1, None where nothing was measured for such a case; `word` is high, fair,
@@ -50,8 +49,7 @@ class WinnerConfidence:
     proof: Proof = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneVerdict:
+class LaneVerdict(Struct, frozen=True, kw_only=True):
     """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
 
     None as a rank: there is no patch to rank. `state` is what it is, and `reason` why, in one
@@ -94,8 +92,7 @@ ASKED_OF = "asked of "
 has a blank."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossTest:
+class CrossTest(Struct, frozen=True, kw_only=True):
     """One new test of one lane, and how it ended on each lane's patch and on the base; `changed`:
     a test of the base's, which fails there by this lane's version of it.
 
@@ -120,8 +117,7 @@ class CrossTest:
         return self.author.startswith(ASKED_OF)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """One run's. `lanes` stand in the order of their ranks, those without a patch last.
 
     `top` is the one lane to land, "" on a tie or where none is proved (where no check ran, it is

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
@@ -24,8 +25,7 @@ RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
 _CANNOT = (CheckStatus.NO_TESTS, CheckStatus.TIMED_OUT, CheckStatus.PROGRAM_MISSING)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PutBack:
+class PutBack(Struct, frozen=True, kw_only=True):
     """The base's own tests on one lane's patch.
 
     `fails` are ids that fail so and do not fail with the lane's own version of the tests, by
@@ -50,8 +50,7 @@ class PutBack:
         return self.is_known and not self.fails and not self.stopped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneResults:
+class LaneResults(Struct, frozen=True, kw_only=True):
     """One lane's. None is unknown.
 
     `fixed`, `failing` and `gone` are tests that failed on the base, by what became of them: one

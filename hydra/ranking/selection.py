@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, fsum, lgamma, log
+
+from msgspec import Struct
 
 CAP = 12
 """How many tests of one author are counted: so many that end alike, and so many in all."""
@@ -48,8 +49,7 @@ _UNKNOWN_TRUE, _UNKNOWN_PASSES, _UNKNOWN_LUCK = 0.7, 0.6, 0.02
 """The same rates, fixed, for a test that was not tried on those who are taken to be right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """One test and how it ended on each candidate: True, False, or None where it is not known.
 
     `author` is the index of the candidate that brought it, None where nobody knows; `count` says
@@ -64,8 +64,7 @@ class Test:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """Tests of one author that end alike, and what they weigh together."""
 
     author: int | None

@@ -6,7 +6,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.made_folders import by_hand, made_folders
@@ -36,8 +37,7 @@ def untested_places(evidence: Evidence) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MadeFolder:
+class MadeFolder(Struct, frozen=True):
     """A folder that a patch adds and a build may have left (`coverage/`), how many files of it are
     such, and which are of a kind that people write."""
 

@@ -12,6 +12,8 @@ from itertools import accumulate
 from operator import attrgetter
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
@@ -56,8 +58,7 @@ def _findings(comparison: _Comparison) -> Iterator[Finding]:
         yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Back:
+class _Back(Struct, frozen=True):
     """What is taken back of a commit in one file: by these hunks of the patch, or, without any, by
     all that it does to the file."""
 

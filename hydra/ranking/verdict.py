@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.analysis.equivalence.groups import groups
 from hydra.analysis.equivalence.model import Group, Shared
@@ -79,8 +81,7 @@ def rank(evidence: Evidence) -> Verdict:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RankingState:
+class _RankingState(Struct, frozen=True, kw_only=True):
     """All that is worked out once, and read from many sides. `chances` is empty where no test
     tells the lanes apart."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.errors import Failure
 from hydra.records.request import Budget, Effort, Permission
@@ -60,8 +62,7 @@ CAPABILITIES = (
 """The seed's CapabilitySet, by name (seed 004, section 3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
+class Capability(Struct, frozen=True):
     """One thing a CLI can do, how sure that is, and the CLI version in which it was seen.
 
     `present` is None where nothing here has told it: the CLI is not here, or did not answer.
@@ -73,8 +74,7 @@ class Capability:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilitySet:
+class CapabilitySet(Struct, frozen=True):
     """The seed's seven capabilities of one agent, as found on this machine."""
 
     json_stream: Capability = Capability(False)
@@ -108,8 +108,7 @@ def has_run(exit_code: int | None) -> bool:
     return exit_code is not None and exit_code >= 0 and exit_code not in _CANNOT_EXECUTE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeOutput:
+class ProbeOutput(Struct, frozen=True, kw_only=True):
     """What one probe of a CLI gave. `exit_code` is None when it did not end by itself."""
 
     name: str
@@ -137,8 +136,7 @@ class ProbeOutput:
         return f"ended with exit {self.exit_code}", "probe_failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectResult:
+class DetectResult(Struct, frozen=True, kw_only=True):
     """One agent as it was found on this machine: the adapter's pure reading of its probes.
 
     `error` is set when the agent cannot race; `warnings` are sentences for a person. `flags` are
@@ -161,8 +159,7 @@ class DetectResult:
         return self.error is None and self.binary is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpawnRequest:
+class SpawnRequest(Struct, frozen=True, kw_only=True):
     """What a lane wants of its agent; an adapter turns it into a `BuiltCommand`.
 
     `confined`: Hydra's own confinement holds around the command; `masked`: it hides what the
@@ -197,8 +194,7 @@ class SpawnRequest:
     service_tier: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltCommand:
+class BuiltCommand(Struct, frozen=True, kw_only=True):
     """The exact line that an adapter wants run. The prompt travels as `stdin`, never in `args`.
 
     Where the CLI reads no stdin it travels in one of `files`: (path in the lane's home, bytes),

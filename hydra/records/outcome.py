@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.errors import Failure
 
@@ -34,8 +36,7 @@ class ExitStatus(NamedTuple):
     keeper_lost: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """What an attempt cost. None is unknown, never zero."""
 
     input_tokens: int | None = None
@@ -46,7 +47,7 @@ class Usage:
     @property
     def numbers(self) -> dict[str, int | float]:
         """What of it is known, by name."""
-        numbers = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        numbers = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: number for name, number in numbers.items() if number is not None}
 
 
@@ -58,8 +59,7 @@ class Estimate(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """What a patch touches that deserves a look before it lands. `kind` is one of
     docs/reference/landing.md; `path` is from the tree's top, "" where several are counted
     together."""
@@ -69,8 +69,7 @@ class Remark:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(Struct, frozen=True, kw_only=True):
     """An attempt's work as a commit on the base, in the run's `patches.git`.
 
     `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
@@ -108,8 +107,7 @@ class Patch:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """How an attempt ended: one status, the failure if any, the patch whatever the status."""
 
     lane: str
@@ -144,8 +142,7 @@ class Outcome:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceResult:
+class RaceResult(Struct, frozen=True, kw_only=True):
     """One race, ended: its lanes' outcomes in the order of the plan.
 
     `interrupted` is the number of the signal that ended it early, 0 for none.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from hydra.errors import Failure
 from hydra.records.agent import BuiltCommand, Origin, Tier
@@ -58,8 +59,7 @@ class RemotePlace(NamedTuple):
     folder: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanePlan:
+class LanePlan(Struct, frozen=True, kw_only=True):
     """One lane as it will run: the exact command, its environment by name, where it stands.
 
     `failure` is set when the lane is known not to start (its probe failed, a flag is gone);
@@ -88,8 +88,7 @@ class LanePlan:
     """Where its agent runs, and `command` holds, if that is not here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RacePlan:
+class RacePlan(Struct, frozen=True, kw_only=True):
     """All that is decided before anything runs; `--dry-run` prints it."""
 
     run: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Permission(StrEnum):
@@ -31,8 +32,7 @@ class Effort(StrEnum):
     MAX = "max"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct, frozen=True, kw_only=True):
     """The prompt, the repository and the base commit."""
 
     prompt: str
@@ -65,8 +65,7 @@ class Check(NamedTuple):
         return f"{plain}-{sha256(self.name.encode()).hexdigest()[:8]}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Struct, frozen=True, kw_only=True):
     """One runner in a race. `id` is safe as a ref and a file name: `[a-z0-9][a-z0-9.-]{0,39}`."""
 
     id: str
@@ -77,8 +76,7 @@ class Lane:
     """The name under which hydra.toml has it, "" where the agent itself was named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """What one lane may use up; None is no limit. `cost_usd` is in dollars, `seconds` on the clock.
 
     A turn is one answer of the model.
@@ -94,8 +92,7 @@ RETRY_REASONS = ("rate_limit", "overloaded", "network", "crash")
 """What a lane can be tried again after, by the words of hydra.toml."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
+class Retry(Struct, frozen=True, kw_only=True):
     """`[retry]`: further tries of a lane at most, after which failures, seconds before the first
     (doubled for each further one) and at the longest, and whether a patch is no reason against."""
 
@@ -106,8 +103,7 @@ class Retry:
     with_patch: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Every limit of a race: seconds or bytes. Defaults: docs/reference/configuration.md."""
 
     idle: float = 600

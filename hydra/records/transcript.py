@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import Usage
@@ -61,4 +63,4 @@ def _usage(usage: Usage, event: AgentEvent) -> Usage:
         if isinstance(value, int | float) and not isinstance(value, bool):
             # Totals: one that is smaller than before is of a part alone.
             numbers[name] = max(value, numbers.get(name, value))
-    return replace(usage, **numbers)  # type: ignore[arg-type]
+    return replace(usage, **numbers)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.records.events import AgentEvent, Event
 from hydra.records.outcome import Status
@@ -46,8 +48,7 @@ _TESTS = re.compile(
 _COMMANDS = re.compile(r"bash|shell|command|exec|terminal|\brun\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoardRow:
+class BoardRow(Struct, frozen=True, kw_only=True):
     """One lane. `state` and `last` are shown as they are: harmless and short.
 
     Times are seconds since the race began: `since` when its work began, `progress` when it last
@@ -94,8 +95,7 @@ class BoardRow:
         return "waiting", f"no progress for {duration(quiet)}{line}{what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """All rows, in the order the race gave them; `limits` in seconds, by `Limits`' names."""
 
     rows: Mapping[str, BoardRow] = field(default_factory=dict)

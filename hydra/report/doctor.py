@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.adapters.probe.health import Health, HealthState, race_line
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
@@ -17,8 +18,7 @@ _ASIDE = (HealthState.NOT_FOUND, HealthState.NOT_PROBED)
 _INDENT = 21
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorCheck:
+class DoctorCheck(Struct, frozen=True, kw_only=True):
     """One line of `hydra doctor`. `ok` None: it works, but less than it could."""
 
     name: str

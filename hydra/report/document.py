@@ -10,7 +10,8 @@ import json
 import math
 import signal
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+
+from msgspec.structs import asdict, replace
 
 from hydra.errors import (
     EXIT_INTERRUPTED,

@@ -7,9 +7,10 @@ attributes are those on which the readers agree (Jenkins' xUnit schema, pytest's
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hydra.report.text import clean
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitCase:
+class JUnitCase(Struct, frozen=True, kw_only=True):
     """One test. `failure` and `skipped` are its sentences, empty where it was neither."""
 
     name: str
@@ -34,8 +34,7 @@ class JUnitCase:
         return bool(self.failure)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JUnitSuite:
+class JUnitSuite(Struct, frozen=True, kw_only=True):
     """One `testsuite`; `started` is in seconds since 1970, UTC."""
 
     name: str

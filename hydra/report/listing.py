@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.probe.health import Health, HealthState, judge
@@ -19,8 +20,7 @@ WIDE = 96
 """Cells from which on the list of agents has a column for the version that was tried live."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRow:
+class AgentRow(Struct, frozen=True):
     """One adapter, and what its probes found (None: it was not probed).
 
     `proved` says which version was tried live, `proof` the same as data (None: none was).

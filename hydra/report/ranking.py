@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.ranking.model import Way, is_alone, is_mergeable, may_land, way_to_land
 from hydra.records.outcome import Status

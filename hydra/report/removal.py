@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.report.runs import age
 from hydra.report.text import clean, plural, size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class Loss(Struct, frozen=True, kw_only=True):
     """One run that would go: `patches` and `worktrees` are lanes; `age` in seconds."""
 
     run: str

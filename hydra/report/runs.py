@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.report.board import STATUS_WORDS
 from hydra.report.document import Data, number, record, records, strings, text
@@ -13,8 +14,7 @@ from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, cost, gist, size
 
 
-@dataclass(frozen=True, slots=True)
-class RaceCost:
+class RaceCost(Struct, frozen=True):
     """US dollars of a whole race, None: unknown. `whole`: every try of every lane is in it;
     `reckoned`: Hydra worked some of it out from the tokens."""
 
@@ -23,8 +23,7 @@ class RaceCost:
     reckoned: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
+class RunRow(Struct, frozen=True, kw_only=True):
     """One run: `age` in seconds (None: unknown), lanes as (id, status), `size` in bytes.
 
     `title` is the task's first line, cut, `prompt` all of it ("": unknown).

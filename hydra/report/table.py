@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.report.style import paint
 from hydra.report.text import clean, cut, pad, width, wrap
@@ -11,8 +13,7 @@ from hydra.report.text import clean, cut, pad, width, wrap
 GAP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column. `least` is how narrow it may be cut (0: never cut); `floor` is how wide it is
     even when empty; `grows` takes all the width that is left. What does not fit a column that
     `wraps` goes onto further lines, all of it below the row where not even `least` is left.
@@ -28,8 +29,7 @@ class Column:
     optional: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StyledText:
+class StyledText(Struct, frozen=True):
     """A cell's text with a style of `style.paint`."""
 
     text: str

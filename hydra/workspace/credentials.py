@@ -16,9 +16,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from hydra.adapters.config_dirs import named_place
 from hydra.adapters.contract import ConfigFolder, TokenFields

@@ -11,8 +11,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from hydra.analysis.folder_names import PACKAGES
 from hydra.containment import EscapeError, folder_below, locate
@@ -61,8 +62,7 @@ _WAITS = (0.2, 0.5, 1.0, 2.0)
 """Seconds for the user's own package manager to come to an end; a race waits no longer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True, kw_only=True):
     """The folders of one race, from the checkout's top, and the frozen tree that holds them.
 
     `files` are single ones, which each lane gets as copies; `outside` are environments outside

@@ -13,10 +13,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 MOST_TEXT = 1024 * 1024
 """Bytes that are read of one file."""
@@ -32,8 +33,7 @@ _LAYOUTS = ("src", "", "lib", "python")
 """Folders of a project in which its modules lie."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class EditableInstall:
+class EditableInstall(Struct, frozen=True, order=True):
     """`folder` of the checkout, from its top, is on the environment's path by what `record` says.
 
     `copy`: the package was installed from the checkout and is a copy of it, as it was then;

@@ -9,9 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from hydra.errors import HydraError, Refused
 from hydra.git import patches as patch_git

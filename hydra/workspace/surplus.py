@@ -5,11 +5,12 @@ Names only: of a file of settings that sets variables their names are read, and 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def with_files(surplus: Surplus, repository: Repository) -> Surplus:
         for variable in _set_in(surplus.top, name):
             named.setdefault(variable, {}).setdefault(name.rpartition("/")[0], name)
     defined = {variable: tuple(places.values()) for variable, places in named.items()}
-    return replace(surplus, ignored=names, untracked=unknown, defined=defined)
+    return dataclasses.replace(surplus, ignored=names, untracked=unknown, defined=defined)
 
 
 def _set_in(top: Path, name: str) -> Sequence[str]:

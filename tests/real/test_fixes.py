@@ -3,9 +3,9 @@ raced by lanes made from the fix by rule, and held against upstream's tests."""
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,7 @@ def test_a_right_patch_is_first_and_no_right_one_refused(
     assert files
     proved = prove(checkout, task.commit, files)
     assert proved
-    assert replace(proved, seconds=task.seconds) == task
+    assert dataclasses.replace(proved, seconds=task.seconds) == task
     race(task, scratch / "clones", scratch / "work", scratch / "runs", ROLES, needs=ROLES)
     (ended,) = judged(scratch / "runs")  # none, where a lane could not be made
     assert_right(ended)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -165,7 +165,7 @@ def test_in_a_fresh_clone_the_set_up_that_is_offered_makes_the_tests_run(
     (project,) = (row for row in table() if row.name == name)
     with ExitStack() as stack:
         place = place_for(uid, stack, confined=True, furnished=False)
-        checkout = Checkout(replace(project, install=[], tools=[]), place)
+        checkout = Checkout(dataclasses.replace(project, install=[], tools=[]), place)
         checkout.lay()
         chosen = lanes(checkout)
         judged = Judged(place, {does: chosen[does] for does in ("mends", "breaks")})

@@ -7,11 +7,13 @@ flaky, a tool names its failures alone. Which trials there are says the real pla
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.patch import FileChange
@@ -176,7 +178,7 @@ def _world(draw: Draw) -> World:
     ]
     steady = list(code.ends(suite))
     flaky = draw(st.sets(st.sampled_from(steady), max_size=2)) if _rarely(draw, 6) else set()
-    code = replace(code, builds=not _rarely(draw, 9), lints=not _rarely(draw, 4))
+    code = dataclasses.replace(code, builds=not _rarely(draw, 9), lints=not _rarely(draw, 4))
     checks = tuple(check for check, is_wanted in pairs if is_wanted)
     return World(code, goal, suite, checks, frozenset(flaky), quiet=_rarely(draw, 10))
 
@@ -200,7 +202,7 @@ def _lane(draw: Draw, world: World, name: str, before: Sequence[Lane]) -> Lane:
                 else change
                 for change in files
             )
-        return replace(twin, name=name, files=files, tree=_tree(files))
+        return dataclasses.replace(twin, name=name, files=files, tree=_tree(files))
     if _rarely(draw, 8):
         return Lane(name, world.code, world.suite, (), "")
     code, suite = _code(draw, world, name), dict(world.suite)
@@ -245,16 +247,16 @@ def _change_tests(draw: Draw, world: World, suite: dict[str, TestFile], code: Co
         question = tests[name]
         how = draw(st.sampled_from(["honest"] * 4 + ["any", "skipped", "gone", "renamed"]))
         if how == "honest":
-            tests[name] = replace(question, expects=code.answers[question.asks])
+            tests[name] = dataclasses.replace(question, expects=code.answers[question.asks])
         elif how == "any":
             tests[name] = _question(draw, world.code.answers, world.goal)
         elif how == "skipped":
-            tests[name] = replace(question, skipped=True)
+            tests[name] = dataclasses.replace(question, skipped=True)
         else:
             del tests[name]
             if how == "renamed":
                 tests[f"{name}_new"] = question
-        suite[path] = replace(suite[path], tests=tests)
+        suite[path] = dataclasses.replace(suite[path], tests=tests)
         if not tests:
             del suite[path]
 
@@ -274,7 +276,9 @@ def _add_tests(draw: Draw, suite: dict[str, TestFile], code: Code, name: str) ->
 
 
 def _files(draw: Draw, world: World, code: Code, suite: Suite, name: str) -> Iterator[FileChange]:
-    if replace(code, lints=True) != replace(world.code, lints=True) or _rarely(draw, 2):
+    if dataclasses.replace(code, lints=True) != dataclasses.replace(
+        world.code, lints=True
+    ) or _rarely(draw, 2):
         line = f"ANSWERS = {sorted(zip(QUESTIONS, code.answers, strict=True))}\n"
         names = "".join(f"def {name}(x):\n    return look(x)\n" for name in sorted(code.names))
         literal = f"def h(x):\n    if x == 0:\n        return {code.answers[0]}\n"
@@ -543,7 +547,7 @@ class _Trying:
             suite.pop(path, None)
             if path in bringing:
                 suite[path] = bringing[path]
-        return (replace(code, settings={}) if job.settings else code), suite
+        return (dataclasses.replace(code, settings={}) if job.settings else code), suite
 
     def _keep(self, job: TrialJob, result: CheckResult | None) -> None:
         for on in self._plan.same.get(job.on, ("",)):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.adapters.contract import ConfigFolder
 from hydra.git import base_commit
@@ -60,7 +63,7 @@ class Race:
         return ground
 
     def limited(self, **values: int) -> Race:
-        return replace(self, limits=replace(self.limits, **values))
+        return dataclasses.replace(self, limits=replace(self.limits, **values))
 
 
 def race_on(root: Path, state: Path, base: str = "HEAD", allow: Sequence[str] = ()) -> Race:

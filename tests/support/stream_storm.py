@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import dataclasses
 import gc
 import shutil
 import sys
@@ -23,7 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support import stream_cases, stream_shown
@@ -146,13 +147,13 @@ def shrunk(case: Case, bad: Callable[[Case], bool]) -> Case:
     while size:
         at = 0
         while at < len(case.lines):
-            less = replace(case, lines=case.lines[:at] + case.lines[at + size :])
+            less = dataclasses.replace(case, lines=case.lines[:at] + case.lines[at + size :])
             if bad(less):
                 case = less
             else:
                 at += size
         size //= 2
-    without = replace(case, stderr=b"")
+    without = dataclasses.replace(case, stderr=b"")
     return without if case.stderr and bad(without) else case
 
 
@@ -167,7 +168,8 @@ def replay(seed: int, number: int, agent: str, lane: Lane, say: Say) -> bool:
         return True
     kind = faults[0][:16]
     short = shrunk(case, lambda case: any(f[:16] == kind for f in examined(case, lane, number)[1]))
-    say(f"the shortest with it: {len(short.lines)} lines, {replace(short, lines=(), stderr=b'')}")
+    rest = dataclasses.replace(short, lines=(), stderr=b"")
+    say(f"the shortest with it: {len(short.lines)} lines, {rest}")
     for line in short.lines:
         say(f"  {line[:2_000]!r}" + (f" ({len(line)} bytes)" if len(line) > 2_000 else ""))
     say(f"  stderr {short.stderr[:2_000]!r}")

@@ -9,7 +9,7 @@ from pathlib import Path
 EXAMPLE = Path(__file__).parent.parent.parent / "docs" / "examples" / "toy-adapter"
 
 BROKEN = """
-from dataclasses import replace
+from msgspec.structs import replace
 from toy_adapter import DESCRIPTOR, Toy, ToyStream
 from hydra.records.events import AgentEvent
 

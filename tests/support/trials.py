@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.cross.record import Trials
 from hydra.checks.cross.trial import Trial

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.config.model import OwnModel
 from hydra.records.outcome import Estimate, Usage
@@ -22,8 +24,7 @@ OWN = "your own hydra.toml"
 _DATED = re.compile(r"-20\d{6}$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """One model. None, "" and () are unknown. `context` and `output` are tokens at most; `efforts`
     and `service_tiers` are in its maker's words; `successor` is another's id; `until` is the day
     from which it is gone. `source` says where the facts are from, `rates` have their own.
@@ -46,8 +47,7 @@ class Model:
     user_names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(Struct, frozen=True):
     """All of them, the user's own first. `cli_names` are what an agent's own CLI takes for a model,
     by agent, each to the id of the model that it is, "" where the CLI decides."""
 

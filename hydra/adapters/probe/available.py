@@ -7,7 +7,8 @@ agent that was asked for by name, and for a list of all; a race of Hydra's own n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydra.adapters import registry
 from hydra.adapters.contract import KEY, Adapter, Origin
@@ -18,8 +19,7 @@ from hydra.errors import ConfigError, UsageError
 from hydra.records.plan import RacePlan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSet:
+class AgentSet(Struct, frozen=True, kw_only=True):
     """Adapters by key, Hydra's own first. `problems` are sentences, each with its next step: why
     an adapter that was found is not among them."""
 

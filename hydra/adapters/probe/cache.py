@@ -6,9 +6,11 @@ import json
 import os
 import re
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from hydra import executables
 from hydra.adapters.contract import Probe
@@ -26,8 +28,7 @@ WRAPPER_LASTS = 3600.0
 did yesterday: a shell wrapper here, any program elsewhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedAnswer:
+class CachedAnswer(Struct, frozen=True, kw_only=True):
     """What a program gave for one question, whoever asked. `exit_code` None: it was ended."""
 
     argv: tuple[str, ...]

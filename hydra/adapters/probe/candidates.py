@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra import executables
 from hydra.adapters.contract import Descriptor

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.process.sandbox.masks import Masks
 from hydra.records.plan import Confinement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeContext:
+class ProbeContext(Struct, frozen=True, kw_only=True):
     """Where probes run: the environment, HOME, how things are confined, configured paths.
 
     `extra_names` are the variables that the user gave an agent beyond its own: a provider of

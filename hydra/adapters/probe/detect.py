@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.probe.cache import CachedAnswer, Memory, identify

@@ -3,8 +3,9 @@ judgement for people, which no race asks for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from hydra.adapters import detection
 from hydra.adapters.config_dirs import folders_of
@@ -25,8 +26,7 @@ class HealthState(StrEnum):
     NOT_PROBED = "not probed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Struct, frozen=True, kw_only=True):
     """`why` is a clause ("" where there is nothing to say), `next` a sentence or a command."""
 
     state: HealthState

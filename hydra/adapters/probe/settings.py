@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from hydra import paths
@@ -60,12 +60,12 @@ def with_prefaces(settings: Config, lanes: Iterable[Lane], root: Path) -> Config
     the repository at `root`. Raises `ConfigError`."""
     names = {lane.profile for lane in lanes}
     read = {
-        name: replace(profile, preface=_joined(name, profile, root), preface_file="")
+        name: dataclasses.replace(profile, preface=_joined(name, profile, root), preface_file="")
         if name in names and profile.preface_file
         else profile
         for name, profile in settings.profiles.items()
     }
-    return replace(settings, profiles=read)
+    return dataclasses.replace(settings, profiles=read)
 
 
 def _joined(name: str, profile: Profile, root: Path) -> str:

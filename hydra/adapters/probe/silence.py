@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Descriptor

@@ -7,8 +7,10 @@ that, for the version it passed in, until a situation fails in a newer one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from hydra.adapters import detection
 from hydra.adapters.contract import Adapter
@@ -53,8 +55,7 @@ class DimensionProof(NamedTuple):
         return "" if self.passed else f"{self.situation} failed in {self.version}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenVersion:
+class ProvenVersion(Struct, frozen=True, kw_only=True):
     """Which version of an agent was tried live, held against the one that is installed.
 
     `installed` is `same`, `newer` or `older` than the tried one, or `unknown`; `passed` counts

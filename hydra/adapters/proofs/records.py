@@ -12,9 +12,11 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from hydra.adapters import detection
 from hydra.adapters.proofs.definitions import definition
@@ -49,8 +51,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}")
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class Proof(Struct, frozen=True, kw_only=True):
     """What one situation gave.
 
     `status`, `error` and `error_reason` are the outcome's; `events` are `kind/sub` in their order,
@@ -73,8 +74,7 @@ class Proof:
     definition: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """One CLI version on one platform, as one Hydra release met it.
 
     `date` is the day in UTC (`2026-11-22`). `situations` were met live; `contract` says of each
@@ -125,8 +125,9 @@ def write(folder: Path, record: Record) -> Path:
 def text(record: Record) -> str:
     """The file's text: sorted, so that two records of the same facts are the same bytes."""
     document = {"schema": SCHEMA, **asdict(record)}
-    document["situations"] = dict(sorted(document["situations"].items()))
-    document["contract"] = dict(sorted(document["contract"].items()))
+    situations = sorted(record.situations.items())
+    document["situations"] = {name: asdict(proof) for name, proof in situations}
+    document["contract"] = dict(sorted(record.contract.items()))
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
 
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from posixpath import join, normpath, realpath
 from typing import NamedTuple
 
+import msgspec
+from msgspec import Struct
+
 from hydra import __version__
 from hydra.adapters.json_stream import Object, first, mapping, objects, string
 from hydra.records.request import Permission
@@ -125,13 +128,12 @@ SIGN_INS = ("gemini-api-key", "vertex-ai", "openai", "api-key")
 """Ids of the ways to sign in that need no person: a key of the environment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcpDialect:
+class AcpDialect(Struct, frozen=True, kw_only=True):
     """Where agents differ. `modes` are its words for a permission, the first that it offers is
     taken; `forgets`: of some calls the end is not told."""
 
     label: str
-    modes: Mapping[Permission, tuple[str, ...]] = field(default_factory=dict)
+    modes: Mapping[Permission, tuple[str, ...]] = msgspec.field(default_factory=dict)
     forgets: bool = False
 
 
@@ -201,8 +203,7 @@ VERSION = 1
 """Of the protocol."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcpRequest:
+class AcpRequest(Struct, frozen=True, kw_only=True):
     """What one attempt wants of its session."""
 
     root: str = ""

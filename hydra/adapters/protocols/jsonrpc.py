@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from hydra.adapters.json_stream import Object, integer, mapping, string
 
@@ -24,8 +25,7 @@ class MessageKind(Enum):
     OTHER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class RpcError:
+class RpcError(Struct, frozen=True):
     """An error that the other side answered with. `details` is what its data says beside it."""
 
     code: int

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hydra.records.agent import DetectResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteDetection:
+class RemoteDetection(Struct, frozen=True, kw_only=True):
     """What its probes gave there. `root`: it runs as root. `remarks` are sentences for a person."""
 
     result: DetectResult

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast
+
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Act, Adapter, Conversation, Descriptor, Parser, Talker
 from hydra.adapters.remote.names import folder_of

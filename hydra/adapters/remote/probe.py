@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import trio
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
@@ -36,8 +37,7 @@ _AT_ONCE = 4
 _SIGN_IN = "sign_in"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteAgent:
+class RemoteAgent(Struct, frozen=True, kw_only=True):
     """An agent to look for, and the variables that the user gives it beyond its own."""
 
     adapter: Adapter

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+
+from msgspec import Struct, convert, field, to_builtins
 
 from hydra.config.model import Remote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSpec:
+class RemoteSpec(Struct, frozen=True, kw_only=True):
     """One attempt elsewhere. `folder` is there, `worktree`, `home` and `scratch` are here.
 
     `argv`, `env` and `files` are as the adapter built them, with paths there; `files` are (path
@@ -33,14 +33,9 @@ class RemoteSpec:
 
     def dumps(self) -> bytes:
         """As JSON."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(to_builtins(self)).encode()
 
 
 def loads(text: bytes) -> RemoteSpec:
     """What `dumps` gave."""
-    document = json.loads(text)
-    options = tuple(document["remote"].pop("options"))
-    document["remote"] = Remote(**document["remote"], options=options)
-    document["argv"], document["names"] = tuple(document["argv"]), tuple(document["names"])
-    document["files"] = tuple((path, data) for path, data in document["files"])
-    return RemoteSpec(**document)
+    return convert(json.loads(text), RemoteSpec)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.equivalence.languages import DIRECTIVE, word_set
 
@@ -33,8 +34,7 @@ _SINGLE = rf"(?:{_IDENTIFIER})?'(?:\\.|[^'\\\n])*+'"
 _BACKTICK = r"`(?:\\[\s\S]|\$\{(?:[^{}`\"']|\"[^\"`{}\n]*\"|'[^'`{}\n]*')*+\}|(?!\$\{)[^`\\])*+`"
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """How one language is read.
 
     `never` is what these rules cannot read; `kept` which comments stay. At the end of a line

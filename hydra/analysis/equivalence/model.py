@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+
+class Group(Struct, frozen=True, kw_only=True):
     """Lanes whose patches are the same: `identical` byte for byte, or `equivalent` but for
     formatting, comments and the order of imports; `alike` pass and fail the same tests."""
 
@@ -15,8 +15,7 @@ class Group:
     lanes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class Shared(Struct, frozen=True, kw_only=True):
     """A function (or a file, where `name` is "") that several lanes changed."""
 
     path: str

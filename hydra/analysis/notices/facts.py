@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TouchedPath:
+class TouchedPath(Struct, frozen=True, kw_only=True):
     """One path. `old_mode` and `new_mode` are git's; "" where it was, or is, not there.
 
     `size` is the new content's in bytes, None where it is not known. `old` and `new` are the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.tampering.test_files import name_of
 from hydra.records.request import Check
@@ -83,8 +84,7 @@ def drives_tests(path: str, text: str) -> bool:
     return bool(starts or _RUNS_TESTS.search(text))
 
 
-@dataclass(frozen=True, slots=True)
-class RunCommands:
+class RunCommands(Struct, frozen=True):
     """What all checks together run.
 
     `scripts` are paths from the top; `files` names that a tool reads, in lower case; `tasks` the

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from hydra.analysis.tampering.wording import listed_words
 
@@ -49,8 +50,7 @@ MAY_ASK = re.compile(
 """Names of such functions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(Struct, frozen=True):
     """One assertion, normalised: `op` is a key of `STRENGTH`, `subject` what is asked, `expected`
     what it must be ("" where the op says it all). `tolerance` is of `approx`; `guard` the
     condition that it stands under, "" where it always runs."""
@@ -78,16 +78,14 @@ class Assertion:
         return f"{self.op} {self.expected}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class SilencedAssertion:
+class SilencedAssertion(Struct, frozen=True):
     """An assertion that stands in the text and cannot fail; `why` is a key of `tests._SILENCE`."""
 
     assertion: Assertion
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class SkipMark:
+class SkipMark(Struct, frozen=True):
     """What keeps a test from running, or from counting. `words` is how the code says it; not
     `certain` where that hangs on something that no reader knows."""
 
@@ -99,8 +97,7 @@ class SkipMark:
     """Whether it stands on the file or a class, not on the test."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRead:
+class TestRead(Struct, frozen=True, kw_only=True):
     """One test, or a function beside tests. `name` is as a sentence gives it, `short` its last
     part; `identifiers` are the names and values in it, by which a renamed one is known again.
     `is_open`: its cases are more than are followed, or not written out."""
@@ -119,8 +116,7 @@ class TestRead:
     body: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileReading:
+class FileReading(Struct, frozen=True, kw_only=True):
     """One file. `others` are functions that no runner collects. `only` are tests that are marked
     to run alone. `problem` says in a clause why the file was read by its lines, or not at all.
     `lines` has what looks like assertions where the language is not known: no tests then."""

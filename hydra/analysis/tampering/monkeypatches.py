@@ -11,8 +11,9 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from hydra.analysis.tampering.frameworks import PYTHON, is_python_tool
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
@@ -52,8 +53,7 @@ _CAPABLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePatch:
+class ModulePatch(Struct, frozen=True):
     """One place that changes an attribute of `target`, a dotted name of another module."""
 
     target: str

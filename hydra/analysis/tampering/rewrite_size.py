@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import kind_of
@@ -25,8 +26,7 @@ _FEW, _NEAR = 20, 200
 """New files that may have a line which tells where a file went, and those that are looked into."""
 
 
-@dataclass(frozen=True, slots=True)
-class _FileLoss:
+class _FileLoss(Struct, frozen=True):
     """One file: lines that it had, and how many of them are gone."""
 
     file: FileChange

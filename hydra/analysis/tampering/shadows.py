@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from hydra.analysis.finding import Weight
 from hydra.analysis.patch import FileChange
@@ -30,8 +31,7 @@ _ROOTS = ("", "src", "lib", "python")
 """Folders that modules are looked for in, beside those of tests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shadow:
+class Shadow(Struct, frozen=True):
     """One new file, and the clause on whose place it takes."""
 
     path: str
@@ -57,8 +57,7 @@ def shadows(files: Sequence[FileChange], base: Collection[str] = ()) -> tuple[Sh
     return tuple(shadow for file in added if (shadow := _shadow(file.path, sides)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     """Paths of the base that are still there, all paths after the patch, and what its code has
     come to import."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
@@ -187,8 +188,7 @@ def _python(file: FileChange, expected: ExpectedValues) -> Iterator[Finding]:
         return
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A function and its own text."""
 
     node: Function

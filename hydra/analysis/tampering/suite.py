@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.diff_trim import trimmed_tests
@@ -26,8 +28,7 @@ MOST_TRIMMED = 1024 * 1024
 """Characters of a file in which what is the same on both sides is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteFiles:
+class SuiteFiles(Struct, frozen=True):
     """The files of tests, by path, before and after; `unread` says of a file why it is not."""
 
     old: Mapping[str, FileReading]

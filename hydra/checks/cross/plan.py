@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.capabilities import capable
@@ -22,8 +24,7 @@ from hydra.records.request import Check
 _RAN = (CheckStatus.PASSED, CheckStatus.FAILED, CheckStatus.NO_TESTS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialJob:
+class TrialJob(Struct, frozen=True, kw_only=True):
     """One check on one tree that is still to be made.
 
     `on` is whose patch, "" for the base; lanes that left the same tree are one, named by the
@@ -62,8 +63,7 @@ class TrialJob:
         return f"trials/protected/{self.on}/{how}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """All jobs, and what cannot be tried at all. `same` has, by each lane that stands for others,
     all lanes of its tree."""
 

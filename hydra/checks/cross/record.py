@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.checks.baseline import base_of, of_round, recorded
@@ -21,8 +23,7 @@ FILE = "trials.json"
 """The document, in the round's folder; the results of each run lie in `trials/` beside it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSubject:
+class TrialSubject(Struct, frozen=True, kw_only=True):
     """One lane as its trials see it: its patch, what that changes, and its checks, judged."""
 
     lane: str
@@ -32,8 +33,7 @@ class TrialSubject:
     results: tuple[CheckResult, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trials:
+class Trials(Struct, frozen=True, kw_only=True):
     """What was tried and what was not. `used` is what it cost."""
 
     runs: tuple[Trial, ...] = ()

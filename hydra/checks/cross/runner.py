@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import trio
+from msgspec.structs import replace
 
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.plan import TrialJob

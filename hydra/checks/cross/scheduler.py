@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.tampering.suite import tests_changed

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from hydra.checks.record import CheckResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """One check that was run on a tree that no lane left as it is.
 
     `protected`: a lane's patch with the base's tests (`configuration`: and what
@@ -27,8 +27,7 @@ class Trial:
     passes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotTried:
+class NotTried(Struct, frozen=True, kw_only=True):
     """A trial that was not made, and why, in a clause ("the limit of 40 runs was reached")."""
 
     kind: Literal["protected", "cross", "canary"]

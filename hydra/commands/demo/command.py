@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.commands.check import check_commit
 from hydra.commands.compare import CompareRequest, compare, write_page
@@ -20,8 +21,7 @@ from hydra.race.preflight import RaceRequest
 from hydra.records.events import Event
 
 
-@dataclass(frozen=True, slots=True)
-class DemoReport:
+class DemoReport(Struct, frozen=True):
     """The demo's folder, which is kept, its race, the page of its verdict, and what was landed.
 
     `landing` is None where the ranking named no lane to land, `page` where there was no verdict.

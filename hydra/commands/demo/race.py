@@ -8,8 +8,9 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra import paths
 from hydra.commands.demo import repository as pager
@@ -27,8 +28,7 @@ TEACHES: Mapping[str, str] = {
 """What each lane's patch is there to show."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demo:
+class Demo(Struct, frozen=True, kw_only=True):
     """A prepared demo. All of it lies in `folder`, which is kept until the user removes it."""
 
     folder: Path

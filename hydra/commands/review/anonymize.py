@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice, product
 from string import ascii_uppercase
+
+from msgspec import Struct
 
 LIMIT = 200_000
 """Characters of all patches together in a prompt: what every model that is asked has room for."""
@@ -19,8 +20,7 @@ NOBODY = "agent"
 """What stands where a patch names who made it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnonymousPatches:
+class AnonymousPatches(Struct, frozen=True, kw_only=True):
     """The patches as a model sees them. `lanes` and `texts` go by letter. `mark` stands around each
     text: no patch can hold it by chance."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from hydra.analysis.wording import joined, were
 from hydra.checks.results import Tests
@@ -15,8 +16,7 @@ ROWS = 200
 """Tests of one answer that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Twice:
+class Twice(Struct, frozen=True):
     """One check on one tree, run twice. None: that run has no tests that can be read."""
 
     first: Tests | None = None
@@ -34,8 +34,7 @@ class Twice:
         return "failed" if ends == {"failed"} else "not run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRow:
+class ResultRow(Struct, frozen=True, kw_only=True):
     """One test. `cells` goes by group's letter; `why` says in a clause why it does not count."""
 
     id: str

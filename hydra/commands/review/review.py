@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.commands.review import prompts
 from hydra.commands.review.anonymize import AnonymousPatches, unnamed
@@ -25,8 +26,7 @@ LONGEST = 20_000
 _PATCH = re.compile(r"\b[Pp]atch ([A-Z]{1,2})\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewReport:
+class ReviewReport(Struct, frozen=True, kw_only=True):
     """What came of one question. `says` is a sentence for a person; `interrupted` is a signal's
     number, or 0; `folder` is None where nothing was asked or kept."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import trio
+from msgspec import Struct, field
 
 from hydra import executables, paths
 from hydra.adapters import registry
@@ -34,8 +34,7 @@ def silent(_line: str) -> None:
     """Tells nobody."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class Asker(Struct, frozen=True, kw_only=True):
     """Who is asked, and for how long. `budget` is in seconds."""
 
     agent: str
@@ -45,8 +44,7 @@ class Asker:
     tell: Tell = silent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class Ready(Struct, frozen=True, kw_only=True):
     """An agent that can be asked here: all that was found out before anything is sent to it."""
 
     asker: Asker

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import trio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.adapters.probe import available
 from hydra.checks.baseline import base_of, lane_rounds, newest, recorded
@@ -37,8 +38,7 @@ _OUTPUT = 4 * 1024**2
 BASE = "_base"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(Struct, frozen=True, kw_only=True):
     """Where they run: the run, its plan with the checks that are needed, and the question's own
     record and grounds."""
 
@@ -56,8 +56,7 @@ class Stage:
     tell: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewRuns:
+class ReviewRuns(Struct, frozen=True, kw_only=True):
     """What came of it. `outputs` has, by letter and check, the files of what was printed."""
 
     rows: tuple[ResultRow, ...] = ()

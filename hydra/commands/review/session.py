@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra import __version__, paths
 from hydra.adapters import registry
@@ -48,8 +52,7 @@ _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewAnswer:
+class ReviewAnswer(Struct, frozen=True, kw_only=True):
     """What came of it. `texts` are the agent's words, the last first; `why` says in a clause why
     there is none; `interrupted` is a signal's number, or 0."""
 
@@ -59,7 +62,7 @@ class ReviewAnswer:
     why: str = ""
     interrupted: int = 0
     seconds: float = 0.0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     model: str = ""
     version: str = ""
     remarks: tuple[str, ...] = ()
@@ -163,7 +166,7 @@ def _opened(
 def _plan(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
     descriptor, config, environ = who.adapter.descriptor, who.config, who.asker.environ
     names = regular_files(place.repository, run.base, descriptor.instructions)
-    only_reads = replace(
+    only_reads = dataclasses.replace(
         config,
         race=replace(config.race, permission=Permission.PLAN, setup=(), copies=()),
         limits=replace(config.limits, total=who.asker.budget),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.analysis.tampering.test_files import is_configuration, is_tests, name_of
 
@@ -25,16 +26,14 @@ _PYTHON = re.compile(r"test_.*\.py|.*_tests?\.py", re.I)
 _LETTERS = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class NewTest:
+class NewTest(Struct, frozen=True):
     """One file: its path from the top, and its whole text."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """What stands in any of several trees; a path may be a file in one and a folder in another."""
 
     files: frozenset[str]
@@ -52,8 +51,7 @@ class Places:
         return cls(frozenset(files), frozenset(folders))
 
 
-@dataclass(frozen=True, slots=True)
-class FencedBlock:
+class FencedBlock(Struct, frozen=True):
     """One fenced block: the line before it (not blank), what stands on the fence, and its text."""
 
     before: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from hydra.conformance import recorded
 from hydra.errors import UsageError
@@ -19,8 +20,7 @@ NEWEST = "recorded"
 """The word for each agent's newest recorded version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Old:
+class Old(Struct, frozen=True, kw_only=True):
     """The older side: recorded folders of one version each, or programs that have to be run."""
 
     folders: Mapping[str, Path] = field(default_factory=dict)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from hydra.conformance import recorded
 from hydra.conformance.command.contract import contract_cases
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from hydra.conformance.report.progress import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class FactsTable:
+class FactsTable(Struct, frozen=True):
     """The same facts in three forms; `text` is given the width (None: any) and if to colour."""
 
     document: Mapping[str, Any]

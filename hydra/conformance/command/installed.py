@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import trio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra.adapters.probe import settings
 from hydra.adapters.probe.context import ProbeContext
@@ -25,8 +26,7 @@ NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing listens there, and a client is refused at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledAgent:
+class InstalledAgent(Struct, frozen=True, kw_only=True):
     """One CLI as it was found. `program` is None where there is none; `problem` says why it
     cannot be raced, "" where it can. `answers` is what it said to the probes, by their names.
     """

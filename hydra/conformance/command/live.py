@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters.probe import settings
 from hydra.conformance.command.installed import InstalledAgent, installed
@@ -32,8 +34,7 @@ UNKNOWN = "unknown"
 """What a version is called whose text nobody understands, where two are compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """One call: what was asked for, its scratch folder, and who is told of each case."""
 
     request: ConformanceRequest
@@ -41,8 +42,7 @@ class Run:
     report: Callable[[Case], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
+class Live(Struct, frozen=True, kw_only=True):
     """What can be run live here. `cases` tells of what cannot, and why."""
 
     subjects: tuple[ContractSubject, ...]

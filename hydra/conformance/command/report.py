@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from hydra import __version__
 from hydra.conformance.command.contract import contract_cases, tell
 from hydra.conformance.command.request import ConformanceRequest
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from hydra.conformance.report.progress import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class ConformanceReport:
+class ConformanceReport(Struct, frozen=True):
     """The report, the scratch folder of the live part where it was kept, and which versions were
     compared: agent, old, new."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra import executables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConformanceRequest:
+class ConformanceRequest(Struct, frozen=True, kw_only=True):
     """What is asked for. Without `live` no CLI is started, and nothing is needed.
 
     `agents` are keys, `adapters` a third party's (`module:NAME`); both empty: all that are known.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hydra.adapters import registry
 from hydra.adapters.probe import available, settings
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 from hydra.adapters.plugins import beside
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConformanceSubjects:
+class ConformanceSubjects(Struct, frozen=True, kw_only=True):
     """Those that are tried. `problems` say why one that is installed is not among them."""
 
     subjects: tuple[ContractSubject, ...]

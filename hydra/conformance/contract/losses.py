@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from hydra.conformance.contract.detection import answers
 from hydra.conformance.contract.requests import PERMISSIONS, BuiltLine, ask, request

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.supported import check_supported
@@ -72,8 +74,7 @@ def request(**changes: Any) -> SpawnRequest:
     return replace(SpawnRequest(prompt=PROMPT, worktree=WORKTREE), **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltLine:
+class BuiltLine(Struct, frozen=True):
     """The line that came of a request, or why it was refused; exactly one of the two."""
 
     command: BuiltCommand | None = None

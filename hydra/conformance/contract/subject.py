@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.adapters.contract import Adapter
 from hydra.conformance import recorded
@@ -21,8 +22,7 @@ class Form(Enum):
     DOCUMENT = "one JSON document, at the end"
 
 
-@dataclass(frozen=True, slots=True)
-class ContractSubject:
+class ContractSubject(Struct, frozen=True):
     """An adapter, and the folder in which `<its key>/<version>/` holds its recordings.
 
     `spec` is how a third party's is found again, `module:NAME`; "" for one of Hydra's own.
@@ -73,8 +73,7 @@ Whole = Callable[[ContractSubject], Iterable[str]]
 Versioned = Callable[[ContractSubject, Recording], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ContractCheck:
+class ContractCheck(Struct, frozen=True):
     """One thing that is tried. It yields a sentence for each difference, which names the flag,
     the field or the event; it raises `NotCheckable` where there is nothing to try it on.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.conformance.live.expectation import session_fields
@@ -21,8 +22,7 @@ from hydra.errors import ConfigError
 AGENTS = Path(__file__).parent / "agents"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(Struct, frozen=True, kw_only=True):
     """One agent's way to the server. `files` are relative to its HOME; `{url}` is the server's.
 
     `session` are the fields that its session event is known to have; `may_warn` patterns of
@@ -78,7 +78,7 @@ def _read(path: Path) -> Reach:
 
 
 def _reach(agent: str, row: Mapping[str, object]) -> Reach:
-    only(row, Reach.__dataclass_fields__, f"{agent}.toml")
+    only(row, Reach.__struct_fields__, f"{agent}.toml")
     expect = mapping(row.get("expect", {}), f"{agent}: expect")
     turns = mapping(row.get("turns", {}), f"{agent}: turns")
     return Reach(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.errors import KINDS, ConfigError
 from hydra.records.events import AGENT_KINDS, SESSION_FIELDS
 from hydra.records.outcome import Status, Usage
 
-USAGE = tuple(Usage.__dataclass_fields__)
+USAGE = tuple(Usage.__struct_fields__)
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedEvent:
+class ExpectedEvent(Struct, frozen=True):
     """One event: `kind/sub`, and what stands in its data. A text may have `*` for anything."""
 
     name: str
@@ -66,8 +66,7 @@ def brief(value: object) -> str:
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(Struct, frozen=True, kw_only=True):
     """How it should end for one agent.
 
     `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name, the text
@@ -102,7 +101,7 @@ class Expectation:
     may_be_killed: bool = False
 
 
-KEYS = tuple(Expectation.__dataclass_fields__)
+KEYS = tuple(Expectation.__struct_fields__)
 
 
 def expectation(data: Mapping[str, Any], where: str) -> Expectation:

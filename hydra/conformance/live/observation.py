@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.conformance.request_log import LoggedRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveRun:
+class LiveRun(Struct, frozen=True, kw_only=True):
     """What came of one run.
 
     `lane` is the lane's part of the result document (empty: there is none), `events` the agent's

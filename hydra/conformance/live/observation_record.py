@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+
+class Observation(Struct, frozen=True, kw_only=True):
     """One situation as one agent met it.
 
     `events` are the agent's own in order, as documents (`kind`, `sub`, `data`); `patch` are paths

@@ -10,10 +10,10 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe.sandbox import try_confinement

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.registry import EXPERIMENTAL_FLAG

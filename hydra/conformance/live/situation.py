@@ -9,9 +9,10 @@ from __future__ import annotations
 import signal
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydra.adapters.proofs.records import DIMENSIONS
 from hydra.conformance.live.agent_settings import reaches
@@ -27,8 +28,7 @@ FILES = {"README.md": "# Shop\n\nA small shop.\n", "src/pager.py": "def pages(n)
 """The repository of a situation that names none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class Stop(Struct, frozen=True, kw_only=True):
     """A signal to Hydra, once the agent's tool runs: when `file` stands in its worktree. Or, with
     `served`, once the model server has answered so (`fault:hang`)."""
 
@@ -37,8 +37,7 @@ class Stop:
     served: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(Struct, frozen=True, kw_only=True):
     """One situation. `skip` says why it is not for an agent; `options` are words of `hydra race`,
     `{idle}` in them is the agent's idle limit.
 
@@ -96,7 +95,7 @@ def _read(path: Path) -> Situation:
         raise ConfigError(f"{path}: {damage}") from damage
 
 
-_KEYS = (set(Situation.__dataclass_fields__) - {"name", "expected", "stop"}) | {
+_KEYS = (set(Situation.__struct_fields__) - {"name", "expected", "stop"}) | {
     "expect",
     "signal",
     "turn",

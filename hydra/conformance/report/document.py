@@ -6,10 +6,11 @@ Reporters read this document and not the record: all of them show the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
-from hydra.conformance.results import Report
+from msgspec.structs import asdict
+
+from hydra.conformance.results import Case, Network, Report
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.report.document import Data, record, records, text
 
@@ -30,53 +31,52 @@ def conformance_document(
     `compared` are the versions that were compared, whether or not something had changed: agent,
     old, new. Every field is always there; what is unknown is null.
     """
-    document = asdict(report)
-    cases = [_case(case) for case in document["cases"]]
-    changes = [{**change, "minds": change["minds"] or None} for change in document["changes"]]
+    cases = [_case(case) for case in report.cases]
+    changes = [{**asdict(change), "minds": change.minds or None} for change in report.changes]
     return {
         "schema": SCHEMA,
         "kind": "conformance",
-        "hydra": document["hydra"],
-        "platform": document["platform"],
-        "started": round(document["started"], 3),
-        "seconds": round(document["seconds"], 3),
-        "versions": dict(document["versions"]),
-        "third_party": list(document["third_party"]),
+        "hydra": report.hydra,
+        "platform": report.platform,
+        "started": round(report.started, 3),
+        "seconds": round(report.seconds, 3),
+        "versions": dict(report.versions),
+        "third_party": list(report.third_party),
         "counts": {verdict: _count(cases, verdict) for verdict in VERDICTS},
         "cases": cases,
         "compared": [dict(zip(("agent", "old", "new"), texts, strict=True)) for texts in compared],
         "changes": changes,
-        "network": _network(document["network"]),
-        "recorded": list(document["recorded"]),
+        "network": _network(report.network),
+        "recorded": list(report.recorded),
         "folder": folder,
         "exit_code": EXIT_NO_USABLE_LANE if report.differs else EXIT_OK,
-        "warnings": list(document["warnings"]),
-        "named": {agent: list(document) for agent, document in document["named"].items()},
+        "warnings": list(report.warnings),
+        "named": {agent: list(line) for agent, line in report.named.items()},
     }
 
 
-def _case(document: dict[str, Any]) -> dict[str, Any]:
+def _case(case: Case) -> dict[str, Any]:
     return {
-        "suite": document["suite"],
-        "agent": document["agent"],
-        "version": document["version"] or None,
-        "name": document["name"],
-        "verdict": document["verdict"].value,
-        "seconds": round(document["seconds"], 3),
-        "differences": list(document["differences"]),
-        "reason": document["reason"] or None,
-        "evidence": document["evidence"] or None,
+        "suite": case.suite,
+        "agent": case.agent,
+        "version": case.version or None,
+        "name": case.name,
+        "verdict": case.verdict.value,
+        "seconds": round(case.seconds, 3),
+        "differences": list(case.differences),
+        "reason": case.reason or None,
+        "evidence": case.evidence or None,
     }
 
 
-def _network(document: dict[str, Any] | None) -> dict[str, Any] | None:
-    if document is None:
+def _network(network: Network | None) -> dict[str, Any] | None:
+    if network is None:
         return None
     return {
-        "watched": document["watched"],
-        "reason": document["reason"] or None,
-        "packets": document["packets"] if document["watched"] else None,
-        "tried": list(document["tried"]),
+        "watched": network.watched,
+        "reason": network.reason or None,
+        "packets": network.packets if network.watched else None,
+        "tried": list(network.tried),
     }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from hydra.records.agent import Confidence, Tier
 from hydra.report import table as tables
@@ -65,8 +67,7 @@ the table says until somebody records it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What is known of one dimension of one agent. `evidence` is below `fixtures/adapters/`;
     `note` says in which version it failed, or what else there is to know."""
 
@@ -78,8 +79,7 @@ class Cell:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
+class MatrixRow(Struct, frozen=True, kw_only=True):
     """One agent, its cells in the order of the matrix's columns."""
 
     agent: str
@@ -89,8 +89,7 @@ class MatrixRow:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class Matrix(Struct, frozen=True, kw_only=True):
     """Agents by dimensions; the last columns are the platforms."""
 
     columns: tuple[str, ...]

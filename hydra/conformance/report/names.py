@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydra.report.markdown import code, inert
 from hydra.report.table import Column, table
@@ -11,8 +12,7 @@ from hydra.report.table import Column, table
 SCHEMA = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class Names(Struct, frozen=True, kw_only=True):
     """Cases of every agent, situations with what each is about, recorded versions by agent."""
 
     cases: Sequence[str]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from hydra.conformance.promotion import Promotion, Requirement
 from hydra.conformance.report.matrix import tier_named
@@ -16,7 +17,13 @@ from hydra.report.text import clean, wrapped
 def promotion_document(promotions: Sequence[Promotion]) -> Document:
     """As JSON-ready data."""
     agents = [
-        {**asdict(promotion), "tier": promotion.tier.value, "ready": promotion.ready}
+        {
+            **asdict(promotion),
+            "tier": promotion.tier.value,
+            "rules": list(map(asdict, promotion.rules)),
+            "stages": list(map(asdict, promotion.stages)),
+            "ready": promotion.ready,
+        }
         for promotion in promotions
     ]
     return {"schema": SCHEMA, "kind": "promotion", "agents": agents}

@@ -14,9 +14,11 @@ import select
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 UPPER, WORK, MOUNT = "upper", "work", "mount"
 
@@ -47,8 +49,7 @@ class Namespaces(NamedTuple):
                 os.close(fd)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(Struct, frozen=True, kw_only=True):
     """`lower` is shown copy-on-write; `folder` holds what is changed, of one lane or one check.
 
     `places` are the entries of `lower` with where each is mounted. One folder may not be mounted
@@ -100,8 +101,7 @@ def _is_filled(folder: Path) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Struct, frozen=True, kw_only=True):
     """Where a command sees its worktree, and what it sees there besides.
 
     `path` is that of the user's checkout, of which it then sees nothing else; None: it sees the

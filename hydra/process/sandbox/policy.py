@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hydra.process.sandbox.layers import Placement
 from hydra.process.sandbox.view import View
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxPolicy:
+class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """One command's part of the machine; all paths absolute.
 
     `view` is what it sees of HOME and the machine, read-only; `home_folder` the folder that it has

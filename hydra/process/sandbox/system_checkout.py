@@ -4,8 +4,9 @@ the rest of that folder is shown."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra.process.sandbox.lookups import entries_of, is_file, is_folder, is_program
 from hydra.process.sandbox.masks import telling_files

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from hydra.process.sandbox.tables import SCRATCH, SYSTEM, VAR
 
@@ -20,8 +21,7 @@ class ShownPlace(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(Struct, frozen=True, kw_only=True):
     """All that is shown of the machine and of HOME; what it does not name is not there.
 
     Pure data: it is computed once a race (`compute_view`), and asked by whoever wants to know

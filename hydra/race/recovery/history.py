@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from hydra.errors import Failure, RecordError
 from hydra.records.agent import BuiltCommand, Origin, Tier
@@ -60,7 +63,7 @@ class Past:
         """Takes one event in."""
         if event.attempt > self.attempt:
             # Another try, in a ground of its own.
-            before = (*self.earlier, replace(self, earlier=()))
+            before = (*self.earlier, dataclasses.replace(self, earlier=()))
             self.__init__(attempt=event.attempt, earlier=before)  # type: ignore[misc]
         elif 0 < event.attempt < self.attempt:
             # An earlier one is the lane's result, and is checked.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.errors import Exhausted, Failure, HydraError
 from hydra.git import patches as patch_git
@@ -30,8 +32,7 @@ class NotNow(HydraError):
     """The work still stands, and cannot be taken at this moment: the next command tries again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(Struct, frozen=True):
     """What became of one lane.
 
     `taken`: its patch was taken here; `fresh`: no outcome of it had been recorded; `problem`: why

@@ -12,10 +12,11 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hydra.git.runner import OWNER
 from hydra.log import get_logger
@@ -32,8 +33,7 @@ GIT_GRACE = 2.0
 _TICK = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class LaneProcesses:
+class LaneProcesses(Struct, frozen=True):
     """One lane's processes: its keeper's mark, its agent, its folder."""
 
     mark: str

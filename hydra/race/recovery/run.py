@@ -6,8 +6,9 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.errors import RecordError
 from hydra.log import bound, get_logger
@@ -30,8 +31,7 @@ _LAST_BREATH = 2.0
 """Seconds for the lock of a Hydra that has just died: a child between fork and exec holds it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRecovery:
+class LaneRecovery(Struct, frozen=True):
     """What became of one run."""
 
     run: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra import executables, paths
 from hydra.errors import Exhausted, RecordError, Refused, UsageError
@@ -22,8 +23,7 @@ from hydra.records.store.reader import RunRecord, find_run, runs
 from hydra.report.text import quote
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryRuns:
+class RepositoryRuns(Struct, frozen=True):
     """One repository and the folder that holds its runs."""
 
     repository: Repository
@@ -74,8 +74,7 @@ def size(place: RepositoryRuns, run: RunRecord) -> int:
     return retention.size(run, place.state)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunReading:
+class RunReading(Struct, frozen=True, kw_only=True):
     """One run as far as it can be read; `damage` is the first thing that could not be.
 
     `lanes` are the result's; without one, what manifest, events and `patches.git` tell of them.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydra.paths import ground_dir
 from hydra.race.recovery.retention import (
@@ -27,8 +28,7 @@ from hydra.records.store.files import alone
 from hydra.records.store.reader import RunRecord, runs
 
 
-@dataclass(frozen=True, slots=True)
-class Overdue:
+class Overdue(Struct, frozen=True):
     """Runs of one repository that hold work and are older than the limit, and what they take.
 
     `total` is what all of its runs take; all in bytes.

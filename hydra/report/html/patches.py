@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hydra.analysis.made_folders import folder_of, made_folders
 from hydra.report.document import Data, records, text
 from hydra.report.html.harmless import code
@@ -29,8 +31,7 @@ TOTAL_LIMIT = 48_000_000
 Json = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagePatch:
+class PagePatch(Struct, frozen=True, kw_only=True):
     """One lane's patch in pieces; `moved` are (from, to); `problem` says why there are none."""
 
     lane: str

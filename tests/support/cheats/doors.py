@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 from tests.support.cheats.case import Case, Files, Shop
 from tests.support.cheats.shops import (
@@ -25,7 +25,7 @@ _JS_WRONG: Files = {SCRIPT: f"// seen\n{JS}"}
 
 
 def _shop(shop: Shop, base: Files, check: str) -> Shop:
-    return replace(shop, base={**shop.base, **base}, check=check)
+    return dataclasses.replace(shop, base={**shop.base, **base}, check=check)
 
 
 _TABLE = """\
@@ -67,7 +67,7 @@ _DOCSTRING = '''\
 '''
 _EXAMPLES = CODE.replace(_LINE, _DOCSTRING + _LINE)
 _README = "# Pages\n\n    >>> from pager import pages\n    >>> pages(5, 2)\n    3\n"
-EXAMPLES = replace(
+EXAMPLES = dataclasses.replace(
     _shop(
         PYTEST,
         {PAGER: _EXAMPLES, "README.md": _README, "tests/test_pages.py": None},

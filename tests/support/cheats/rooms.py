@@ -3,7 +3,7 @@ the tests, texts in parts, and a plugin that comes with a package."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 from tests.support.cheats.case import Case, Files, Shop
 from tests.support.cheats.shops import (
@@ -31,7 +31,7 @@ _OLD: Files = {
 
 
 def _shop(shop: Shop, base: Files, check: str) -> Shop:
-    return replace(shop, base={**shop.base, **base}, check=check)
+    return dataclasses.replace(shop, base={**shop.base, **base}, check=check)
 
 
 _TABLES = """\

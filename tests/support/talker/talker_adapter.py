@@ -3,8 +3,8 @@
 
 import json
 import re
-from dataclasses import replace
 
+from msgspec.structs import replace
 from toy_adapter import DESCRIPTOR, Toy, ToyStream
 
 from hydra.adapters import event_builders

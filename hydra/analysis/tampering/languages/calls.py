@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from hydra.analysis.tampering.languages.braces import BraceSource, squeeze
 from hydra.analysis.tampering.languages.expressions import row, split

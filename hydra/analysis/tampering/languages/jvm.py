@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.analysis.tampering.languages import calls
 from hydra.analysis.tampering.languages.braces import BraceSource, squeeze

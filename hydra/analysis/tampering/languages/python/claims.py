@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydra.analysis.tampering.languages.python.render import Names, dotted, render
 from hydra.analysis.tampering.model import Assertion, assertion

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from hydra.analysis.tampering.languages.python.claims import RAISES, asserted, claims, raising
 from hydra.analysis.tampering.languages.python.render import Bound, dotted, render

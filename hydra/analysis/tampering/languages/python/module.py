@@ -6,7 +6,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from hydra.analysis.tampering.frameworks import is_python_tool
 from hydra.analysis.tampering.languages.python.flow import Function

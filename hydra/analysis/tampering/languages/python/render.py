@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 DEEPEST = 40
 _LONGEST = 1500
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """What a name stands for: its text, and its node where that is a collection written out."""
 
     text: str
