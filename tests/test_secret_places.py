@@ -22,6 +22,8 @@ LEAST = 300
 DONE = fakes.finish("done")
 REMADE = "made anew from harmless settings"
 ABSTRACT = frozenset(("@{tag}-X11", "@{tag}-dbus"))
+# What is laid in /etc and goes again would be missed by any other test's view of the machine.
+pytestmark = pytest.mark.serial
 
 
 def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:

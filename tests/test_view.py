@@ -661,6 +661,7 @@ def in_opt() -> Iterator[Path]:
 
 
 @needs_bwrap
+@pytest.mark.serial  # what comes and goes in /opt is missed by any other test's view
 def test_a_checkout_in_opt_is_as_hidden_as_any(machine: Machine, in_opt: Path) -> None:
     shop = make_repository(in_opt / "shop")
     tool = shop / ".venv" / "bin" / "tool"
