@@ -12,8 +12,10 @@ from tests.support import fakes
 from tests.support.command import Hydra
 
 _STAND_IN = """#!/bin/sh
-# A {name} that runs here what it would run there. It writes down its words, one to a line.
-{{ for word do printf '%s\\n' "$word"; done; echo; }} >>{log}
+# A {name} that runs here what it would run there. It writes down its words, one to a line, all of
+# them in one write: another may be called at the same time.
+{{ for word do printf '%s\\n' "$word"; done; echo; }} >{log}.$$
+cat {log}.$$ >>{log}; rm {log}.$$
 export PATH={path} HOME={home}
 case "$*" in
   *" sh -c "*|*"--entrypoint=sh "*)
