@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hydra.records.store.files import write_json
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
@@ -39,10 +40,10 @@ def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
     done = shelf.command("compare")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"\nrun {RUN}  base" in done.stdout
-    assert "land it:       hydra merge codex\n" in done.stdout
+    assert f"land it:       hydra merge codex{of_run(RUN)}\n" in done.stdout
     assert "\x1b" not in done.stdout
-    named = shelf.command("compare", "-r", RUN[:12])
-    assert f"hydra merge codex -r {RUN}\n" in named.stdout
+    for typed in (RUN[:12], RUN[-4:], "abc"):
+        assert shelf.command("compare", "-r", typed).stdout == done.stdout
 
 
 @pytest.mark.slow

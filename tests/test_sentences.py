@@ -321,8 +321,8 @@ _STEPS = (
     r"or without what a build may have left:",
     r"(?:land it all the same: |land: |land it:       |land it still: )?(?P<merge>hydra merge .*)",
     r"you are asked first: (?P<asked>.*)",
-    r"look: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
-    r"|test them (?:now|once tests can run): hydra check"
+    r"look: hydra diff .*|why: hydra (?:compare|runs show) -r \w+|test what was kept: .*"
+    r"|test them (?:now|once tests can run): hydra check -r \w+.*"
     r"|tell them apart: hydra compare --separate .*"
     r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"
     r"|[\w, -]+ are tied: look, then land the one that you choose|hydra diff .*",

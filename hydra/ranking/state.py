@@ -21,6 +21,7 @@ from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
 from hydra.ranking.results import RAN, LaneResults
+from hydra.text import of_run
 
 _NOT_BEGUN = (126, 127)
 """What a shell ends with where a program of it is not there, or is none."""
@@ -316,7 +317,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         if not evidence.checked and not has_code(mine):
             return "changes no line of code, and no check ran"
         if not evidence.checked:
-            return f"no check ran: `hydra check -r {evidence.run} --check COMMAND` tests it"
+            return f"no check ran: `hydra check{of_run(evidence.run)} --check COMMAND` tests it"
         return "its checks did not run"
     if not mine.whole.is_known:
         return "it changes tests, and could not be run with the base's version of them"

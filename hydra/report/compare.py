@@ -24,11 +24,9 @@ def compare_text(
     lanes: Collection[str] = (),
     width: int | None,
     color: bool = False,
-    of_run: str = "",
 ) -> str:
     """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
-    full (none: all); `of_run` names the run in the next steps, where it may not be the latest.
-    """
+    full (none: all)."""
     all_of_them = records(verdict, "lanes")
     documents = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
     blocks = [
@@ -44,7 +42,7 @@ def compare_text(
         looks(documents, width),
         _listed("warnings", strings(verdict, "warnings"), width),
         [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
-        ranking.steps(verdict, of_run, width),
+        ranking.steps(verdict, width),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -13,8 +13,8 @@ from hydra.analysis.wording import number_of
 from hydra.report.checks import says
 from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
-from hydra.report.text import clean, gist, plural, quote
-from hydra.text import quoted
+from hydra.report.text import clean, gist, plural
+from hydra.text import of_run, quoted
 
 if TYPE_CHECKING:
     from hydra.git.diff import TreeChange
@@ -65,7 +65,7 @@ def landed_text(
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
-        lines.append(f"take it back: hydra merge --undo -r {quote(document['run'])}")
+        lines.append(f"take it back: hydra merge --undo{of_run(document['run'])}")
     return "".join(f"{line}\n" for line in lines)
 
 

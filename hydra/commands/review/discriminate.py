@@ -32,10 +32,11 @@ from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.report.compare import answer as answer_in_words
+from hydra.text import of_run
 
 
 def separate(asker: Asker, run: str = "") -> ReviewReport:
-    """Asks an agent for tests that tell the mergeable groups apart, and tries them.
+    """Asks an agent for tests that tell the groups apart that pass their gates, and tries them.
 
     Raises what `review` does, and `Refused`, `UsageError` where the run's checks cannot run here.
     """
@@ -100,7 +101,7 @@ def _within(
     if not tests:
         raise Refused(
             "this run has no check that runs tests, so no test can tell its patches apart",
-            hint=f"race with --check, or name one now: hydra check -r {plan.run} --check ...",
+            hint=f"race with --check, or name one now: hydra check{of_run(plan.run)} --check ...",
         )
     checks = tuple(check for check in plan.checks if check.kind in ("build", "test"))
     most = plan.trials.runs // (2 * len(tests)) - 1

@@ -20,7 +20,6 @@ from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, runs
-from hydra.report.text import quote
 
 
 class RepositoryRuns(Struct, frozen=True):
@@ -53,13 +52,6 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
     if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
         raise elsewhere
     return find_run(place.folder, name)
-
-
-def option(run: RunRecord, typed: str = "") -> str:
-    """What names a run in a line to type: ` -r` and its id where it was named, or where another
-    race of its repository has begun since; else "", the latest. `@-1` is another by then."""
-    is_latest = [record.id for record in runs(run.folder.parent)][-1:] == [run.id]
-    return f" -r {quote(run.id)}" if typed or not is_latest else ""
 
 
 def is_uncommitted(run: RunRecord) -> bool:
