@@ -16,7 +16,7 @@ from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf
-from tests.test_merge_by_rank import none_mergeable, ranking, record
+from tests.test_merge_by_rank import none_passing, ranking, record
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_the_exit_code_asks_for_a_lane_that_may_land(shelf: Shelf) -> None:
     assert process.returncode == 1
     assert json.loads(process.stdout)["exit_code"] == 1
     assert shelf.command("compare", "claude", "codex").returncode == 0
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     assert shelf.command("compare", "--markdown").returncode == 1
 
 

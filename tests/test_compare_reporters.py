@@ -26,7 +26,7 @@ HOSTILE = "\u202ekcatta\u2066 \x1b[2J\x1b]52;c;ZXZpbA==\x07\x00\n## | `x` <b> @a
 SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
     "verdict": verdicts.verdict,
     "tie": verdicts.tie,
-    "none": verdicts.none_mergeable,
+    "none": verdicts.none_passing,
 }
 
 
@@ -53,7 +53,7 @@ def test_the_table_has_the_columns_of_a_race_and_the_order_of_the_ranks() -> Non
 
 
 def test_each_lane_has_its_sentences_and_their_lines_in_the_patch() -> None:
-    shown = compare_text(verdicts.none_mergeable(), width=None)
+    shown = compare_text(verdicts.none_passing(), width=None)
     gate = "  x changes what test_full_page expects; the base's version still fails with it "
     assert gate + "[tests/test_pager.py:9]\n" in shown
     assert "  - fixes both failures\n" in shown
@@ -73,7 +73,7 @@ def test_the_answer_is_the_first_line_and_the_score_is_nowhere() -> None:
     shown = compare_text(verdicts.verdict(), width=None)
     assert shown.startswith("Land codex: ")
     assert "87.5" not in shown
-    held_back = compare_text(verdicts.none_mergeable(), width=None)
+    held_back = compare_text(verdicts.none_passing(), width=None)
     assert held_back.startswith("codex is held back: changes what test_full_page expects\n")
 
 
@@ -162,7 +162,7 @@ def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:
         lines = [line for line in steps(make(), " -r r-1") if "hydra " in line]
         assert lines
         assert all("-r r-1" in line for line in lines)
-    assert any("--override" in line for line in steps(verdicts.none_mergeable(), ""))
+    assert any("--override" in line for line in steps(verdicts.none_passing(), ""))
 
 
 @pytest.mark.parametrize(

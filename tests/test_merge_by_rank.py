@@ -69,7 +69,7 @@ def tie(shelf: Shelf) -> verdicts.Document:
     return document
 
 
-def none_mergeable(shelf: Shelf) -> verdicts.Document:
+def none_passing(shelf: Shelf) -> verdicts.Document:
     document = ranking(shelf, "codex", "claude", top=None)
     return verdicts.held(verdicts.held(document, "codex", GATE), "claude", "fails 1 test")
 
@@ -119,7 +119,7 @@ def test_of_the_very_same_patches_the_first_lands(shelf: Shelf) -> None:
 
 
 def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     before = Whole.of(shelf.repo)
     with pytest.raises(LandingRefused, match=GATE) as refused:
         land(shelf)
@@ -135,7 +135,7 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
 
 
 def test_each_of_the_lines_that_are_offered_lands_its_lane(shelf: Shelf) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     for lane in document["lanes"]:
         lane |= {"rank": 1}
     document["lanes"][1] |= {"state": "untested"}
@@ -154,7 +154,7 @@ def test_each_of_the_lines_that_are_offered_lands_its_lane(shelf: Shelf) -> None
 
 @pytest.mark.parametrize("empty", ["", "  ", "\n"])
 def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     with pytest.raises(UsageError, match="--override has no reason"):
         land(shelf, override=empty)
     with pytest.raises(UsageError, match="--override has no reason"):
@@ -164,7 +164,7 @@ def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("state", ["broken", "held_back"])
 def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: str) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     document["lanes"][0] |= {"state": state}
     record(shelf, document)
     before = Whole.of(shelf.repo)
@@ -194,7 +194,7 @@ def passing(*_: object) -> Any:
 
 def gated(shelf: Shelf, path: str = "tests/test_pager.py", line: int | None = 9) -> None:
     """Records that codex is held back for what it does in one file."""
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     document["lanes"][0]["gates"] = [verdicts.reason("gate", GATE, path=path, line=line)]
     record(shelf, document)
 
@@ -253,7 +253,7 @@ def test_a_part_of_a_lane_on_which_no_check_decides_needs_a_reason_as_the_lane_d
     shelf: Shelf, checked: bool
 ) -> None:
     """With --no-check, or in a run without checks."""
-    document = {**none_mergeable(shelf), "checked": checked}
+    document = {**none_passing(shelf), "checked": checked}
     record(shelf, document)
     part = (Pick("codex", path="src/pager.py"),)
     check = None if checked else passing
@@ -266,7 +266,7 @@ def test_a_part_of_a_lane_on_which_no_check_decides_needs_a_reason_as_the_lane_d
 
 
 def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     why = "pytest could not run on it, nor on the base: pytest: not found"
     document["lanes"][0] |= {"state": "untested", "reason": why}
     record(shelf, document)
@@ -410,7 +410,7 @@ def test_a_run_that_recorded_no_verdict_is_judged(
 def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_lands(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
     record(shelf, None)
     with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
@@ -497,7 +497,7 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
     failed = verdicts.check("pytest", "1 broken", "failed", held_back="breaks test_a")
     for lane in result["lanes"]:
         lane |= {"checks": [failed], "held_back": ["pytest: breaks test_a"]}
-    write_json(file, {**result, "verdict": none_mergeable(shelf)})
+    write_json(file, {**result, "verdict": none_passing(shelf)})
 
     def check(*_: object) -> Any:
         pytest.fail("its race has checked this very tree")
@@ -513,7 +513,7 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
 
 
 def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     with pytest.raises(LandingRefused, match="breaks test_b"):
         land(shelf, override="known", check=lambda *_: {"ok": False, "why": "breaks test_b"})
 
@@ -523,7 +523,7 @@ def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:
 
 @pytest.mark.slow
 def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     refused = shelf.command("merge", "-r", RUN)
     assert refused.returncode == 5
     assert GATE in refused.stderr

@@ -189,13 +189,13 @@ def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether lanes have what is read of them, and the top is one that may land."""
-    from hydra.ranking.model import is_mergeable
+    from hydra.ranking.model import passes_gates
 
     lanes = document.get("lanes")
     if not isinstance(lanes, list) or not all(_is_lane(lane) for lane in lanes):
         return False
     top = document.get("top")
-    return not top or any(lane["lane"] == top and is_mergeable(lane) for lane in lanes)
+    return not top or any(lane["lane"] == top and passes_gates(lane) for lane in lanes)
 
 
 def _is_lane(lane: object) -> bool:
@@ -230,11 +230,11 @@ def is_anew(record: RunRecord, verdict: Verdict) -> bool:
 def lands(verdict: Verdict, lane: str) -> bool:
     """Whether it is proved; in a race of one lane without a check, whether nothing speaks against
     it."""
-    from hydra.ranking.model import is_alone, is_mergeable, may_land
+    from hydra.ranking.model import is_alone, may_land, passes_gates
 
     mine = lane_of(verdict, lane)
     alone = is_alone(verdict.get("checked"), verdict["lanes"])
-    return may_land(mine.get("state"), is_mergeable(mine), alone)
+    return may_land(mine.get("state"), passes_gates(mine), alone)
 
 
 def _is_fresh(record: RunRecord, document: Verdict) -> bool:

@@ -1,4 +1,4 @@
-"""What keeps a patch from being mergeable, whatever else speaks for it."""
+"""What keeps a patch from landing by itself, whatever else speaks for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gates(
     demanded: Collection[str] = (),
     outdated: Collection[str] = (),
 ) -> tuple[Reason, ...]:
-    """Every gate that holds `mine` back, a sentence each; () where it is mergeable. `demanded` are
+    """Every gate that holds `mine` back, a sentence each; () where none does. `demanded` are
     tests of the base of which it may ask something else, `outdated` those of them that it may
     delete (`demands`)."""
     put_back = tuple(_put_back(mine, findings, demanded))

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from hydra.ranking.model import Way, is_alone, is_mergeable, may_land, way_to_land
+from hydra.ranking.model import Way, is_alone, may_land, passes_gates, way_to_land
 from hydra.records.outcome import Status
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS
@@ -167,7 +167,7 @@ def tied_for_first(verdict: Data) -> list[str]:
     first = [
         lane
         for lane in lanes
-        if number(lane, "rank") == 1 and may_land(text(lane, "state"), is_mergeable(lane), alone)
+        if number(lane, "rank") == 1 and may_land(text(lane, "state"), passes_gates(lane), alone)
     ]
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
@@ -186,7 +186,7 @@ def question(lane: Data, verdict: Data) -> str:
 def _way(lane: Data, verdict: Data) -> Way:
     decided = (text(lane, "decision"), lane.get("agreed"))
     alone = is_alone(verdict.get("checked"), records(verdict, "lanes"))
-    return way_to_land(text(lane, "state"), is_mergeable(lane), alone, *decided)
+    return way_to_land(text(lane, "state"), passes_gates(lane), alone, *decided)
 
 
 def gate_paths(lane: Data) -> frozenset[str]:
@@ -300,8 +300,8 @@ def steps(verdict: Data, width: int | None = None) -> list[str]:
 
 
 def _separation(verdict: Data) -> list[str]:
-    """How patches that may land are told apart, unless it was tried."""
-    able = [lane for lane in records(verdict, "lanes") if is_mergeable(lane)]
+    """How patches may be told apart that pass their gates, unless it was tried."""
+    able = [lane for lane in records(verdict, "lanes") if passes_gates(lane)]
     if len(able) < 2 or verdict.get("checked") is not True or record(verdict, "separated"):
         return []
     agent, run = quote(text(able[0], "adapter")), of_run(text(verdict, "run"))

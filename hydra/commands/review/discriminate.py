@@ -10,7 +10,7 @@ from hydra.analysis.wording import joined, were
 from hydra.commands.check import CheckRequest, plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
-from hydra.commands.review.groups import MOST, Groups, mergeable, nothing
+from hydra.commands.review.groups import MOST, Groups, nothing, patch_groups
 from hydra.commands.review.review import (
     ReviewReport,
     failed,
@@ -44,7 +44,7 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
     record = runs.find(place, run)
     with shared(record.folder):
         lanes = patched(record)
-        groups = mergeable(judgement(record, asker.environ))
+        groups = patch_groups(judgement(record, asker.environ))
         if len(groups) < 2:
             return ReviewReport(says=nothing(groups, all=len(lanes)))
         check = CheckRequest(run=record.id, environ=asker.environ)
