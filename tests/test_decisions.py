@@ -377,5 +377,5 @@ def test_each_of_those_tied_says_what_it_asks() -> None:
     data = verdicts.tie()
     for lane in data["lanes"][:2]:
         lane |= {"decision": CLAUSE, "agreed": False}
-    lines = [line for line in steps(data, "") if "asked first" in line]
+    lines = [line for line in steps(data) if "asked first" in line]
     assert lines == [f"you are asked first: {lane} {CLAUSE}" for lane in ("codex", "claude")]

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.wording import quoted
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, TestCase, Tests
@@ -28,6 +27,7 @@ from hydra.ranking.results import PutBack
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
 from hydra.records.request import Check
+from hydra.text import quoted_names
 from tests.support.evidences import (
     cross,
     evidence,
@@ -851,7 +851,7 @@ def test_a_new_test_that_one_of_two_was_not_tried_on_tells_them_not_apart() -> N
 
 def test_a_test_whose_name_is_a_sentence_is_in_quotes() -> None:
     names = ["allows for empty strings, zero and null", "t::test_up"]
-    assert quoted(names) == '"allows for empty strings, zero and null", t::test_up'
+    assert quoted_names(names) == '"allows for empty strings, zero and null", t::test_up'
 
 
 RENAMED = "t::test_deux"

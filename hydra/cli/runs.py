@@ -29,14 +29,14 @@ class RunsGroup(CommandGroup):
         """As click does it; what is no command is asked back as a race."""
         if args[0] in self.commands or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches
         from shlex import quote
 
         from hydra.errors import UsageError
+        from hydra.text import nearest
 
         hint = f"to see a race: hydra runs show {quote(args[0])}"
-        if near := get_close_matches(args[0], self.commands, 1):
-            hint = f"did you mean `hydra runs {near[0]}`?"
+        if near := nearest(args[0], self.commands):
+            hint = f"did you mean `hydra runs {near}`?"
         if args[0] in ("list", "ls"):
             hint = "`hydra runs` lists them"
         raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)

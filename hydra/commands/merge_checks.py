@@ -19,8 +19,7 @@ from hydra.git import patches
 from hydra.race.recovery import runs
 from hydra.race.verdict import Verdict, is_anew, lane_of
 from hydra.records.store.reader import RunRecord
-from hydra.report.text import plural
-from hydra.text import join_names, of_run
+from hydra.text import join_names, of_run, plural
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
 """Runs the checks of a run on a commit in its patches.git: `ok`, `why`, what a record

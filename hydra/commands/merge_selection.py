@@ -28,7 +28,7 @@ from hydra.report.ranking import (
     untested_steps,
 )
 from hydra.report.text import quote
-from hydra.text import of_run
+from hydra.text import joined, of_run
 
 Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
@@ -263,7 +263,7 @@ def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: s
             hint=f"{when}: {test}\nor look (hydra compare{run}), then name one:{lines}",
         )
     if len(first) > 1 and any(lands(verdict, name) for name in names):
-        tied = f"{', '.join(names[:-1])} and {names[-1]} are tied"
+        tied = f"{joined(names)} are tied"
         raise LandingRefused(
             f"nothing was landed: {tied}{cannot}",
             hint=f"look (hydra compare{run}), then name one:{lines}",

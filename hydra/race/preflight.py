@@ -32,8 +32,8 @@ from hydra.race.disk_space import check_open_files, check_room
 from hydra.race.path_options import with_paths
 from hydra.records.request import Lane, Task
 from hydra.redaction import notice
-from hydra.report.text import plural, size
-from hydra.text import join_names
+from hydra.report.text import size
+from hydra.text import join_names, plural
 from hydra.workspace.dependencies import check_shared
 
 _log = get_logger(__name__)
@@ -260,9 +260,7 @@ def _bulk(repository: Repository, config: Config) -> tuple[str, ...]:
     folders = base_commit.bulk(repository) if config.race.include_dirty else ()
     if sum(folder.size for folder in folders) < _BULK:
         return ()
-    names = [
-        f"{at.folder} ({size(at.size)}, {at.files:,} file{'s' * (at.files != 1)})" for at in folders
-    ]
+    names = [f"{at.folder} ({size(at.size)}, {plural(at.files, 'file')})" for at in folders]
     return (
         f"--include-dirty copies what git does not ignore: {join_names(names, 3)}; "
         "what no lane needs belongs into .gitignore",

@@ -7,8 +7,8 @@ import re
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import bullets, clean, duration, gist, plural
-from hydra.text import of_run, quoted, shortened
+from hydra.report.text import bullets, clean, duration, gist
+from hydra.text import of_run, plural, quoted, shortened
 
 COLUMNS = 3
 """Checks that have a column each; more of them share one."""

@@ -14,8 +14,8 @@ from hydra.report import checks, ranking
 from hydra.report.crosstests import weighty_first
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.phrases import plus_minus, spent
-from hydra.report.text import clean, duration, plural
-from hydra.text import of_run
+from hydra.report.text import clean, duration
+from hydra.text import of_run, plural
 
 LIMIT = 65_536
 """Characters that GitHub takes in a comment."""

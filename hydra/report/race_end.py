@@ -14,9 +14,9 @@ from hydra.report.phrases import plus_minus, spent
 from hydra.report.style import paint
 from hydra.report.summary import plans, status_word, warnings, why
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import TO_TYPE, clean, cut, duration, gist, plural, wrapped
+from hydra.report.text import TO_TYPE, clean, cut, duration, gist, wrapped
 from hydra.report.text import width as cells
-from hydra.text import join_names, of_run
+from hydra.text import join_names, of_run, plural
 
 _WIDE = 100
 """Cells from which a row has room for what its lane cost."""

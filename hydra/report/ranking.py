@@ -16,7 +16,7 @@ from hydra.report.phrases import plus_minus, spent
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, duration, gist, paragraph, quote
-from hydra.text import of_run
+from hydra.text import joined, of_run
 
 STATES = {"proved": "proved", "untested": "untested", "broken": "broken", "held_back": "held back"}
 """A lane's state in words,"""
@@ -344,5 +344,4 @@ def landing_options(verdict: Data) -> str:
 
 def named(lanes: list[str]) -> str:
     """`a and b`, `a, b and c`."""
-    *names, last = map(clean, lanes)
-    return f"{', '.join(names)} and {last}" if names else last
+    return joined([clean(lane) for lane in lanes])

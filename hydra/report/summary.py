@@ -21,11 +21,11 @@ from hydra.report.text import (
     gist,
     labelled,
     paragraph,
-    plural,
     quote,
     tokens,
     wrapped,
 )
+from hydra.text import plural
 
 _COLUMNS = (
     Column("lane", least=10),
@@ -171,7 +171,7 @@ def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
     outcome = paint(status_word(lane), "bad", color)
     reason = clean(text(error, "reason")).replace("_", " ")
     narrowed = f" ({reason}{_numbers(error)})" if reason else ""
-    message = clean(text(error, "message"))
+    message = text(error, "message")
     head = f"{clean(text(lane, 'lane'))}: {outcome}{narrowed}"
     return [head, *labelled("why", message, width), *failure_details(error, width)]
 

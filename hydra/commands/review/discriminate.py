@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hydra.analysis.wording import joined, were
 from hydra.commands.check import CheckRequest, plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
@@ -32,7 +31,7 @@ from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.report.compare import answer as answer_in_words
-from hydra.text import of_run
+from hydra.text import joined, of_run, were
 
 
 def separate(asker: Asker, run: str = "") -> ReviewReport:

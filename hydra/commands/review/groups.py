@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hydra.analysis.wording import joined
 from hydra.ranking.model import passes_gates
+from hydra.text import joined
 
 MOST = 6
 """Groups that are told apart at once."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +19,7 @@ from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, runs
+from hydra.text import nearest
 
 
 class RepositoryRuns(Struct, frozen=True):
@@ -211,8 +211,8 @@ def check_lane(run: RunRecord, lane: str) -> None:
 
 
 def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
-    near = get_close_matches(lane, lanes, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    near = nearest(lane, lanes)
+    meant = f"did you mean {near}? " if near else ""
     return UsageError(
         f"run {run.id} has no lane {lane!r}", hint=f"{meant}its lanes: {', '.join(lanes)}"
     )

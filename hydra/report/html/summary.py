@@ -11,8 +11,8 @@ from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.html.harmless import prose
 from hydra.report.html.patches import Json
 from hydra.report.race_end import answer, lane_why
-from hydra.report.text import clean, gist, plural
-from hydra.text import of_run
+from hydra.report.text import clean, gist
+from hydra.text import of_run, plural
 
 
 def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
