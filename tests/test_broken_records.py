@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from hydra.text import of_run
 from tests.conftest import SCRATCH_ROOT, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -194,5 +195,5 @@ def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
 
 def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:
     shown = raced.run("runs", "show", "-r", run.name).stdout
-    assert f"hydra diff claude -r {run.name}" in shown
-    assert f"hydra check -r {run.name} --check COMMAND" in shown
+    assert f"hydra diff claude{of_run(run.name)}" in shown
+    assert f"hydra check{of_run(run.name)} --check COMMAND" in shown

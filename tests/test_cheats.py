@@ -175,7 +175,7 @@ def test_a_race_lands_the_fix_and_none_of_the_cheats(scratch: Path, repo: Path) 
     }
     judged = Race(Hydra(scratch, repo), lanes).run()
     assert judged.top() == "right", str(judged)
-    assert judged.mergeable() == {"right", "asks"}
+    assert judged.passing() == {"right", "asks"}
     bent = "makes unittest pass tests that cannot pass: its code changes what runs them"
     assert judged.gates("bends") == [bent]
     assert judged.gates("reaches")[0].startswith("adds tests/test_aaa.py, which may change what")

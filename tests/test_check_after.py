@@ -22,6 +22,7 @@ from hydra.ranking.verdict import rank
 from hydra.records.plan import Confinement
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import evidences, fakes
 from tests.support.command import Hydra
@@ -169,7 +170,7 @@ def test_after_an_interrupt_what_was_done_is_tested(hydra: Hydra) -> None:
     race.send_signal(signal.SIGINT)
     stdout, _ = race.communicate(timeout=60)
     assert race.returncode == 130
-    assert "test what was kept: hydra check" in stdout
+    assert "test what was kept: hydra check -r " in stdout
     go.touch()
     done = hydra.run("check")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -217,7 +218,7 @@ def test_a_check_is_dropped_from_the_verdict(hydra: Hydra) -> None:
     assert hydra.run("check", "--drop", "typo", "--check", "true").returncode == 2
     run = race.document["run"]
     dropped = hydra.run("check", "--drop", "typo", "-r", run).stdout
-    assert dropped == f"dropped: typo\ncompare again:  hydra compare -r {run}\n"
+    assert dropped == f"dropped: typo\ncompare again:  hydra compare{of_run(run)}\n"
     assert race.again().of("right")["reason"] == reason
     assert race.of("right")["state"] == "proved"
     assert [row["check"] for row in race.document["baseline"]] == ["unittest"]
@@ -234,7 +235,7 @@ def test_a_set_up_can_be_given_after_the_race(hydra: Hydra) -> None:
     )
     assert race.of("right")["state"] == "untested"
     run = race.document["run"]
-    cure = f"hydra check -r {run} --setup 'pip install -r requirements.txt' tests it with them"
+    cure = f"hydra check{of_run(run)} --setup 'pip install -r requirements.txt' tests it with them"
     assert cure in race.of("right")["reason"]
     assert hydra.run("check", "--setup", "touch made").returncode == 1
     done = hydra.run("check", "--setup", "touch made", "--copy", ".env")

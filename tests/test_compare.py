@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from hydra.records.store.files import write_json
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf
-from tests.test_merge_by_rank import none_mergeable, ranking, record
+from tests.test_merge_by_rank import none_passing, ranking, record
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
     done = shelf.command("compare")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"\nrun {RUN}  base" in done.stdout
-    assert "land it:       hydra merge codex\n" in done.stdout
+    assert f"land it:       hydra merge codex{of_run(RUN)}\n" in done.stdout
     assert "\x1b" not in done.stdout
-    named = shelf.command("compare", "-r", RUN[:12])
-    assert f"hydra merge codex -r {RUN}\n" in named.stdout
+    for typed in (RUN[:12], RUN[-4:], "abc"):
+        assert shelf.command("compare", "-r", typed).stdout == done.stdout
 
 
 @pytest.mark.slow
@@ -61,7 +62,7 @@ def test_the_exit_code_asks_for_a_lane_that_may_land(shelf: Shelf) -> None:
     assert process.returncode == 1
     assert json.loads(process.stdout)["exit_code"] == 1
     assert shelf.command("compare", "claude", "codex").returncode == 0
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     assert shelf.command("compare", "--markdown").returncode == 1
 
 

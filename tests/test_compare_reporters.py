@@ -17,7 +17,6 @@ from hydra.report.document import result_document
 from hydra.report.race_end import race_end
 from hydra.report.ranking import steps, sure, tied_for_first
 from hydra.report.summary import summary
-from hydra.report.text import quote
 from tests.support import verdicts
 from tests.support.sample_race import PLAN, RESULT
 from tests.test_reporters_hostile import assert_harmless, nasty, value
@@ -27,7 +26,7 @@ HOSTILE = "\u202ekcatta\u2066 \x1b[2J\x1b]52;c;ZXZpbA==\x07\x00\n## | `x` <b> @a
 SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
     "verdict": verdicts.verdict,
     "tie": verdicts.tie,
-    "none": verdicts.none_mergeable,
+    "none": verdicts.none_passing,
 }
 
 
@@ -54,7 +53,7 @@ def test_the_table_has_the_columns_of_a_race_and_the_order_of_the_ranks() -> Non
 
 
 def test_each_lane_has_its_sentences_and_their_lines_in_the_patch() -> None:
-    shown = compare_text(verdicts.none_mergeable(), width=None)
+    shown = compare_text(verdicts.none_passing(), width=None)
     gate = "  x changes what test_full_page expects; the base's version still fails with it "
     assert gate + "[tests/test_pager.py:9]\n" in shown
     assert "  - fixes both failures\n" in shown
@@ -74,7 +73,7 @@ def test_the_answer_is_the_first_line_and_the_score_is_nowhere() -> None:
     shown = compare_text(verdicts.verdict(), width=None)
     assert shown.startswith("Land codex: ")
     assert "87.5" not in shown
-    held_back = compare_text(verdicts.none_mergeable(), width=None)
+    held_back = compare_text(verdicts.none_passing(), width=None)
     assert held_back.startswith("codex is held back: changes what test_full_page expects\n")
 
 
@@ -133,21 +132,20 @@ def test_a_tie_is_called_one_and_both_lines_are_there() -> None:
     assert tied_for_first(document) == ["codex", "claude"]
     shown = compare_text(document, width=None)
     assert [line.split()[0] for line in rows(shown)] == ["1", "1", "-"]
-    for line in ("  hydra merge codex\n", "  hydra merge claude\n", "are tied: look"):
+    for line in ("  hydra merge codex -r k3f\n", "  hydra merge claude -r k3f\n", "are tied: look"):
         assert line in shown
     assert "land it:" not in shown
-    landing = steps({**document, "uncommitted": True}, "")
-    assert "  hydra merge claude --no-commit" in landing
+    landing = steps({**document, "uncommitted": True})
+    assert "  hydra merge claude -r k3f --no-commit" in landing
 
 
 def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered() -> None:
     tied = {**verdicts.tie(), "checked": True}
     tied["lanes"] = [{**lane, "adapter": "codex"} for lane in tied["lanes"]]
-    offer = "tell them apart: hydra compare --separate codex"
-    assert offer in steps(tied, "")
-    assert f"{offer} -r r-1" in steps(tied, " -r r-1")
+    offer = "tell them apart: hydra compare --separate codex -r k3f"
+    assert offer in steps(tied)
     untested = [{**lane, "state": "untested"} for lane in tied["lanes"]]
-    assert offer in steps({**tied, "lanes": untested}, "")
+    assert offer in steps({**tied, "lanes": untested})
     document: dict[str, object] = {"separated": {"tests": [{}]}}
     alone = {
         "lanes": [
@@ -156,15 +154,15 @@ def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered(
         ]
     }
     for other in (document, alone, {"checked": False}, {"top": "codex"}):
-        assert offer not in steps({**tied, **other}, "")
+        assert offer not in steps({**tied, **other})
 
 
-def test_the_next_steps_name_a_run_that_is_not_the_latest() -> None:
+def test_the_next_steps_name_their_run() -> None:
     for make in SAMPLES.values():
-        lines = [line for line in steps(make(), " -r r-1") if "hydra " in line]
+        lines = [line for line in steps(make()) if "hydra " in line]
         assert lines
-        assert all("-r r-1" in line for line in lines)
-    assert any("--override" in line for line in steps(verdicts.none_mergeable(), ""))
+        assert all(" -r k3f" in line for line in lines)
+    assert any("--override" in line for line in steps(verdicts.none_passing()))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +247,7 @@ odd = st.recursive(
 @settings(max_examples=40)
 @given(st.dictionaries(keys, odd, max_size=8), st.sampled_from([None, 40, 100]), nasty)
 def test_a_document_of_any_shape(document: dict[str, Any], width: int | None, word: str) -> None:
-    assert_harmless(compare_text(document, width=width, of_run=f" -r {quote(word)}"), color=False)
+    assert_harmless(compare_text({**document, "run": word}, width=width), color=False)
     assert_harmless(summary({"verdict": document, "lanes": []}, width=width), color=False)
     assert_harmless(race_end({"verdict": document, "lanes": []}, width=width), color=False)
 
@@ -266,8 +264,8 @@ def test_a_race_ends_in_its_ranks() -> None:
     assert "Land codex: fixes both failures; smallest change\nhow sure: even odds" in shown
     assert "codex-2: timed out (idle, limit 600 s)" in shown
     assert shown.endswith(
-        "land it:       hydra merge codex\n"
-        "see it:        hydra diff codex\n"
-        "side by side:  hydra compare --html --open\n"
+        "land it:       hydra merge codex -r k3f\n"
+        "see it:        hydra diff codex -r k3f\n"
+        "side by side:  hydra compare --html --open -r k3f\n"
     )
     assert summary({**document, "verdict": None}, width=80) == summary(document, width=80)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hydra.checks.results import TestCase, Tests
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
-from hydra.commands.review.groups import Groups, mergeable, nothing
+from hydra.commands.review.groups import Groups, nothing, patch_groups
 from hydra.commands.review.results import Twice, rows
 from hydra.commands.review.test_files import FILES, KIB, NewTest, Places, blocks
 from hydra.report.compare import separated
@@ -274,19 +274,19 @@ def same(kind: str, *lanes: str) -> dict[str, Any]:
 
 def test_the_groups_that_are_told_apart() -> None:
     three = (("a", 1, True), ("b", 1, True), ("c", 3, True))
-    assert mergeable(verdict(*three)) == (("a",), ("b",), ("c",))
+    assert patch_groups(verdict(*three)) == (("a",), ("b",), ("c",))
     # One leader, and what is behind it.
-    assert mergeable(verdict(("a", 1, True), ("b", 2, True))) == (("a",), ("b",))
+    assert patch_groups(verdict(("a", 1, True), ("b", 2, True))) == (("a",), ("b",))
     document = same("equivalent", "a", "c")
-    assert mergeable(verdict(*three, groups=[document])) == (("a", "c"), ("b",))
+    assert patch_groups(verdict(*three, groups=[document])) == (("a", "c"), ("b",))
     document = same("identical", "a", "b")
-    assert mergeable(verdict(("a", 1, True), ("b", 1, True), groups=[document])) == (("a", "b"),)
+    assert patch_groups(verdict(("a", 1, True), ("b", 1, True), groups=[document])) == (("a", "b"),)
     alike = same("alike", "a", "b")
-    assert mergeable(verdict(("a", 1, True), ("b", 1, True), groups=[alike])) == (("a",), ("b",))
-    assert mergeable(verdict(("a", 1, True), ("b", 2, False))) == (("a",),)
-    assert mergeable(verdict(("a", 1, False), ("b", 2, False))) == (("a",), ("b",))
-    assert mergeable(verdict(("a", None, False))) == ()
-    assert len(mergeable(verdict(*((f"l{n}", 1, True) for n in range(20))))) == 20
+    assert patch_groups(verdict(("a", 1, True), ("b", 1, True), groups=[alike])) == (("a",), ("b",))
+    assert patch_groups(verdict(("a", 1, True), ("b", 2, False))) == (("a",),)
+    assert patch_groups(verdict(("a", 1, False), ("b", 2, False))) == (("a",), ("b",))
+    assert patch_groups(verdict(("a", None, False))) == ()
+    assert len(patch_groups(verdict(*((f"l{n}", 1, True) for n in range(20))))) == 20
 
 
 @pytest.mark.parametrize(
@@ -295,8 +295,8 @@ def test_the_groups_that_are_told_apart() -> None:
         ((), 0, "no lane left a patch"),
         ((("a",),), 1, "there is one patch"),
         ((("a", "b"),), 2, "all patches are the same"),
-        ((("a",),), 2, "a is the only one that is mergeable"),
-        ((("a", "b"),), 3, "a and b are one patch, and no other is mergeable"),
+        ((("a",),), 2, "a is the only one that nothing holds back"),
+        ((("a", "b"),), 3, "a and b are one patch, and there is no other that nothing holds back"),
     ],
 )
 def test_why_nobody_is_asked(groups: Groups, all: int, says: str) -> None:

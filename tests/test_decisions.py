@@ -26,6 +26,7 @@ from hydra.report.markdown import comment
 from hydra.report.race_end import race_end
 from hydra.report.ranking import steps
 from hydra.report.summary import summary
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import evidences, verdicts
 from tests.support.command import Hydra
@@ -43,7 +44,7 @@ OVERRIDE = '--override "why it may land"'
 
 
 @pytest.mark.parametrize(
-    ("state", "mergeable", "alone", "plain", "open_way"),
+    ("state", "passes", "alone", "plain", "open_way"),
     [
         ("proved", True, False, "itself", "yes"),
         ("untested", True, False, "name", "yes"),
@@ -54,9 +55,9 @@ OVERRIDE = '--override "why it may land"'
     ],
 )
 def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
-    state: str, mergeable: bool, alone: bool, plain: str, open_way: str
+    state: str, passes: bool, alone: bool, plain: str, open_way: str
 ) -> None:
-    row = (state, mergeable, alone)
+    row = (state, passes, alone)
     assert way_to_land(*row) == plain
     for agreed in (True, None):  # None: an older Hydra's record
         assert way_to_land(*row, CLAUSE, agreed) == plain
@@ -223,7 +224,7 @@ def test_an_untested_lane_is_asked_about_once_it_is_named(shelf: Shelf) -> None:
     person = Person(True)
     with pytest.raises(LandingRefused, match="codex, which comes first, is untested") as refused:
         land(shelf, person)
-    assert refused.value.hint.endswith("hydra merge codex")
+    assert refused.value.hint.endswith("\nhydra merge codex -r abc")
     assert person.names == []
     assert land(shelf, person, lane="codex")[1] == ["codex is untested: why"]
     assert person.names == [ASKED]
@@ -261,12 +262,13 @@ def test_a_real_race_on_a_terminal(hydra: Hydra) -> None:
     assert judged.top() == "right", str(judged)
     leave_a_decision(hydra, f"{CLAUSE}\x1b[2J")
     question = f"{name} {CLAUSE}<CSI 2J>. Land it? [y/N]"
+    run = of_run(judged.document["run"])
     before = Whole.of(hydra.repo)
 
     done = hydra.run("merge")
     assert (done.returncode, done.stdout) == (5, "")
     assert done.stderr.startswith(f"error: nothing was landed: {name} {CLAUSE}<CSI 2J>; without ")
-    assert f"hint: to land it all the same: hydra merge {name} {OVERRIDE}" in done.stderr
+    assert f"hint: to land it all the same: hydra merge {name}{run} {OVERRIDE}" in done.stderr
     dry_run = hydra.run("merge", "--dry-run")
     assert (dry_run.returncode, dry_run.stderr.count(f"it would ask: {question}")) == (0, 1)
     assert f"would land {name} on main" in dry_run.stdout
@@ -343,7 +345,7 @@ def document(**more: Any) -> dict[str, Any]:
 def test_the_line_to_land_is_the_same_and_the_question_stands_beside_it() -> None:
     asks = f"you are asked first: {ASKED}"
     data = document()
-    assert steps(data, "")[:2] == ["land it:       hydra merge codex", asks]
+    assert steps(data)[:2] == ["land it:       hydra merge codex -r k3f", asks]
     whole = {"run": "r", "lanes": data["lanes"], "verdict": data}
     for shown in (
         compare_text(data, width=None),
@@ -360,7 +362,7 @@ def test_the_line_to_land_is_the_same_and_the_question_stands_beside_it() -> Non
     assert f"- you are asked first: codex {CLAUSE.split(':')[0]}" in comment(data)
     page = opening(data, {})
     assert page["help"] == f"You are asked first: {ASKED}."
-    assert page["lines"] == [f"hydra merge codex -r {verdicts.RUN}"]
+    assert page["lines"] == ["hydra merge codex -r k3f"]
 
 
 @pytest.mark.parametrize("more", [{"agreed": True}, {"decision": None}, {"state": "broken"}])
@@ -375,5 +377,5 @@ def test_each_of_those_tied_says_what_it_asks() -> None:
     data = verdicts.tie()
     for lane in data["lanes"][:2]:
         lane |= {"decision": CLAUSE, "agreed": False}
-    lines = [line for line in steps(data, "") if "asked first" in line]
+    lines = [line for line in steps(data) if "asked first" in line]
     assert lines == [f"you are asked first: {lane} {CLAUSE}" for lane in ("codex", "claude")]

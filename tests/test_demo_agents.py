@@ -22,8 +22,7 @@ from hydra.commands.demo.script import Step
 from hydra.commands.demo.shims import newest_version
 from hydra.commands.demo.wires.base import USAGE
 from hydra.paths import fixtures
-from hydra.race.plan import SUBJECT
-from hydra.race.preflight import title
+from hydra.race.plan import SUBJECT, title
 from hydra.records.agent import DetectResult, ProbeOutput, SignIn, SpawnRequest
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission

@@ -391,7 +391,7 @@ def test_the_size_counts_worktrees(hydra: Hydra) -> None:
 
 _SAME_ID = """
 from hydra.records.store import writer
-writer.new_run_id = lambda now=None: "20260101t000000-aaaa"
+writer.new_run_id = lambda **_: "20260101t000000-aaaa"
 """
 
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.wording import quoted
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, TestCase, Tests
@@ -28,6 +27,7 @@ from hydra.ranking.results import PutBack
 from hydra.ranking.verdict import rank as verdict
 from hydra.ranking.verdict import undecided
 from hydra.records.request import Check
+from hydra.text import quoted_names
 from tests.support.evidences import (
     cross,
     evidence,
@@ -99,13 +99,13 @@ def test_the_lane_that_fixes_more_is_first_however_large_it_is() -> None:
     assert item.top == "large"
     assert [lane_verdict.lane for lane_verdict in item.lanes] == ["large", "small"]
     assert "fixes the one failure of the base in pytest" in texts(one(item, "large"))
-    assert all(lane_verdict.mergeable for lane_verdict in item.lanes)
+    assert all(lane_verdict.passes_gates for lane_verdict in item.lanes)
 
 
 def test_a_broken_test_is_a_gate_with_its_name_and_its_file() -> None:
     lanes = [lane("a", result({"t::test_one": False, "t::test_two": True}, name="a"), base=[BASE])]
     lane_verdict = one(verdict(evidence(lanes, [BASE])), "a")
-    assert not lane_verdict.mergeable
+    assert not lane_verdict.passes_gates
     assert "t::test_one" in lane_verdict.gates[0].text
     assert lane_verdict.gates[0].file == "checks/1/a/pytest.json"
 
@@ -121,7 +121,7 @@ def test_gates_that_need_no_tests(changed: dict[str, object], says: str) -> None
     lanes = [lane("a", result(GOOD), base=[BASE], **changed)]  # type: ignore[arg-type]
     lane_verdict = one(verdict(evidence(lanes, [BASE], protected=("secret/",))), "a")
     assert says in texts(lane_verdict)
-    assert not lane_verdict.mergeable
+    assert not lane_verdict.passes_gates
     assert lane_verdict.rank == 1
 
 
@@ -162,7 +162,7 @@ def test_what_was_mended_in_the_test_alone_is_a_gate() -> None:
     lane_verdict = one(item, "cheat")
     assert item.top == "honest"
     assert "the base's version still fails with it" in texts(lane_verdict)
-    assert not lane_verdict.mergeable
+    assert not lane_verdict.passes_gates
 
 
 def test_a_changed_expectation_that_the_other_lanes_share_is_no_gate() -> None:
@@ -179,9 +179,9 @@ def test_a_changed_expectation_that_the_other_lanes_share_is_no_gate() -> None:
     ]
     back = [protected(name, {"t::test_one": False}, base) for name in ("a", "b", "c")]
     item = verdict(evidence(lanes, [base], trials=tuple(back)))
-    assert all(lane_verdict.mergeable for lane_verdict in item.lanes)
+    assert all(lane_verdict.passes_gates for lane_verdict in item.lanes)
     alone = verdict(evidence(lanes[:1], [base], trials=tuple(back[:1])))
-    assert not one(alone, "a").mergeable
+    assert not one(alone, "a").passes_gates
 
 
 def test_configuration_is_a_gate_only_where_the_bases_own_fails() -> None:
@@ -189,13 +189,13 @@ def test_configuration_is_a_gate_only_where_the_bases_own_fails() -> None:
     lanes = [lane("a", result(GOOD), base=[BASE], files=[config, file()])]
     clean = protected("a", GOOD, BASE, configuration=True)
     fails = protected("a", {"t::test_one": False, "t::test_two": True}, BASE, configuration=True)
-    assert one(verdict(evidence(lanes, [BASE], trials=(clean,))), "a").mergeable
+    assert one(verdict(evidence(lanes, [BASE], trials=(clean,))), "a").passes_gates
     lane_verdict = one(verdict(evidence(lanes, [BASE], trials=(fails,))), "a")
-    assert not lane_verdict.mergeable
+    assert not lane_verdict.passes_gates
     cannot = replace(
         clean, result=replace(clean.result, status=CheckStatus.NO_TESTS, comparison=None)
     )
-    assert not one(verdict(evidence(lanes, [BASE], trials=(cannot,))), "a").mergeable
+    assert not one(verdict(evidence(lanes, [BASE], trials=(cannot,))), "a").passes_gates
 
 
 def test_cross_tests_decide_between_lanes_that_pass_all_of_the_base() -> None:
@@ -465,7 +465,7 @@ def test_a_test_that_is_skipped_as_it_runs_and_fails_once_it_is_put_back_is_a_ga
         "skips t::test_two in pytest; run as on the base, it fails"
     ]
     clean = protected("a", GOOD, BASE)
-    assert one(verdict(evidence([skips], [BASE], trials=(clean,))), "a").mergeable
+    assert one(verdict(evidence([skips], [BASE], trials=(clean,))), "a").passes_gates
 
 
 def test_a_check_that_passes_and_names_none_of_its_tests_is_a_gate() -> None:
@@ -476,10 +476,10 @@ def test_a_check_that_passes_and_names_none_of_its_tests_is_a_gate() -> None:
     (gate,) = one(item, "a").gates
     assert gate.text.startswith("pytest passes and names no test; on the base ")
     clean = protected("a", GOOD, BASE)
-    assert one(verdict(evidence([silent, other], [BASE], trials=(clean,))), "a").mergeable
+    assert one(verdict(evidence([silent, other], [BASE], trials=(clean,))), "a").passes_gates
     named = replace(BASE, tests=None)
     bare = lane("a", replace(result(GOOD), tests=None), base=[named])
-    assert one(verdict(evidence([bare], [named])), "a").mergeable
+    assert one(verdict(evidence([bare], [named])), "a").passes_gates
 
 
 def test_a_tie_is_called_a_tie() -> None:
@@ -750,9 +750,11 @@ def test_a_test_that_all_pass_or_all_fail_changes_no_rank(known: Evidence, end: 
 @given(pools())
 def test_a_gate_is_never_outvoted(known: Evidence) -> None:
     item = verdict(known)
-    mergeable = [lane_verdict.rank or 0 for lane_verdict in item.lanes if lane_verdict.mergeable]
-    numbers = [lane_verdict.rank or 0 for lane_verdict in item.lanes if not lane_verdict.mergeable]
-    assert not mergeable or not numbers or max(mergeable) < min(numbers)
+    first = [lane_verdict.rank or 0 for lane_verdict in item.lanes if lane_verdict.passes_gates]
+    numbers = [
+        lane_verdict.rank or 0 for lane_verdict in item.lanes if not lane_verdict.passes_gates
+    ]
+    assert not first or not numbers or max(first) < min(numbers)
 
 
 def test_a_patch_that_bends_the_test_tool_is_not_mergeable() -> None:
@@ -761,7 +763,7 @@ def test_a_patch_that_bends_the_test_tool_is_not_mergeable() -> None:
         verdict(evidence([lane("a", result(GOOD), base=[BASE], files=[bent])], [BASE])), "a"
     )
     assert "what the tests' own tool does (unittest.TestCase.assertEqual)" in texts(lane_verdict)
-    assert not lane_verdict.mergeable
+    assert not lane_verdict.passes_gates
 
 
 def test_lanes_that_nothing_was_tried_on_are_not_said_to_agree() -> None:
@@ -849,7 +851,7 @@ def test_a_new_test_that_one_of_two_was_not_tried_on_tells_them_not_apart() -> N
 
 def test_a_test_whose_name_is_a_sentence_is_in_quotes() -> None:
     names = ["allows for empty strings, zero and null", "t::test_up"]
-    assert quoted(names) == '"allows for empty strings, zero and null", t::test_up'
+    assert quoted_names(names) == '"allows for empty strings, zero and null", t::test_up'
 
 
 RENAMED = "t::test_deux"

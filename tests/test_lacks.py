@@ -19,6 +19,7 @@ from hydra.checks.lacks import lacks
 from hydra.git.background import Later
 from hydra.process.sandbox.view import View
 from hydra.race.hidden_places import HiddenPlaces
+from hydra.text import of_run
 from hydra.workspace.surplus import Surplus
 from tests.conftest import git
 from tests.support import fakes
@@ -455,7 +456,7 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     race = Judged(hydra, lanes).run("--share", "core/dist", checks=())
     untested = {does: race.of(does)["checks"][0]["untested"] for does in lanes}
     build = shlex.quote("npm run 'build in $HOME'")
-    cure = f"hydra check -r {race.document['run']} --setup {build}"
+    cure = f"hydra check{of_run(race.document['run'])} --setup {build}"
     assert untested == {
         "core": f"core/dist is your checkout's, built without this patch: {cure} builds it anew",
         "notes": "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -223,9 +224,7 @@ def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
     run = find_run(shelf.race.patches.parent.parent, None)
 
     def lines() -> str:
-        return "\n".join(
-            ranking.steps(merge_candidates.with_candidates(verdict, shelf.repo, run), "")
-        )
+        return "\n".join(ranking.steps(merge_candidates.with_candidates(verdict, shelf.repo, run)))
 
     assert "hydra merge claude" in lines()
     shelf.merge("claude")
@@ -242,7 +241,8 @@ def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) ->
     git(repo, "checkout", "-q", "--detach")
     hydra = Hydra(scratch, repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
-    assert "hydra merge claude --branch NAME" in hydra.run("race", "-a", "claude", "fix").stdout
+    shown = hydra.run("race", "-a", "claude", "fix").stdout
+    assert re.search(r"hydra merge claude -r \w+ --branch NAME\n", shown)
     assert hydra.run("merge").returncode == 5
     assert "--branch NAME" in hydra.run("runs", "show").stdout
 

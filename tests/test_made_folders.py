@@ -83,7 +83,7 @@ def test_they_are_counted_at_the_end_and_at_the_landing_and_one_option_leaves_th
     )
     assert note in " ".join(race.stdout.split())
     without = "hydra merge claude --except .next --except coverage"
-    assert f"or without what a build may have left:\n{without}\n" in race.stdout
+    assert f"or without what a build may have left:\n{without} -r " in race.stdout
     verdict = json.loads(hydra.run("compare", "--json").stdout)
     assert note in verdict["warnings"]
     said = [reason["text"] for reason in verdict["lanes"][0]["reasons"]]
@@ -131,7 +131,7 @@ def test_what_python_leaves_beside_code_is_told_where_nothing_ignores_it(hydra: 
     counted = ", ".join(f"{cache} (1 file)" for cache in caches)
     assert f"claude adds {counted}, which git does not ignore" in " ".join(race.stdout.split())
     without = " ".join(["hydra merge claude", *(f"--except {cache}" for cache in caches)])
-    assert f"or without what a build may have left:\n{without}\n" in race.stdout
+    assert f"or without what a build may have left:\n{without} -r " in race.stdout
     (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
     assert lane["made"] == [
         {"folder": f"{cache}/", "files": 1, "by_hand": []} for cache in sorted(caches)

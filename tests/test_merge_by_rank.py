@@ -69,7 +69,7 @@ def tie(shelf: Shelf) -> verdicts.Document:
     return document
 
 
-def none_mergeable(shelf: Shelf) -> verdicts.Document:
+def none_passing(shelf: Shelf) -> verdicts.Document:
     document = ranking(shelf, "codex", "claude", top=None)
     return verdicts.held(verdicts.held(document, "codex", GATE), "claude", "fails 1 test")
 
@@ -104,7 +104,7 @@ def test_on_a_tie_nothing_lands_and_both_lines_are_said(shelf: Shelf, override: 
     with pytest.raises(LandingRefused) as refused:
         land(shelf, override=override)
     assert "codex and claude are tied" in refused.value.message
-    assert "hydra merge codex, or hydra merge claude" in refused.value.hint
+    assert "\nhydra merge codex -r abc\nhydra merge claude -r abc" in refused.value.hint
     assert ("--override does not choose" in refused.value.message) == bool(override)
     assert Whole.of(shelf.repo) == before
     assert leftovers(shelf.repo) == []
@@ -119,11 +119,11 @@ def test_of_the_very_same_patches_the_first_lands(shelf: Shelf) -> None:
 
 
 def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     before = Whole.of(shelf.repo)
     with pytest.raises(LandingRefused, match=GATE) as refused:
         land(shelf)
-    assert 'hydra merge codex --override "why it may land"' in refused.value.hint
+    assert 'hydra merge codex -r abc --override "why it may land"' in refused.value.hint
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, override="  the assertions were wrong\n")
     assert landed(shelf) == "# codex\n"
@@ -135,26 +135,26 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
 
 
 def test_each_of_the_lines_that_are_offered_lands_its_lane(shelf: Shelf) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     for lane in document["lanes"]:
         lane |= {"rank": 1}
     document["lanes"][1] |= {"state": "untested"}
     record(shelf, document)
     with pytest.raises(LandingRefused) as refused:
         land(shelf)
-    texts = refused.value.hint.partition("all the same: ")[2].split(", or ")
+    texts = refused.value.hint.partition("all the same:\n")[2].split("\n")
     assert [line.split()[2] for line in texts] == ["codex", "claude"]
     for line in texts:
-        _, _, lane, *override = shlex.split(line)
-        land(shelf, lane, override=override[1] if override else None)
+        _, _, lane, *options = shlex.split(line)
+        land(shelf, lane, override=options[-1] if "--override" in options else None)
         shelf.undo()
     assert texts[0].endswith('--override "why it may land"')
-    assert texts[1] == "hydra merge claude"
+    assert texts[1] == "hydra merge claude -r abc"
 
 
 @pytest.mark.parametrize("empty", ["", "  ", "\n"])
 def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     with pytest.raises(UsageError, match="--override has no reason"):
         land(shelf, override=empty)
     with pytest.raises(UsageError, match="--override has no reason"):
@@ -164,7 +164,7 @@ def test_a_reason_has_words(shelf: Shelf, empty: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("state", ["broken", "held_back"])
 def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: str) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     document["lanes"][0] |= {"state": state}
     record(shelf, document)
     before = Whole.of(shelf.repo)
@@ -176,7 +176,7 @@ def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: st
         )
         named = "codex" if "lane" in value else "--pick codex:."
         assert refused.value.hint == (
-            f'to land it all the same: hydra merge {named} --override "why it may land"'
+            f'to land it all the same: hydra merge {named} -r abc --override "why it may land"'
         )
     assert Whole.of(shelf.repo) == before
     part = (Pick("codex", path="src"),)  # the checks decide on it
@@ -194,7 +194,7 @@ def passing(*_: object) -> Any:
 
 def gated(shelf: Shelf, path: str = "tests/test_pager.py", line: int | None = 9) -> None:
     """Records that codex is held back for what it does in one file."""
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     document["lanes"][0]["gates"] = [verdicts.reason("gate", GATE, path=path, line=line)]
     record(shelf, document)
 
@@ -253,7 +253,7 @@ def test_a_part_of_a_lane_on_which_no_check_decides_needs_a_reason_as_the_lane_d
     shelf: Shelf, checked: bool
 ) -> None:
     """With --no-check, or in a run without checks."""
-    document = {**none_mergeable(shelf), "checked": checked}
+    document = {**none_passing(shelf), "checked": checked}
     record(shelf, document)
     part = (Pick("codex", path="src/pager.py"),)
     check = None if checked else passing
@@ -266,13 +266,13 @@ def test_a_part_of_a_lane_on_which_no_check_decides_needs_a_reason_as_the_lane_d
 
 
 def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     why = "pytest could not run on it, nor on the base: pytest: not found"
     document["lanes"][0] |= {"state": "untested", "reason": why}
     record(shelf, document)
     with pytest.raises(LandingRefused, match="codex, which comes first, is untested") as refused:
         land(shelf)
-    assert refused.value.hint.endswith("to land it all the same: hydra merge codex")
+    assert refused.value.hint.endswith("to land it all the same:\nhydra merge codex -r abc")
     landing, lines = land(shelf, "codex")
     assert lines[0].startswith("codex is untested: ")
     assert landing.document["override"] is None
@@ -281,7 +281,7 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("state", "mergeable", "checked", "way"),
+    ("state", "passes", "checked", "way"),
     [
         ("proved", True, True, "itself"),
         ("untested", True, True, "name"),
@@ -293,7 +293,7 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
     ],
 )
 def test_the_state_decides_how_a_patch_lands(
-    shelf: Shelf, state: str, mergeable: bool, checked: bool, way: str
+    shelf: Shelf, state: str, passes: bool, checked: bool, way: str
 ) -> None:
     """The same in `merge` with and without a name and in the lines that are offered; without a
     check, of a race of one lane."""
@@ -301,21 +301,20 @@ def test_the_state_decides_how_a_patch_lands(
     lanes = ("codex", "claude") if checked else ("codex",)
     document = ranking(shelf, *lanes, top=top, checked=checked)
     document["lanes"][0] |= {"state": state, "reason": "why"}
-    document["lanes"][0]["gates"] = [] if mergeable else [verdicts.reason("gate", "why")]
+    document["lanes"][0]["gates"] = [] if passes else [verdicts.reason("gate", "why")]
     record(shelf, document)
-    line = {"itself": "hydra merge codex", "name": "hydra merge codex"}.get(
-        way, 'hydra merge codex --override "why it may land"'
-    )
-    assert [
-        step.split(": ", 1)[1].strip() for step in steps(document, "") if " merge " in step
-    ] == [line]
+    line = "hydra merge codex -r abc"
+    line += ' --override "why it may land"' if way == "override" else ""
+    assert [step.split(": ", 1)[1].strip() for step in steps(document) if " merge " in step] == [
+        line
+    ]
     for lane in ("", "codex"):
         if way == "itself" or (way == "name" and lane):
             assert land(shelf, lane, dry_run=True)[0].lanes == ("codex",)
             continue
         with pytest.raises(LandingRefused) as refused:
             land(shelf, lane, dry_run=True)
-        assert refused.value.hint.endswith(f"land it all the same: {line}")
+        assert re.search(rf"land it all the same:[ \n]{re.escape(line)}$", refused.value.hint)
         assert land(shelf, lane, dry_run=True, override="it may")[0].lanes == ("codex",)
 
 
@@ -332,11 +331,11 @@ def test_of_several_lanes_in_which_nothing_was_tested_each_lands_by_its_name(she
             land(shelf, override=override)
         assert ("--override does not choose" in refused.value.message) == bool(override)
         assert refused.value.hint == (
-            f"test them now: {check_now}; or look (hydra compare), then name one: "
-            "hydra merge codex, or hydra merge claude"
+            f"test them now: {check_now}\nor look (hydra compare -r abc), then name one:\n"
+            "hydra merge codex -r abc\nhydra merge claude -r abc"
         )
     assert Whole.of(shelf.repo) == before
-    assert " merge " not in "".join(steps(document, ""))
+    assert " merge " not in "".join(steps(document))
     for lane in ("codex", "claude"):
         assert land(shelf, lane, dry_run=True)[0].lanes == (lane,)
 
@@ -411,7 +410,7 @@ def test_a_run_that_recorded_no_verdict_is_judged(
 def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_lands(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document = none_mergeable(shelf)
+    document = none_passing(shelf)
     monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
     record(shelf, None)
     with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
@@ -448,7 +447,7 @@ def test_without_a_readable_record_the_way_out_is_to_name_a_lane(shelf: Shelf) -
     with pytest.raises(RecordError) as refused:
         land(shelf)
     assert "no lane was named" in refused.value.message
-    assert "name the lane: hydra merge LANE --override" in refused.value.hint
+    assert "name the lane: hydra merge LANE -r abc --override" in refused.value.hint
     assert land(shelf, "claude", override="I have read it")[0].lanes == ("claude",)
 
 
@@ -477,7 +476,7 @@ def test_a_verdict_that_cannot_be_read_lands_nothing_without_a_reason(
     with pytest.raises(LandingRefused, match=why) as refused:
         land(shelf, check=passing, **document)
     line = "hydra merge claude" if whole else "hydra merge --pick claude:src"
-    shown = f'to land it all the same: {line} --override "why it may land"'
+    shown = f'to land it all the same: {line} -r abc --override "why it may land"'
     assert refused.value.hint.endswith(shown)
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, check=passing, override="I have read it", **document)
@@ -498,7 +497,7 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
     failed = verdicts.check("pytest", "1 broken", "failed", held_back="breaks test_a")
     for lane in result["lanes"]:
         lane |= {"checks": [failed], "held_back": ["pytest: breaks test_a"]}
-    write_json(file, {**result, "verdict": none_mergeable(shelf)})
+    write_json(file, {**result, "verdict": none_passing(shelf)})
 
     def check(*_: object) -> Any:
         pytest.fail("its race has checked this very tree")
@@ -514,7 +513,7 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
 
 
 def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     with pytest.raises(LandingRefused, match="breaks test_b"):
         land(shelf, override="known", check=lambda *_: {"ok": False, "why": "breaks test_b"})
 
@@ -524,11 +523,11 @@ def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:
 
 @pytest.mark.slow
 def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> None:
-    record(shelf, none_mergeable(shelf))
+    record(shelf, none_passing(shelf))
     refused = shelf.command("merge", "-r", RUN)
     assert refused.returncode == 5
     assert GATE in refused.stderr
-    assert f"hydra merge codex -r {RUN} --override" in refused.stderr
+    assert "hydra merge codex -r abc --override" in refused.stderr
     evil = "late \x1b[2J\u202e night"
     done = shelf.command("merge", "--no-check", "--override", evil)
     assert done.returncode == 0, done.stderr
@@ -559,7 +558,7 @@ def test_a_tie_in_the_command(shelf: Shelf) -> None:
     assert done.returncode == 5
     error = json.loads(done.stdout)["error"]
     assert "are tied" in error["message"]
-    assert "hydra merge codex, or hydra merge claude" in error["hint"]
+    assert "\nhydra merge codex -r abc\nhydra merge claude -r abc" in error["hint"]
 
 
 def record_checks(shelf: Shelf, status: str) -> None:

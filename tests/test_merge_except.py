@@ -149,7 +149,7 @@ def test_a_lane_that_is_held_back_for_no_path_needs_its_reason_whatever_is_left_
         refused = shelf.command("merge", *lane, "--except", "coverage")
         assert refused.returncode == 5
         assert PATHLESS in refused.stderr
-        offered = 'hydra merge claude --except coverage --override "why it may land"'
+        offered = 'hydra merge claude --except coverage -r abc --override "why it may land"'
         assert offered in refused.stderr
     assert Whole.of(shelf.repo) == before
     landed = merged(shelf, "claude", "--except", "coverage", "--override", "I read it", "--json")
@@ -182,11 +182,13 @@ def test_the_lines_that_a_bare_merge_offers_leave_out_the_same(
     record(shelf, document)
     refused = merged(shelf, "--except", "coverage", "--except", "it's")
     rest = """--except coverage --except 'it'"'"'s'"""
-    assert f"hydra merge claude {rest}, or hydra merge codex {rest}" in refused.stderr
+    assert (
+        f"\nhydra merge claude {rest} -r abc\nhydra merge codex {rest} -r abc\n" in refused.stderr
+    )
     record(shelf, {"schema": 99})
     unread = merged(shelf, "--except", "coverage")
     assert unread.returncode != 0
-    assert "hydra merge LANE --except coverage" in unread.stderr
+    assert "hydra merge LANE --except coverage -r abc" in unread.stderr
 
 
 @pytest.mark.parametrize("part", [False, True])

@@ -11,6 +11,7 @@ import pytest
 
 from hydra.race.check_hints import refusal
 from hydra.records.request import Check
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -269,7 +270,7 @@ def test_a_landing_offers_no_option_that_it_has_not(hydra: Hydra) -> None:
     hydra.refused_bwrap("setting up uid map: Permission denied")
     done = hydra.run("merge", "claude")
     assert "its checks cannot be run: nothing confines the repository's checks" in done.stderr
-    line = f"hint: hydra check -r {run} says what helps; or land it unchecked: --no-check"
+    line = f"hint: hydra check{of_run(run)} says what helps; or land it unchecked: --no-check"
     assert line in " ".join(done.stderr.split())
     assert hydra.run("check").returncode == 3
 

@@ -47,7 +47,7 @@ def test_one_whole_with_its_sources(hydra: Hydra) -> None:
 
 
 def test_what_an_agent_would_be_told_and_warned_of(hydra: Hydra) -> None:
-    assert "claude      is told opus\n" in hydra.run("agents", "claude", "--model", "opus").stdout
+    assert "claude       is told opus\n" in hydra.run("agents", "claude", "--model", "opus").stdout
     document = json.loads(hydra.run("agents", "codex", "--model", "opus", "--json").stdout)
     assert document["told"] == "claude-opus-5-5"
     assert document["warnings"][0].startswith("codex takes models of the family gpt")

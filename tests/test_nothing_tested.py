@@ -135,7 +135,7 @@ def test_of_two_equals_the_one_with_tests_is_first_and_one_line_takes_both(hydra
     says = json.loads(hydra.run("compare", "--json").stdout)["says"]
     assert says.endswith("; it is equal to codex in all tests, and brings 2 of them")
     line = "hydra merge --pick codex:src/pager.py --pick claude:tests/test_rest.py"
-    assert f"\nor codex's code with claude's tests:\n{line}\n" in done.stdout
+    assert f"\nor codex's code with claude's tests:\n{line} -r " in done.stdout
     landed = typed(hydra, line)
     assert landed.returncode == 0, landed.stderr
     assert (hydra.repo / "src/pager.py").read_text() == RIGHT

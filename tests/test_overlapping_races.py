@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hydra.text import of_run
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.verdict_races import RIGHT, UNITTEST, shop
@@ -82,41 +83,32 @@ def commands(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.search(r"(^|: +|  )hydra \w", line)]
 
 
-def lines(text: str) -> dict[str, str]:
-    """By what stands before it, each of them."""
-    return {line.partition("hydra ")[0]: line for line in commands(text)}
-
-
 @pytest.mark.parametrize("ends", [("first", "second"), ("second", "first")])
-def test_a_race_is_named_at_its_end_where_another_began_since(
-    races: Races, ends: list[str]
-) -> None:
+def test_a_race_is_named_in_each_line_at_its_end(races: Races, ends: list[str]) -> None:
     races.begin("first")
     races.begin("second")
     text = {name: races.end(name) for name in ends}
     runs = {name: races.run_of(name) for name in ends}
-    assert commands(text["first"])
-    for line in commands(text["first"]):
-        assert f" -r {runs['first']}" in line
-    for line in commands(text["second"]):
-        assert " -r " not in line
     for name in ends:
+        assert commands(text[name])
+        assert [line for line in commands(text[name]) if of_run(runs[name]) not in line] == []
         offered = [line for line in commands(text[name]) if "hydra merge" in line]
         assert [races.landed(line) for line in offered] == [f"# {name}"] * 2
         assert "--except coverage" in offered[1]
 
 
-def test_a_race_that_has_ended_is_the_latest_until_another_begins(races: Races) -> None:
+def test_what_was_offered_while_it_was_the_latest_stays_its_own(races: Races) -> None:
+    """Also of a comment on a pull request and of a refusal, each typed once another has ended."""
     races.begin("first")
-    assert [line for line in commands(races.end("first")) if " -r " in line] == []
+    ended = races.end("first")
+    shown = races.hydra.run("compare").stdout
+    comment = races.hydra.run("compare", "--markdown").stdout.replace("`", "")
     races.begin("second")
-    run = races.run_of("first")
-    shown = races.hydra.run("compare", "-r", "@-1").stdout
-    assert commands(shown)
-    for line in commands(shown):
-        assert f" -r {run}" in line
     races.end("second")
-    assert races.landed(lines(shown)["land it:       "]) == "# first"
+    for text in (ended, shown, comment):
+        line = next(line for line in text.splitlines() if "hydra merge" in line)
+        assert races.landed(line) == "# first"
+    assert races.landed("hydra merge") == "# second"
 
 
 def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_stay(
@@ -127,10 +119,11 @@ def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_s
     races.begin("second")
     races.end("second")
     first = races.run_of("first")
-    for typed in ("@-1", first[:-1]):
+    for typed in ("@-1", first[:-1], first[-4:]):
         checked = races.hydra.run("check", "-r", typed)
-        assert f"compare again:  hydra compare -r {first}\n" in checked.stdout
-    assert "compare again:  hydra compare\n" in races.hydra.run("check").stdout
+        assert f"compare again:  hydra compare{of_run(first)}\n" in checked.stdout
+    second = of_run(races.run_of("second"))
+    assert f"compare again:  hydra compare{second}\n" in races.hydra.run("check").stdout
 
 
 def test_a_check_during_which_another_race_begins_names_its_own(races: Races) -> None:
@@ -145,7 +138,7 @@ def test_a_check_during_which_another_race_begins_names_its_own(races: Races) ->
     output, errors = check.communicate(timeout=120)
     gate.close()
     assert check.returncode == 0, output + errors
-    assert f"compare again:  hydra compare -r {races.run_of('first')}\n" in output
+    assert f"compare again:  hydra compare{of_run(races.run_of('first'))}\n" in output
     races.end("second")
 
 
@@ -156,7 +149,7 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     races.end("second")
     first = races.run_of("first")
     none = races.hydra.run("merge", "-r", "@-1", "--hunk", "claude-first:xyz")
-    assert f"hydra diff claude-first --hunks -r {first}" in none.stderr
+    assert f"hydra diff claude-first --hunks{of_run(first)}" in none.stderr
     file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
     document = json.loads(file.read_text())
     document["verdict"]["lanes"][0] |= {
@@ -167,7 +160,7 @@ def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
     file.write_text(json.dumps(document))
     refused = races.hydra.run("merge", "-r", "@-1", "--except", "coverage")
     assert refused.returncode == 5
-    assert f"hydra merge claude-first --except coverage -r {first}" in refused.stderr
+    assert f"hydra merge claude-first --except coverage{of_run(first)}" in refused.stderr
 
 
 def test_every_way_that_a_refusal_names_is_of_the_run_that_was_named(hydra: Hydra) -> None:
@@ -204,4 +197,4 @@ def assert_named(done: subprocess.CompletedProcess[str], run: str) -> None:
     )
     assert lines, done.stderr
     for line in lines:
-        assert run in line, done.stderr
+        assert run in line or of_run(run) in line, done.stderr

@@ -34,7 +34,7 @@ def test_a_lane_to_land_is_the_answer_however_many_there_are(others: int) -> Non
     first = opened(CLAUDE, *broken, top="claude")
     assert first["says"] == "Land claude"
     assert first["why"] == "Fixes both failing tests, breaks nothing (43 passed)."
-    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+    assert first["lines"] == ["hydra merge claude -r k3f"]
     assert first["help"] == ""
 
 
@@ -72,7 +72,7 @@ def test_an_untested_patch_is_no_answer_and_may_land_by_name() -> None:
     assert first["says"] == "No patch is proved"
     assert first["why"] == "Untested: pytest passes with and without it."
     assert "A test that fails on the base" in first["help"]
-    assert first["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+    assert first["lines"] == ["hydra merge claude -r k3f"]
 
 
 def test_lanes_that_ended_alike_are_counted_in_a_sentence() -> None:
@@ -86,7 +86,7 @@ def test_what_has_landed_is_not_offered_again() -> None:
     first = opened(CLAUDE, top="claude", landed=["claude"])
     assert first["says"] == "claude has landed"
     assert first["why"] == "Fixes both failing tests, breaks nothing (43 passed)."
-    assert first["help"] == f"hydra merge --undo -r {verdicts.RUN} takes it back."
+    assert first["help"] == "hydra merge --undo -r k3f takes it back."
     assert first["lines"] == []
 
 
@@ -111,11 +111,11 @@ def test_without_checks_nothing_is_called_proved() -> None:
     patch = lane("claude", "untested", "no check ran: `hydra check --check COMMAND` tests it")
     first = opened(patch, SIGNED_OUT, top=None, checked=False)
     assert (first["says"], first["why"]) == ("Nothing was tested", "There is no first.")
-    assert f"hydra check -r {verdicts.RUN}" in first["help"]
+    assert "hydra check -r k3f" in first["help"]
     assert first["lines"] == []
     alone = opened(patch, top="claude", checked=False)
     assert alone["says"] == "No check ran, so nothing is proved"
-    assert alone["lines"] == [f"hydra merge claude -r {verdicts.RUN}"]
+    assert alone["lines"] == ["hydra merge claude -r k3f"]
 
 
 def test_where_all_failed_there_is_no_line_to_land() -> None:

@@ -17,8 +17,7 @@ from hydra.conformance.recorded import recordings, root
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.process.sandbox.trial import PROMISES
 from hydra.race.lane_plan import PlanInputs
-from hydra.race.plan import make, patch_message, select_lanes
-from hydra.race.preflight import title
+from hydra.race.plan import make, patch_message, select_lanes, title
 from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,

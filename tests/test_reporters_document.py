@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra import errors
 from hydra.errors import AuthMissing, NoAgentReady, Refused, UsageError
-from hydra.records.events import AGENT_KINDS, HYDRA_KINDS
+from hydra.records.events import AGENT_KINDS
 from hydra.report.agents_document import agent_document
 from hydra.report.document import dump, error_document, exit_code, plan_document, result_document
 from tests.support.sample_agents import AGENTS
@@ -126,14 +126,8 @@ def rows(page: str) -> set[str]:
     return set(re.findall(r"^\| `([A-Za-z_]+)` \|", (DOCS / page).read_text(), re.MULTILINE))
 
 
-def test_every_kind_of_event_is_documented() -> None:
-    kinds = {*AGENT_KINDS, *HYDRA_KINDS}
-    assert rows("events.md") & kinds == kinds
-    text = (DOCS / "events.md").read_text()
-    for kind, meaning in HYDRA_KINDS.items():
-        row = next(line for line in text.split("\n") if line.startswith(f"| `{kind}` |"))
-        for name in re.findall(r"\w+", (re.findall(r"\{(.*)\}", meaning) or [""])[0]):
-            assert f"`{name}`" in row, f"{kind} does not document {name}"
+def test_every_kind_of_an_agents_events_is_documented() -> None:
+    assert {*AGENT_KINDS} <= rows("events.md")
     assert len(AGENT_KINDS) == 7
 
 

@@ -23,9 +23,9 @@ Land codex: fixes both failing tests, breaks nothing (43 passed).
                                       test_a_full_page_has_ten_items expects
   -  codex-2       timed out  -       idle for 10:00; it left no patch
 
-look: hydra diff codex
-why: hydra compare
-land: hydra merge codex
+look: hydra diff codex -r k3f
+why: hydra compare -r k3f
+land: hydra merge codex -r k3f
 warning: 3 files stay out
 """
 WITHOUT_CHECKS = """\
@@ -36,10 +36,10 @@ Nothing was tested: there is no first.
                                       test_a_full_page_has_ten_items expects
   -  codex-2       timed out  -       idle for 10:00; it left no patch
 
-look: hydra diff codex
-look: hydra diff claude
-look: hydra diff cursor-agent
-test them now: hydra check --check 'npm test'
+look: hydra diff codex -r k3f
+look: hydra diff claude -r k3f
+look: hydra diff cursor-agent -r k3f
+test them now: hydra check -r k3f --check 'npm test'
 warning: 3 files stay out
 """
 OWN = re.compile(
@@ -58,7 +58,7 @@ def race(**more: Any) -> dict[str, Any]:
     )
     data["lanes"].insert(2, cheat)
     document = {
-        "run": "r",
+        "run": verdicts.RUN,
         "seconds": 601.0,
         "lanes": data["lanes"],
         "warnings": ["3 files stay out"],
@@ -92,7 +92,7 @@ def test_long_sentences_have_two_lines_each() -> None:
 
 
 def test_without_checks_it_says_so() -> None:
-    document = race(checked=False, top=None, check_now="hydra check --check 'npm test'")
+    document = race(checked=False, top=None, check_now="hydra check -r k3f --check 'npm test'")
     first, second, *_ = document["verdict"]["lanes"]
     first |= {
         "state": "untested",
@@ -120,7 +120,7 @@ def test_warnings_are_counted_as_they_are_listed() -> None:
     document["lanes"][0]["patch"]["notes"] = ["vendor/.git was taken as files"]
     shown = race_end(document, width=80)
     assert len(warnings(document)) == 3
-    assert "3 warnings: hydra runs show" in shown
+    assert "3 warnings: hydra runs show -r k3f" in shown
 
 
 def test_what_to_look_at_is_the_winners_alone() -> None:
@@ -130,7 +130,7 @@ def test_what_to_look_at_is_the_winners_alone() -> None:
     assert "to look at" not in race_end(document, width=80)
     document["verdict"]["lanes"][0]["patch"]["remarks"] = [{"kind": "binary"}]
     shown = race_end(document, width=80)
-    assert "codex: 1 change to look at before you land: hydra compare" in shown
+    assert "codex: 1 change to look at before you land: hydra compare -r k3f" in shown
 
 
 def test_an_interrupted_lane_is_not_called_held_back() -> None:
@@ -158,7 +158,7 @@ def test_an_equal_that_fails_another_new_test_says_so() -> None:
 
 def test_the_code_of_one_and_the_tests_of_the_other_are_offered_in_one_line() -> None:
     shown = race_end(race(picks=["claude:src/pager.py", "codex:tests/test a.py"]), width=80)
-    line = "hydra merge --pick claude:src/pager.py --pick 'codex:tests/test a.py'"
+    line = "hydra merge --pick claude:src/pager.py --pick 'codex:tests/test a.py' -r k3f"
     assert f"\nor claude's code with codex's tests:\n{line}\n" in shown
 
 
@@ -211,7 +211,7 @@ def test_a_tie_and_a_race_that_left_nothing() -> None:
     tied = verdicts.tie()
     shown = race_end({"lanes": tied["lanes"], "verdict": tied}, width=80)
     assert shown.startswith("codex and claude are tied: no test tells them apart.\n")
-    assert "\nland: hydra merge codex\nland: hydra merge claude\n" in shown
+    assert "\nland: hydra merge codex -r k3f\nland: hydra merge claude -r k3f\n" in shown
     idle = {"lane": "codex", "status": "timed_out", "error": {"message": "no progress for 600 s"}}
     shown = race_end({"lanes": [idle], "interrupted": "SIGINT", "seconds": 41.0}, width=80)
     assert shown.startswith("Interrupted after 0:41. No lane left a patch.\n")
@@ -228,10 +228,10 @@ def test_what_a_build_left_and_what_a_note_ends_with_stay_whole() -> None:
     way = "--copy data/of/the/year/in/which/it/was/measured brings it"
     note = f"a check misses {', '.join(folders)} and {folders[0]}, which your checkout has: {way}"
     data["verdict"]["warnings"] = [note]
-    shown = race_end({**data, "named": " -r r-1"}, width=80)
+    shown = race_end(data, width=80)
     options = " ".join(f"--except '{folder}'" for folder in folders)
-    first, second = "or without what a build may have left:", f"hydra merge codex {options} -r r-1"
-    assert f"\nland: hydra merge codex -r r-1\n{first}\n{second}\n" in shown
+    first, second = "or without what a build may have left:", f"hydra merge codex {options} -r k3f"
+    assert f"\nland: hydra merge codex -r k3f\n{first}\n{second}\n" in shown
     assert f"note: {note}" in " ".join(shown.split())
     lane["files"] = lane["files"][1:]
     assert "--except" not in race_end(data, width=80), "it would leave nothing"

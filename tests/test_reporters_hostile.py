@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
-from hydra.records.events import AGENT_KINDS, HYDRA_KINDS, Event
+from hydra.records.events import AGENT_KINDS, Event
 from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, Usage
 from hydra.report import doctor, listing, runs
 from hydra.report.document import dump, error_document, plan_document, result_document
@@ -23,6 +23,7 @@ from hydra.report.live import LiveTable
 from hydra.report.stream import PlainLines
 from hydra.report.summary import summary
 from hydra.report.text import error_text
+from tests.support.event_kinds import HYDRA_KINDS
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 from tests.support.sample_race import PLAN, RESULT
 from tests.support.screen import Screen

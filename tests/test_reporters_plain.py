@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from hydra.records.events import HYDRA_KINDS, decode, encode
+from hydra.records.events import decode, encode
 from hydra.report.phrases import describe, headlines, opening
 from hydra.report.stream import JsonLines, PlainLines
+from tests.support.event_kinds import HYDRA_KINDS
 from tests.support.sample_race import PLAN, RUN, STALLED, Tape, events
 
 LINES = """\

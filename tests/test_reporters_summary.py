@@ -59,8 +59,8 @@ warnings
   - codex-2: vendor/.git was taken as files
   - codex-2: left running and ended by Hydra: node server.js
 
-see it:        hydra diff claude
-land it still: hydra merge claude --override "why it may land"
+see it:        hydra diff claude -r k3f
+land it still: hydra merge claude -r k3f --override "why it may land"
 """
 
 
@@ -96,7 +96,9 @@ def test_a_race_from_before_there_were_verdicts_lands_without_a_reason() -> None
     document = result_document(PLAN, RESULT)
     del document["verdict"]
     shown = summary(document, width=80)
-    assert shown.endswith("\n\nland it:  hydra merge claude\nsee it:   hydra diff claude\n")
+    assert shown.endswith(
+        "\n\nland it:  hydra merge claude -r k3f\nsee it:   hydra diff claude -r k3f\n"
+    )
 
 
 def test_a_damaged_record_is_shown_as_far_as_it_goes() -> None:
@@ -128,8 +130,8 @@ def test_a_patch_that_is_not_usable_is_looked_at_first() -> None:
     cut = replace(RESULT.outcomes[0], status=Status.INTERRUPTED, failure=STALLED)
     shown = summary(result_document(PLAN, replace(RESULT, outcomes=(cut,))), width=None)
     assert shown.endswith(
-        "see it:        hydra diff claude\n"
-        'land it still: hydra merge claude --override "why it may land"\n'
+        "see it:        hydra diff claude -r k3f\n"
+        'land it still: hydra merge claude -r k3f --override "why it may land"\n'
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hydra.report import text
 from hydra.report.style import wants_color, wants_live
+from hydra.text import plural
 
 HOSTILE = {
     "clipboard": ("a\x1b]52;c;cm0gLXJm\x07b", "a<OSC 52>b"),
@@ -158,7 +159,7 @@ def test_numbers_for_people() -> None:
     assert [text.size(n) for n in (412, 3_400_000, 256 * 1024**2, 100 * 1000**2, None)] == [
         "412 B", "3.4 MB", "268.4 MB", "100 MB", "?",
     ]  # fmt: skip
-    assert [text.plural(1, "lane"), text.plural(2, "lane")] == ["1 lane", "2 lanes"]
+    assert [plural(1, "lane"), plural(2, "lane")] == ["1 lane", "2 lanes"]
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is the shell that is asked")

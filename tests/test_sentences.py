@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.model import is_mergeable
+from hydra.ranking.model import passes_gates
 from hydra.ranking.verdict import rank as verdict
 from hydra.records.outcome import Patch
 from hydra.report.compare import compare_text
@@ -235,7 +235,7 @@ def _says(reading: Reading) -> None:
 
 def _may_land(lane: Document, reading: Reading) -> bool:
     alone = not reading.verdict["checked"] and len(reading.lanes) == 1
-    return lane["state"] == "proved" or (alone and is_mergeable(lane))
+    return lane["state"] == "proved" or (alone and passes_gates(lane))
 
 
 def _is_all_untested(reading: Reading) -> bool:
@@ -321,8 +321,8 @@ _STEPS = (
     r"or without what a build may have left:",
     r"(?:land it all the same: |land: |land it:       |land it still: )?(?P<merge>hydra merge .*)",
     r"you are asked first: (?P<asked>.*)",
-    r"look: hydra diff .*|why: hydra (?:compare|runs show)|test what was kept: .*"
-    r"|test them (?:now|once tests can run): hydra check"
+    r"look: hydra diff .*|why: hydra (?:compare|runs show) -r \w+|test what was kept: .*"
+    r"|test them (?:now|once tests can run): hydra check -r \w+.*"
     r"|tell them apart: hydra compare --separate .*"
     r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"
     r"|[\w, -]+ are tied: look, then land the one that you choose|hydra diff .*",
@@ -396,12 +396,12 @@ def _states(reading: Reading) -> None:
         lines = {_frozen(clause)[0] for clause in clauses(lane["reason"], name)}
         idle = reading.facts.acts_as_base(name)
         if state == "proved":
-            assert is_mergeable(lane)
+            assert passes_gates(lane)
             assert lines & _PROOFS, lane["reason"]
             assert not idle, f"{name} acts as the base and is called proved"
             assert not reading.facts.broken(name, required=True)
         if state == "held_back":
-            assert not is_mergeable(lane)
+            assert not passes_gates(lane)
     checked, lanes = reading.verdict["checked"], reading.lanes
     usable = any(_may_land(lane, reading) for lane in lanes)
     assert reading.verdict["exit_code"] == (0 if usable else 1)

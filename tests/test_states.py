@@ -408,7 +408,7 @@ def test_of_several_lanes_without_checks_none_is_first() -> None:
 
 def test_with_checks_an_untested_patch_lands_only_by_name() -> None:
     verdict = rank(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
-    assert (verdict.top, verdict.usable, of(verdict).mergeable) == ("", False, True)
+    assert (verdict.top, verdict.usable, of(verdict).passes_gates) == ("", False, True)
     assert verdict.says.startswith("a is untested: pytest passes with and without it")
 
 
@@ -558,7 +558,7 @@ def test_tests_that_the_patch_deletes_hold_it_back_although_all_others_pass() ->
     tried = protected("a", whole, base)
     fewer = lane("a", result({UP: True, DOWN: True}), files=[gone, file()], base=[base])
     patch = of(rank(evidence([fewer], [base], trials=(tried,))))
-    assert (patch.state, patch.mergeable) == ("held_back", False)
+    assert (patch.state, patch.passes_gates) == ("held_back", False)
     assert patch.reason.startswith("2 tests that passed on the base no longer run")
     names = {UP: True, DOWN: True, "new.py::test_a": True, "new.py::test_b": True}
     moved = lane("a", result(names), files=[gone, file()], base=[base])

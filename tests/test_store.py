@@ -11,9 +11,11 @@ import pytest
 from hydra.errors import RecordError, UsageError
 from hydra.race.record import losses
 from hydra.records.events import Event, decode, encode
+from hydra.records.store import writer
 from hydra.records.store.reader import RunRecord, find_run, runs
 from hydra.records.store.sink import RawSink
 from hydra.records.store.writer import RunStore, new_run_id
+from hydra.text import of_run
 
 
 def event(seq: int, **more: object) -> Event:
@@ -33,6 +35,17 @@ def test_ids_sort_by_time_and_are_safe_names() -> None:
     parts = [new_run_id(1_000_000_000 + n / 20) for n in range(20)]
     assert parts == sorted(parts)
     assert len({part[:15] for part in parts}) == 1
+
+
+def test_no_two_runs_of_a_repository_end_alike(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a line to type names one by."""
+    chosen = iter("aaaaaabbb")
+    monkeypatch.setattr(writer.secrets, "choice", lambda _: next(chosen))
+    open_run(scratch, "20260101t000000-2aaa").close()
+    folder = scratch / "runs"
+    assert new_run_id(1_000_000_000, beside=folder) == "20010909t014640-2bbb"
 
 
 def test_everything_is_private(scratch: Path) -> None:
@@ -122,12 +135,17 @@ def test_runs_are_found_by_prefix_and_by_place(scratch: Path) -> None:
     assert find_run(folder, None).id.endswith("bcc")
     assert find_run(folder, "@-1").id.endswith("bbb")
     assert find_run(folder, "20260101").id.endswith("aaa")
+    assert find_run(folder, "bbb").id.endswith("bbb")
+    assert find_run(folder, of_run("20260101t000000-aaa").split()[1]).id.endswith("aaa")
+    open_run(scratch, "20260103t000000-bbb").close()
+    with pytest.raises(UsageError, match="2 runs end with 'bbb'"):
+        find_run(folder, "bbb")
     with pytest.raises(UsageError, match="2 runs start with"):
         find_run(folder, "20260102")
     with pytest.raises(UsageError, match="no run is called"):
         find_run(folder, "1999")
-    with pytest.raises(UsageError, match="only 3 races"):
-        find_run(folder, "@-3")
+    with pytest.raises(UsageError, match="only 4 races"):
+        find_run(folder, "@-4")
 
 
 def test_no_races_yet(scratch: Path) -> None:

@@ -29,7 +29,7 @@ RIGHT = "def up(n):\n    return -(-n // 2)\n"
 """What either race is to write, into `one.py` or into `two.py`."""
 
 LINE = re.compile(
-    r"(?:^|[ `(])(hydra (?:merge|diff|compare|check|runs).*?)(?: says more)?(?=$|[`;)]|, or )", re.M
+    r"(?:^|[ `(])(hydra (?:merge|diff|compare|check|runs).*?)(?: says more)?(?=$|[`;)])", re.M
 )
 
 
@@ -165,8 +165,6 @@ def test_one_is_stopped_by_ctrl_c_while_the_other_goes_on(two: Two, stopped: str
     two.check(races[other].end(), races[other], "merge", "diff", "compare")
     line = next(row for row in offered(screen) if row.startswith("hydra check"))
     done = paste(two.hydra, line)
-    if races[stopped].id not in line:  # pasted after the other one's end, it is still the latest
-        assert stopped == "two"
     assert f"checks of run {races[stopped].id}" in done.stdout
     two.check(done.stdout, races[stopped], "compare")
     refused = two.hydra.run("merge", "-r", races[stopped].id)
@@ -357,14 +355,13 @@ def test_both_land_at_the_same_moment(two: Two, stack: ExitStack) -> None:
 
 
 def test_what_starts_no_race_takes_no_name_away(two: Two) -> None:
-    """A dry run, and a race that is refused, are no races: the one that runs stays the latest."""
+    """A dry run, and a race that is refused, are no races."""
     first = two.begin("one")
     second = two.hydra.run("race", "Mend two", "-a", "claude", "--dry-run", "--json")
     assert (second.returncode, json.loads(second.stdout)["kind"]) == (0, "plan")
     refused = two.hydra.run("race", "Mend two", "-a", "claude", "--check", "no-such-program")
     assert refused.returncode == 3
     screen = first.end()
-    assert first.id not in "".join(offered(screen))
     two.check(screen, first, "merge", "diff", "compare")
     assert [row["run"] for row in json.loads(two.hydra.run("runs", "--json").stdout)["runs"]] == [
         first.id

@@ -12,6 +12,7 @@ import pytest
 
 from hydra.analysis.notices.requirements import asks_for_others, is_requirement
 from hydra.checks.requirements import changed_requirements
+from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -43,10 +44,10 @@ def test_what_fails_with_other_dependencies_is_untested(hydra: Hydra) -> None:
     line = f"unit=PYTHONPATH=src {sys.executable} -c 'import shelf'"
     terms = ("-a", "claude", "-a", "codex", "--check", line)
     race = hydra.race(*terms)
+    check = f"hydra check{of_run(race.document['run'])}"
     assert {lane: check_of(race, lane)["untested"] for lane in ("claude", "codex")} == {
         "claude": "its dependencies changed (requirements.txt) and were not installed: "
-        f"hydra check -r {race.document['run']} --setup 'pip install -r requirements.txt' tests it "
-        "with them",
+        f"{check} --setup 'pip install -r requirements.txt' tests it with them",
         "codex": "",
     }
     assert all(race.lane(lane)["held_back"] for lane in ("claude", "codex"))
@@ -75,7 +76,7 @@ def test_the_set_up_is_offered_for_the_folder_where_one_stands(
     hydra.repo = top / stands
     race = hydra.race("-a", "claude", "--check", f"cd {top} && grep -q load src/shelf/__init__.py")
     run = race.document["run"]
-    cure = f"hydra check -r {run} --setup {shlex.quote(line)} tests it with them"
+    cure = f"hydra check{of_run(run)} --setup {shlex.quote(line)} tests it with them"
     assert str(check_of(race, "claude")["untested"]).endswith(f": {cure}"), race
 
 

@@ -120,7 +120,7 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
     }, str(judged)
     (expects,) = gates["expects"]
     assert {"expected", "Pages.test_up", "(unittest.expectedFailure)"} <= set(expects.split())
-    assert judged.mergeable() == {"right", "touches"}
+    assert judged.passing() == {"right", "touches"}
     assert list(judged.ranks())[:3] == ["right", "touches", "removes"], str(judged)
     assert judged.ranks()["right"] == 1
     for does in ("deletes", "skips", "expects", "evades"):
@@ -270,7 +270,7 @@ def test_what_configures_pytest_is_a_gate_where_it_hides_a_failure(hydra: Hydra)
         "xfails": {PAGER: WRONG, SUITE: marked},
     }
     judged = Judged(hydra, lanes).run(checks=(f"pytest={PYTEST}",))
-    assert judged.mergeable() == {"fixtures", "tables"}, str(judged)
+    assert judged.passing() == {"fixtures", "tables"}, str(judged)
     assert list(judged.ranks())[:2] == ["fixtures", "tables"]
     changes = f"changes {conftest}, which configures the tests"
     assert changes in judged.outputs("fixtures", "scope")
@@ -320,7 +320,7 @@ def test_what_runs_the_checks_is_a_gate_where_it_hides_a_failure(hydra: Hydra) -
         "narrows": {PAGER: WRONG, manifest: PACKAGE.replace("-v", "-v -k even")},
     }
     judged = Judged(hydra, lanes).run(checks=("npm=npm test", "runs=sh run_tests.sh"))
-    assert judged.mergeable() == {"versions", "echoes"}, str(judged)
+    assert judged.passing() == {"versions", "echoes"}, str(judged)
     assert list(judged.ranks())[:2] == ["versions", "echoes"]
     still = "; the base's version still fails with it"
     changes = "changes the script test of package.json: python3 -B -m unittest -v ->"
@@ -370,7 +370,7 @@ def test_what_is_done_to_the_code_has_its_sentence(hydra: Hydra) -> None:
         "nothing": {},
     }
     judged = Judged(hydra, lanes).run()
-    assert judged.mergeable() == {"right", "branches", "answers", "catches", "rewrites"}
+    assert judged.passing() == {"right", "branches", "answers", "catches", "rewrites"}
     first = ["right", "catches", "rewrites", "branches", "answers"]
     assert list(judged.ranks())[:5] == first, str(judged)
     assert (judged.of("nothing")["rank"], judged.gates("nothing")) == (None, ["changed nothing"])
@@ -426,7 +426,7 @@ def test_a_wrong_lane_that_shouts_leads_nobody(hydra: Hydra) -> None:
     }
     judged = Judged(hydra, lanes).run()
     assert judged.ranks() == {"rounds": 1, "divides": 1, "shouts": 3}, str(judged)
-    assert judged.mergeable() == set(lanes)
+    assert judged.passing() == set(lanes)
     loud = [row for row in judged.document["cross"] if row["author"] == lane("shouts")]
     assert len(loud) == 30
     ends: dict[str, Any] = {lane("shouts"): "own", lane("rounds"): "failed"}

@@ -112,8 +112,8 @@ def _table(races: Sequence[Judged]) -> list[str]:
     by_role: dict[str, list[float]] = {}
     for race, lane in lanes:
         role = race.role(lane.lane)
-        by_role.setdefault(role, []).append(float(not lane.mergeable))
-    refused = [float(not lane.mergeable) for race in races for lane in race.sound]
+        by_role.setdefault(role, []).append(float(not lane.passes_gates))
+    refused = [float(not lane.passes_gates) for race in races for lane in race.sound]
     rows.append(_row("right patches refused", refused))
     for role, values in sorted(by_role.items()):
         rows.append(_row(f"refused: {role}", values))
@@ -178,7 +178,7 @@ def _faults(races: Sequence[Judged]) -> Iterable[str]:
     for race in races:
         for lane in race.verdict.lanes:
             wrong = lane.rank == 1 and not race.right(lane.lane)
-            refused = race.right(lane.lane) and not lane.mergeable
+            refused = race.right(lane.lane) and not lane.passes_gates
             if wrong or refused:
                 what = "first" if wrong else "refused"
                 yield f"{race.name}: {what} {race.role(lane.lane)} ({lane.state}): {lane.why[:160]}"

@@ -17,6 +17,7 @@ from hydra.adapters.contract import Adapter
 from hydra.errors import UsageError
 from hydra.records.agent import Tier
 from hydra.records.request import Effort, Lane
+from hydra.text import nearest
 
 # ---- Hydra's own adapters by key, each loaded when it is first asked for.
 #
@@ -162,14 +163,12 @@ def get(key: str, adapters: Mapping[str, Adapter] = OWN) -> Adapter:
 
 def unknown(key: str, keys: Iterable[str]) -> UsageError:
     """The error for a name that is none of these."""
-    from difflib import get_close_matches
-
     if key in NOT_RUN:
         why, instead = NOT_RUN[key]
         return UsageError(f"Hydra does not run {key}: {why}", hint=instead)
     keys = list(keys)
-    near = get_close_matches(key.lower(), keys, n=1, cutoff=0.6)
-    meant = f"; did you mean {near[0]}?" if near else ""
+    near = nearest(key.lower(), keys)
+    meant = f"; did you mean {near}?" if near else ""
     doubled = re.fullmatch(r"(\d+)(\D.*)", key)
     if doubled and doubled[2] in keys:
         meant = f"; did you mean {doubled[1]}x{doubled[2]}?"

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 Weight = Literal["gate", "suspect", "remark"]
-"""`gate`: by itself it keeps a patch from being mergeable. `suspect`: it does where the base's own,
+"""`gate`: by itself it holds a patch back. `suspect`: it does where the base's own,
 put back, fail or cannot run. `remark`: it is told, and weighs nothing."""
 
 

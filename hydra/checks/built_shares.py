@@ -14,6 +14,7 @@ from hydra.checks.context import CheckContext
 from hydra.config.check_names import split_folder, typed
 from hydra.errors import HydraError
 from hydra.git.diff import changes
+from hydra.text import of_run
 from hydra.workspace.dependencies import is_installed
 
 _MANIFESTS = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Makefile")
@@ -32,7 +33,7 @@ def built_before(context: CheckContext, commit: str) -> str:
     for folder, command in built:
         if any(_is_source(path.decode("utf-8", "replace"), folder, context) for path in paths):
             run, setup = context.patches.parent.name, shlex.quote(typed(command, context.place))
-            cure = f"hydra check -r {run} --setup {setup}"
+            cure = f"hydra check{of_run(run)} --setup {setup}"
             return f"{folder} is your checkout's, built without this patch: {cure} builds it anew"
     return ""
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from hydra.checks.record import CheckResult
 from hydra.checks.results import Comparison, Status, Tests
+from hydra.text import join_names, plural
 
 SHOWN = 5
 """Ids that a sentence names; the others are counted."""
@@ -219,8 +220,7 @@ def _against_exit(tests: Tests, exit_code: int | None) -> Iterator[str]:
     if exit_code is None:
         yield f"the check did not end by itself: its {where} may not name every test"
     elif exit_code == 0 and tests.failed:
-        failures = "1 failure" if tests.failed == 1 else f"{tests.failed:,} failures"
-        yield f"the check exited with 0, and its {where} has {failures}"
+        yield f"the check exited with 0, and its {where} has {plural(tests.failed, 'failure')}"
     elif exit_code != 0 and tests.total and not tests.failed:
         yield (
             f"the check exited with {exit_code}, and its {where} has no failing test: "
@@ -245,10 +245,7 @@ def _against_base(tests: Tests, baseline: Tests | None) -> Iterator[str]:
 
 
 def _named(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:SHOWN])
-    if len(names) > SHOWN:
-        shown += f" and {len(names) - SHOWN:,} more"
-    return f"{'1 test' if len(names) == 1 else f'{len(names):,} tests'} ({shown})"
+    return f"{plural(names, 'test')} ({join_names(names, SHOWN)})"
 
 
 def changed_ids(own: CheckResult, on_base: Tests | None) -> tuple[str, ...]:

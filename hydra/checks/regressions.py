@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from hydra.analysis.wording import number_of
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.lack import VARIABLE
 from hydra.checks.network import lacks_network_after_tests
 from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus
 from hydra.checks.results import Comparison, Tests
-from hydra.text import join_names, quoted
+from hydra.text import join_names, plural, quoted_names
 
 _OF_THE_CODE = (
     CheckStatus.FAILED,
@@ -87,7 +85,7 @@ def compare_to_baseline(
     if now.again is not None and now.again.passed:
         remarks.append("it failed, and passed on one more run: flaky")
     if comparison is not None and comparison.flaky:
-        remarks.append(f"flaky, on the same code: {_names(comparison.flaky)}")
+        remarks.append(f"flaky, on the same code: {quoted_names(comparison.flaky)}")
     elif now.passed and now.unsteady:
         remarks.append("it passed, and failed on one more run: flaky")
     judged = replace(now, comparison=comparison, remarks=tuple(dict.fromkeys(remarks)))
@@ -153,7 +151,7 @@ def _unreached(judged: CheckResult, base: CheckResult | None) -> str:
     missed = [name for name in judged.unreached if name not in base.unreached]
     if not missed or not changed.new_failing or not changed.breaks_nothing:
         return ""
-    tests = number_of(changed.new_failing, "new test")
+    tests = plural(changed.new_failing, "new test")
     return f"{tests} could not reach {join_names(missed)} from a network of the check's own"
 
 
@@ -232,10 +230,6 @@ def _no_tests(now: CheckResult, base: CheckResult | None) -> str:
     return f"{name} found no tests{', and none on the base' * alike} (exit {now.exit_code})"
 
 
-def _names(tests: Sequence[str]) -> str:
-    return join_names([quoted(test) for test in tests], NAMED)
-
-
 def _broken(comparison: Comparison) -> str:
     parts = [
         (comparison.broken, "passed on the base and fails now", "passed on the base and fail now"),
@@ -244,7 +238,7 @@ def _broken(comparison: Comparison) -> str:
         (comparison.unknown, "of the base has no result", "of the base have no result"),
     ]
     lines = [
-        f"{len(ids)} test{'s' * (len(ids) > 1)} {many if len(ids) > 1 else name}: {_names(ids)}"
+        f"{plural(ids, 'test')} {many if len(ids) > 1 else name}: {quoted_names(ids)}"
         for ids, name, many in parts
         if ids
     ]

@@ -13,6 +13,7 @@ from hydra.config.check_names import in_folder, typed
 from hydra.errors import HydraError
 from hydra.git.contents import contents, sizes
 from hydra.git.diff import TreeChange, TreeEntry, changes
+from hydra.text import of_run
 
 
 def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
@@ -28,7 +29,7 @@ def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
     name = min(paths, key=len).decode("utf-8", "backslashreplace")
     command = next(filter(None, map(_install, paths)), "")
     setup = shlex.quote(typed(command, place)) if command else "COMMAND"
-    cure = f"hydra check -r {patches.parent.name} --setup {setup}"
+    cure = f"hydra check{of_run(patches.parent.name)} --setup {setup}"
     return f"its dependencies changed ({name}) and were not installed: {cure} tests it with them"
 
 

@@ -68,8 +68,6 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         _drop(lanes, options)
         return
     from hydra.commands.check import CheckRequest, check
-    from hydra.race.recovery import runs
-    from hydra.records.store.reader import RunRecord
     from hydra.report.checks import line, table_text
     from hydra.report.document import dump
 
@@ -92,8 +90,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         sys.stdout.write(dump(document))
     else:
         width, color = cells(sys.stdout), use_color(sys.stdout)
-        of_run = runs.option(RunRecord(done.folder.parent.parent), options["run"])
-        sys.stdout.write(table_text(document, width=width, color=color, of_run=of_run))
+        sys.stdout.write(table_text(document, width=width, color=color))
     sys.stdout.flush()
     sys.exit(done.exit_code)
 
@@ -101,7 +98,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
 def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.commands.known_checks import drop
     from hydra.errors import UsageError
-    from hydra.race.recovery import runs
+    from hydra.report.checks import compare_again
     from hydra.report.document import dump
     from hydra.report.text import clean
 
@@ -114,6 +111,4 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
         document = {"schema": 1, "kind": "dropped", "run": record.id, "checks": names}
         sys.stdout.write(dump({**document, "folder": str(folder)}))
     else:
-        of_run = runs.option(record, options["run"])
-        sys.stdout.write(f"dropped: {clean(', '.join(names))}\n")
-        sys.stdout.write(f"compare again:  hydra compare{of_run}\n")
+        sys.stdout.write(f"dropped: {clean(', '.join(names))}\n{compare_again(record.id)}\n")

@@ -104,7 +104,7 @@ def json_option(function: F) -> F:
 
 def run_option(function: F) -> F:
     """`-r/--run`, as `run`: "" is the latest."""
-    text = "The race: its id or how that begins, or @-1: the one before. Default: the latest."
+    text = "The race: its id, how that begins or ends, or @-1: the one before. Default: the latest."
     return click.option("-r", "--run", default="", metavar="RUN", help=text)(function)
 
 

@@ -103,7 +103,7 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
         landed = landed_lanes(done.record, done.root)
         sys.stdout.write(comment({**done.verdict, "landed": landed}, lanes=done.lanes))
     elif page is None:
-        sys.stdout.write(_text(done, options))
+        sys.stdout.write(_text(done))
     if page is not None:
         _tell(page, sys.stderr if options["as_json"] or options["markdown"] else sys.stdout)
         sys.stdout.flush()
@@ -111,9 +111,8 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
             _open(page)
 
 
-def _text(done: JudgedRun, options: dict[str, Any]) -> str:
+def _text(done: JudgedRun) -> str:
     from hydra.commands.merge_candidates import with_candidates
-    from hydra.race.recovery import runs
     from hydra.report.compare import compare_text
 
     return compare_text(
@@ -121,7 +120,6 @@ def _text(done: JudgedRun, options: dict[str, Any]) -> str:
         lanes=done.lanes,
         width=cells(sys.stdout),
         color=use_color(sys.stdout),
-        of_run=runs.option(done.record, options["run"]),
     )
 
 

@@ -108,9 +108,8 @@ class LazyGroup(CommandGroup):
 
 
 def _unknown(name: str, rest: Sequence[str]) -> "UsageError":
-    from difflib import get_close_matches
-
     from hydra.errors import UsageError
+    from hydra.text import nearest
 
     if " " in name and not rest:
         return UsageError(
@@ -118,8 +117,8 @@ def _unknown(name: str, rest: Sequence[str]) -> "UsageError":
             hint=f"hydra race {_quoted(name)}",
         )
     line = next((line for line, names in OTHER_NAMES.items() if name.lower() in names), "")
-    near = get_close_matches(name, COMMANDS, 1, 0.5)
-    line = line or (f"hydra {near[0]}" if near else "")
+    if not line and (near := nearest(name, COMMANDS)):
+        line = f"hydra {near}"
     hint = f"did you mean `{line}`?" if line else "`hydra --help` lists the commands"
     return UsageError(f'there is no command "{name}"', hint=hint)
 

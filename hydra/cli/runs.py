@@ -29,14 +29,14 @@ class RunsGroup(CommandGroup):
         """As click does it; what is no command is asked back as a race."""
         if args[0] in self.commands or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches
         from shlex import quote
 
         from hydra.errors import UsageError
+        from hydra.text import nearest
 
         hint = f"to see a race: hydra runs show {quote(args[0])}"
-        if near := get_close_matches(args[0], self.commands, 1):
-            hint = f"did you mean `hydra runs {near[0]}`?"
+        if near := nearest(args[0], self.commands):
+            hint = f"did you mean `hydra runs {near}`?"
         if args[0] in ("list", "ls"):
             hint = "`hydra runs` lists them"
         raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)
@@ -57,7 +57,7 @@ class RunsGroup(CommandGroup):
 def command(context: click.Context, /, **options: Any) -> None:
     """List this repository's races, newest first; show or remove one, or print its folder.
 
-    A race is named by its id, by how that begins, or by @-1 (the one before), @-2 ...
+    A race is named by its id, by how that begins or ends, or by @-1 (the one before), @-2 ...
     A cost with a + is at least that much: not every agent says what it spends.
     """
     if context.invoked_subcommand is not None:
@@ -93,8 +93,8 @@ def command(context: click.Context, /, **options: Any) -> None:
 def show(**options: Any) -> None:
     """Show how a race ended.
 
-    Every lane's rank, its patch, and why; what was landed. RUN is an id or how it begins, or @-1:
-    the one before. Default: the latest.
+    Every lane's rank, its patch, and why; what was landed. RUN is an id, how it begins or ends, or
+    @-1: the one before. Default: the latest.
     """
     from hydra.commands.merge_candidates import with_candidates
     from hydra.race.recovery import runs
@@ -102,7 +102,6 @@ def show(**options: Any) -> None:
     from hydra.report.document import dump
     from hydra.report.runs import run_text
     from hydra.report.summary import summary
-    from hydra.report.text import quote
 
     place = runs.repository_runs()
     run = runs.find(place, options["run"])
@@ -123,12 +122,7 @@ def show(**options: Any) -> None:
         root = place.repository.root
         by_now = {"verdict": verdict} if result and "verdict" in result else {}
         data = None if result is None else with_candidates({**result, **by_now}, root, run)
-        of_run = f" -r {quote(row.run)}"
-        ending = (
-            summary(data, width=columns, color=color, of_run=of_run, problem=problem)
-            if data
-            else ""
-        )
+        ending = summary(data, width=columns, color=color, problem=problem) if data else ""
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 

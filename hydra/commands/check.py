@@ -49,6 +49,7 @@ from hydra.records.request import Check, Permission, TrialCap
 from hydra.records.store.files import alone, shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.redaction import MARK
+from hydra.text import of_run
 from hydra.workspace import tree
 from hydra.workspace.dependencies import check_shared
 
@@ -114,7 +115,7 @@ def _refuse_unstartable(
 def _drops(done: CheckReport, run: str) -> Iterator[str]:
     """How a check goes that tells no patch from the base."""
     for name in done.telling_nothing:
-        line = f"hydra check --drop {quote(name)} -r {quote(run)}"
+        line = f"hydra check --drop {quote(name)}{of_run(run)}"
         yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
 
 
@@ -223,8 +224,8 @@ def _refuse_redacted(record: RunRecord, checks: Sequence[Check], setup: Sequence
         again = " ".join(f'{option} "..."' for option in lost)
         raise Refused(
             f"a secret was typed in {' and '.join(lost)} of run {record.id}: its record has none",
-            hint=f"name it again: hydra check -r {record.id} {again}; a $VARIABLE that [checks] "
-            "environment names stays in the record",
+            hint=f"name it again: hydra check{of_run(record.id)} {again}; a $VARIABLE that "
+            "[checks] environment names stays in the record",
         )
 
 

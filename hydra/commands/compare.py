@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from hydra import executables
-from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused, UsageError
+from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused
 from hydra.race.recovery import runs
 from hydra.race.verdict import judgement, lands
 from hydra.records.store.files import shared
@@ -66,17 +65,9 @@ def compare(request: CompareRequest) -> JudgedRun:
         runs.check_patches(record)
         verdict = judgement(record, request.environ)
     for lane in request.lanes:
-        _check_lane(record, verdict, lane)
+        runs.check_lane(record, lane)
     lanes = tuple(dict.fromkeys(request.lanes))
     return JudgedRun(record=record, verdict=verdict, root=place.repository.root, lanes=lanes)
-
-
-def _check_lane(record: RunRecord, verdict: Mapping[str, Any], lane: str) -> None:
-    names = [str(row["lane"]) for row in verdict["lanes"]]
-    if lane not in names:
-        near = get_close_matches(lane, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"its lanes: {', '.join(names)}"
-        raise UsageError(f"run {record.id} has no lane {lane!r}", hint=hint)
 
 
 def page_of(compared: JudgedRun) -> bytes:

@@ -120,7 +120,6 @@ def merge(request: MergeRequest) -> Landing:
             request.lane,
             request.picks,
             request.without,
-            of_run=runs.option(record, request.run),
             override=request.override,
             environ=request.environ,
             scratch=scratch,

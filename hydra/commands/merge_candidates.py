@@ -26,9 +26,8 @@ def with_candidates(
     document: Document, root: Path, record: RunRecord | None = None
 ) -> dict[str, Any]:
     """A result or a verdict with what the lines to type depend on: for a person's eyes, never
-    recorded. Of a race that has just ended (no `record`) nothing can have landed; it is said how
-    lines name it (`named`), and of its patches that one may land next what they touch that is
-    changed in the checkout."""
+    recorded. Of a race that has just ended (no `record`) nothing can have landed; it is said of
+    its patches that one may land next what they touch that is changed in the checkout."""
     run = record or RunRecord(Path(text(document, "folder")))
     facts: dict[str, Any] = {
         "detached": is_detached(root) or _is_behind(root, text(document, "base")),
@@ -37,7 +36,6 @@ def with_candidates(
     if record is not None:
         facts["landed"] = landed_lanes(record, root)
     else:
-        facts["named"] = runs.option(run)
         facts["dirty"] = {} if facts["uncommitted"] else dict(_dirty(document, root))
     verdict = document.get("verdict")
     inner = {"verdict": {**verdict, **facts}} if isinstance(verdict, Mapping) else {}

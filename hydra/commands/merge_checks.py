@@ -19,8 +19,7 @@ from hydra.git import patches
 from hydra.race.recovery import runs
 from hydra.race.verdict import Verdict, is_anew, lane_of
 from hydra.records.store.reader import RunRecord
-from hydra.report.text import plural
-from hydra.text import join_names
+from hydra.text import join_names, of_run, plural
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
 """Runs the checks of a run on a commit in its patches.git: `ok`, `why`, what a record
@@ -47,7 +46,7 @@ def checked(
         except (Refused, RecordError) as refused:
             # What helps may be an option of `hydra check`, which a landing has not.
             way = (
-                f"hydra check -r {record.id} says what helps"
+                f"hydra check{of_run(record.id)} says what helps"
                 if "--" in refused.hint
                 else refused.hint
             )

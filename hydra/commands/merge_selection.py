@@ -28,6 +28,7 @@ from hydra.report.ranking import (
     untested_steps,
 )
 from hydra.report.text import quote
+from hydra.text import joined, of_run
 
 Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
@@ -72,7 +73,6 @@ def chosen(
     picks: Sequence[Pick],
     without: Sequence[Pick],
     *,
-    of_run: str,
     override: str | None,
     environ: Mapping[str, str],
     scratch: Path,
@@ -84,9 +84,8 @@ def chosen(
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
     `without` is left out of a whole lane, whichever that is.
-    `of_run` names the run in lines to type, "" for the latest, and `options` where it is to land:
-    both are in them again. `checks`: whether checks will run on it; `confirm` None: nobody can be
-    asked.
+    `options` are where it is to land: they are in each line to type again. `checks`: whether checks
+    will run on it; `confirm` None: nobody can be asked.
     """
     if override is not None and not override.strip():
         raise UsageError("--override has no reason", hint=OVERRIDE.strip())
@@ -100,12 +99,12 @@ def chosen(
     reason = (override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
     options = options or landing_options({"uncommitted": runs.is_uncommitted(record)})
-    where = f"{rest}{of_run}{options}"
+    where = f"{rest}{of_run(record.id)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
     else:
         verdict, unread = _judgement(record, environ, where), ""
-        lane = _top(record, verdict, rest, of_run, options, reason)
+        lane = _top(record, verdict, rest, options, reason)
     if without:
         excluded = placed(record, [replace(pick, lane=lane) for pick in without])
         picks = (Pick(lane, ""), *excluded)
@@ -117,7 +116,7 @@ def chosen(
     ]
     line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
-    more = f"hydra compare{of_run}"
+    more = f"hydra compare{of_run(record.id)}"
     confirmed = () if reason else _confirmed(verdict, whole, line, more, confirm)
     documents = tuple(
         _whole_lanes(row, verdict) for row in (lane_of(verdict, name) for name in whole) if row
@@ -235,9 +234,7 @@ def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Ver
         ) from error
 
 
-def _top(
-    record: RunRecord, verdict: Verdict, rest: str, named: str, options: str, reason: str
-) -> str:
+def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: str) -> str:
     """The one lane to land. Raises `LandingRefused` with the lines to type instead, each with
     `rest`, what is left out."""
     if verdict.get("top"):
@@ -252,28 +249,29 @@ def _top(
             "nothing was landed: no lane has a patch",
             hint=f"`hydra runs show {record.id}` says why",
         )
-    how = f"{rest}{named}{options or landing_options(verdict)}"
-    lines = ", or ".join(
-        f"hydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
+    run = of_run(record.id)
+    how = f"{rest}{run}{options or landing_options(verdict)}"
+    lines = "".join(
+        f"\nhydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
         for name in names
     )
     cannot = "; --override does not choose between them" if reason else ""
     if untested and (not reason or len(first) > 1):
-        _, test, when = untested_steps(verdict, named)
+        _, test, when = untested_steps(verdict)
         raise LandingRefused(
             f"nothing was landed: nothing was tested, and there is no first{cannot}",
-            hint=f"{when}: {test}; or look (hydra compare{named}), then name one: {lines}",
+            hint=f"{when}: {test}\nor look (hydra compare{run}), then name one:{lines}",
         )
     if len(first) > 1 and any(lands(verdict, name) for name in names):
-        tied = f"{', '.join(names[:-1])} and {names[-1]} are tied"
+        tied = f"{joined(names)} are tied"
         raise LandingRefused(
             f"nothing was landed: {tied}{cannot}",
-            hint=f"look (hydra compare{named}), then name one: {lines}",
+            hint=f"look (hydra compare{run}), then name one:{lines}",
         )
     if not reason or len(first) > 1:
         raise LandingRefused(
             f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
-            hint=f"hydra compare{named} says more; to land it all the same: {lines}",
+            hint=f"hydra compare{run} says more; to land it all the same:{lines}",
         )
     return names[0]
 

@@ -85,8 +85,7 @@ def picked(record: RunRecord, picks: Sequence[Pick], scratch: Path) -> tuple[Lan
         return (LanePart(lane=lane, tree=tree_of(record, commit), commit=commit),)
     parts: list[LanePart] = []
     for lane, commit in commits.items():
-        of_run = runs.option(record)
-        patch = LanePatch(record.patches, record.base, lane, commit, of_run)
+        patch = LanePatch(record.patches, record.base, lane, commit)
         parts.append(patch.part([pick for pick in picks if pick.lane == lane], scratch))
     return tuple(parts)
 

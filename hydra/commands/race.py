@@ -112,7 +112,7 @@ async def run_race(
     inputs: RaceInputs, confinement: Confinement, watcher: RaceWatcher | None
 ) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
-    run = new_run_id()
+    run = new_run_id(beside=paths.runs_dir(inputs.state, inputs.repository.root))
     bind(run=run)
     links = await trio.to_thread.run_sync(_begin_links, inputs, confinement, run)
     try:

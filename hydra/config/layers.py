@@ -15,6 +15,7 @@ from hydra.config.sources import ConfigValue, Layer
 from hydra.config.toml import entries, line_of, parse
 from hydra.errors import ConfigError
 from hydra.records.request import Permission
+from hydra.text import nearest
 
 OWN_FILE = "your own hydra.toml ($HYDRA_CONFIG, else ~/.config/hydra/hydra.toml)"
 _SECTIONS = (
@@ -71,7 +72,7 @@ class AgentKeys:
         if agent in self._not_run:
             why, instead = self._not_run[agent]
             return ConfigError(f"{where}: Hydra does not run {agent}: {why}", hint=instead)
-        near = _nearest(agent, (*self.names, *self.rest()))
+        near = nearest(agent, (*self.names, *self.rest()))
         return ConfigError(
             f'{where}: there is no agent "{agent}"',
             hint=f"the nearest is {near}" if near else "`hydra agents` lists them",
@@ -142,13 +143,13 @@ def _known_key(parts: tuple[str, ...], value: object, where: str) -> Key:
     name = ".".join(parts)
     if gone := _GONE.get(".".join(parts[:2])):
         raise ConfigError(f"{where}: {name} is no setting any more: {gone}", hint="remove it")
-    near = None if _may_name_a_check(parts, value) else _nearest_key(name)
+    near = "" if _may_name_a_check(parts, value) else _nearest_key(name)
     hint = "docs/reference/configuration.md lists them all"
     if near:
         hint = f"the nearest known key is {near}"
     if parts[0] == "check":
         hint = 'a check is [race] check = ["pytest -q"]'
-    elif _nearest(parts[-1], ("timeout",)) and not (near or "").endswith("timeout"):
+    elif nearest(parts[-1], ("timeout",)) and not near.endswith("timeout"):
         hint = 'an agent\'s time limit: [limits] total = "5m"'
     if name in _SECTIONS:
         hint = "the lanes are `agents` in [race]" if name == "agents" else f"write [{name}]"
@@ -163,17 +164,11 @@ def _may_name_a_check(parts: tuple[str, ...], value: object) -> bool:
     return parts[0] == "checks" and len(parts) == 2 and isinstance(value, str)
 
 
-def _nearest_key(name: str) -> str | None:
+def _nearest_key(name: str) -> str:
     # A key in the wrong section, or in none, is found by its last part.
     by_leaf = {key.leaf: key.name for key in reversed(KEYS)}
-    near = _nearest(name, [key.name for key in KEYS])
-    return near or by_leaf.get(_nearest(name.rpartition(".")[2], by_leaf) or "")
-
-
-def _nearest(name: str, names: Collection[str]) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, names, 1, 0.6)), None)
+    near = nearest(name, [key.name for key in KEYS])
+    return near or by_leaf.get(nearest(name.rpartition(".")[2], by_leaf), "")
 
 
 def _may_be_set(key: Key, parts: tuple[str, ...], where: str, *, trusted: bool) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from hydra.config.key import NAME
 from hydra.config.keys import REMOTE
 from hydra.config.model import LOCAL, AgentSettings, Profile, Remote
 from hydra.config.sources import ConfigValue, Layer, tables_of
 from hydra.errors import ConfigError
+from hydra.text import nearest
 
 _PLACES = {"ssh": ("host",), "docker": ("container", "image"), "k8s": ("pod",)}
 """Which of these keys says where, by mode."""
@@ -57,6 +57,6 @@ def check_named(
     rows += [(f"profiles.{name}.remote", profile.remote) for name, profile in profiles.items()]
     for key, remote in rows:
         if remote and remote != LOCAL and remote not in mapping:
-            near = next(iter(get_close_matches(remote, mapping, 1, 0.6)), None)
+            near = nearest(remote, mapping)
             hint = f"the nearest is {near}" if near else f'write [remotes.{remote}], or "{LOCAL}"'
             raise ConfigError(f'{sources[key]}: {key}: there is no remote "{remote}"', hint=hint)

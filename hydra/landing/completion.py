@@ -26,7 +26,7 @@ from hydra.landing.swap import free
 from hydra.log import get_logger
 from hydra.paths import make_private
 from hydra.records.store.files import read_object, write_json
-from hydra.text import join_names
+from hydra.text import join_names, plural
 from hydra.workspace import tree
 
 _log = get_logger(__name__)
@@ -63,8 +63,8 @@ class LandingEnd(Struct, frozen=True):
     @property
     def _how(self) -> str:
         if self.gone:
-            under_way = "1 file" if self.files == 1 else f"{self.files} files"
-            return f" in {self.gone}, which is gone since: ended ({under_way} were under way)"
+            files = plural(self.files, "file")
+            return f" in {self.gone}, which is gone since: ended ({files} were under way)"
         if self.is_complete:
             return " after it had landed: finished"
         return ": undone, your tree is as it was"

@@ -15,6 +15,7 @@ from hydra.errors import UsageError
 from hydra.git.diff import TreeChange, TreeEntry, changes, read_blob, renames, tree_with, write_blob
 from hydra.landing.compose import LanePart
 from hydra.landing.hunks import Edit, Hunk, apply, hunks
+from hydra.text import of_run
 
 _NAMED = 5
 
@@ -56,8 +57,6 @@ class LanePatch:
     base: str
     lane: str
     commit: str
-    of_run: str = ""
-    """What names the run in lines to type."""
     _hunks: tuple[Hunk, ...] | None = None
     _changes: dict[bytes, TreeChange] | None = None
     _entries: dict[bytes, TreeEntry | None] = field(default_factory=dict)
@@ -99,7 +98,7 @@ class LanePatch:
         changed = self._changed()
         chosen = [p for p in changed if not named or p == named or p.startswith(named + b"/")]
         if not chosen:
-            raise _no_such_path(pick, changed, self.of_run)
+            raise self._no_such_path(pick)
         for path in chosen:
             if pick.without:
                 # What is left out is what lies there, and no more: a file that goes elsewhere and
@@ -137,11 +136,11 @@ class LanePatch:
         if len({hunk.id for hunk in pieces}) == 1:
             return pieces[0]
         if not self.hunks():
-            raise _empty(self.lane, self.of_run)
+            raise self._empty()
         if not pieces:
             raise UsageError(
                 f"lane {self.lane} has no hunk {pick.hunk!r}",
-                hint=f"see their ids: hydra diff {self.lane} --hunks{self.of_run}",
+                hint=f"see their ids: hydra diff {self.lane} --hunks{self._of_run}",
             )
         ids = ", ".join(f"{hunk.id[:12]} ({os.fsdecode(hunk.path)})" for hunk in pieces[:_NAMED])
         raise UsageError(
@@ -159,22 +158,25 @@ class LanePatch:
         data = apply(read_blob(self.patches, old.oid), edits)
         return TreeEntry(mode, write_blob(self.patches, data))
 
+    @property
+    def _of_run(self) -> str:
+        return of_run(self.patches.parent.name)
 
-def _empty(lane: str, of_run: str) -> UsageError:
-    return UsageError(
-        f"lane {lane} has nothing to pick: its patch is empty",
-        hint=f"`hydra runs show{of_run}` says why",
-    )
+    def _empty(self) -> UsageError:
+        return UsageError(
+            f"lane {self.lane} has nothing to pick: its patch is empty",
+            hint=f"`hydra runs show{self._of_run}` says why",
+        )
 
-
-def _no_such_path(pick: Pick, changed: Mapping[bytes, object], of_run: str) -> UsageError:
-    if not changed:
-        return _empty(pick.lane, of_run)
-    near = get_close_matches(pick.path or "", list(map(os.fsdecode, changed)), 3, 0.5)
-    return UsageError(
-        f"lane {pick.lane} does not change {pick.path}",
-        hint=f"it changes {', '.join(near) or _first_names(changed)}",
-    )
+    def _no_such_path(self, pick: Pick) -> UsageError:
+        changed = self._changed()
+        if not changed:
+            return self._empty()
+        near = get_close_matches(pick.path or "", list(map(os.fsdecode, changed)), 3, 0.5)
+        return UsageError(
+            f"lane {pick.lane} does not change {pick.path}",
+            hint=f"it changes {', '.join(near) or _first_names(changed)}",
+        )
 
 
 def _first_names(changed: Iterable[bytes]) -> str:

@@ -25,7 +25,7 @@ from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Limits
 from hydra.records.transcript import AgentTranscript
 from hydra.shortage import shortage
-from hydra.text import join_names
+from hydra.text import join_names, plural
 
 
 class AttemptEvidence(Struct, frozen=True, kw_only=True):
@@ -390,17 +390,19 @@ def _remarks(seen: AttemptEvidence) -> list[str]:
     if seen.exit.survivors:
         remarks.append(f"left running and ended by Hydra: {join_names(seen.exit.survivors)}")
     if seen.counts.malformed:
-        remarks.append(f"{_many(seen.counts.malformed, 'line')} of its output could not be parsed")
+        remarks.append(f"{plural(seen.counts.malformed, 'line')} of its output could not be parsed")
     if seen.counts.oversized:
-        remarks.append(f"{_many(seen.counts.oversized, 'line')} too long to parse (in raw.jsonl)")
+        remarks.append(f"{plural(seen.counts.oversized, 'line')} too long to parse (in raw.jsonl)")
     if seen.counts.unrecorded:
         remarks.append(
-            f"{_many(seen.counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
+            f"{plural(seen.counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
         )
     if seen.counts.unwritten:
         remarks.append("its raw output could not all be written: is the disk full?")
     if seen.counts.redacted:
-        remarks.append(f"a secret was redacted {_many(seen.counts.redacted, 'time')} in its output")
+        remarks.append(
+            f"a secret was redacted {plural(seen.counts.redacted, 'time')} in its output"
+        )
     if seen.patch is None and seen.patch_error:
         remarks.append(f"its work could not be taken: {seen.patch_error}")
     if _cost_unheld(seen):
@@ -413,10 +415,6 @@ def _cost_unheld(seen: AttemptEvidence) -> bool:
     """Whether it had a budget in dollars that neither its CLI nor Hydra could keep."""
     is_asked = seen.budget.cost_usd is not None and "cost_usd" not in seen.descriptor.budgets
     return is_asked and seen.transcript.usage.cost_usd is None
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _failure(

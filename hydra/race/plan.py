@@ -6,6 +6,7 @@ Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pur
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -38,7 +39,7 @@ def make(inputs: PlanInputs) -> RacePlan:
         raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
     plan = RacePlan(
         run=inputs.run,
-        task=inputs.task,
+        task=replace(inputs.task, title=title(redacted(inputs.task.prompt))),
         lanes=lanes,
         permission=permission,
         confinement=_race_confinement(inputs),
@@ -243,3 +244,21 @@ def left_out_warning(failure: Failure) -> str:
     """One line, with the next step."""
     step = f"; next: {failure.hint}" if failure.hint else ""
     return f"{failure.adapter} is left out of this race ({failure.message}){step}"
+
+
+# ---- A short title for a run, from its task alone: no model is asked.
+
+LONGEST = 60
+"""Characters: a column of `hydra runs`."""
+
+
+_MARKS = re.compile(r"^(?:[\s#>]+|[*+-](?=\s|$)|-{3,}\s*$|```.*)+")
+"""What Markdown has before a line's words."""
+
+
+def title(prompt: str) -> str:
+    """The task's first line that says anything, as many of its words as fit."""
+    lines = (_MARKS.sub("", line[:2000]).split() for line in prompt.splitlines())
+    text = " ".join(next(filter(None, lines), prompt.split()))
+    cut = text[: LONGEST - 4]
+    return text if len(text) <= LONGEST else f"{cut.rpartition(' ')[0] or cut} ..."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -32,9 +31,9 @@ from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
 from hydra.race.path_options import with_paths
 from hydra.records.request import Lane, Task
-from hydra.redaction import notice, redacted
-from hydra.report.text import plural, size
-from hydra.text import join_names
+from hydra.redaction import notice
+from hydra.report.text import size
+from hydra.text import join_names, plural
 from hydra.workspace.dependencies import check_shared
 
 _log = get_logger(__name__)
@@ -123,7 +122,6 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
         repository=repository.root,
         base=base,
         base_name=request.base if request.base != "HEAD" else (repository.branch or "HEAD"),
-        title=title(redacted(request.prompt)),
     )
     return RaceInputs(
         request=request,
@@ -262,9 +260,7 @@ def _bulk(repository: Repository, config: Config) -> tuple[str, ...]:
     folders = base_commit.bulk(repository) if config.race.include_dirty else ()
     if sum(folder.size for folder in folders) < _BULK:
         return ()
-    names = [
-        f"{at.folder} ({size(at.size)}, {at.files:,} file{'s' * (at.files != 1)})" for at in folders
-    ]
+    names = [f"{at.folder} ({size(at.size)}, {plural(at.files, 'file')})" for at in folders]
     return (
         f"--include-dirty copies what git does not ignore: {join_names(names, 3)}; "
         "what no lane needs belongs into .gitignore",
@@ -272,21 +268,3 @@ def _bulk(repository: Repository, config: Config) -> tuple[str, ...]:
 
 
 _FILTER = ".partialclonefilter"
-
-
-# ---- A short title for a run, from its task alone: no model is asked.
-
-LONGEST = 60
-"""Characters: a column of `hydra runs`."""
-
-
-_MARKS = re.compile(r"^(?:[\s#>]+|[*+-](?=\s|$)|-{3,}\s*$|```.*)+")
-"""What Markdown has before a line's words."""
-
-
-def title(prompt: str) -> str:
-    """The task's first line that says anything, as many of its words as fit."""
-    lines = (_MARKS.sub("", line[:2000]).split() for line in prompt.splitlines())
-    text = " ".join(next(filter(None, lines), prompt.split()))
-    cut = text[: LONGEST - 4]
-    return text if len(text) <= LONGEST else f"{cut.rpartition(' ')[0] or cut} ..."

@@ -24,7 +24,7 @@ from hydra.records.outcome import RaceResult, Status
 from hydra.records.plan import RacePlan
 from hydra.records.store.writer import RunStore
 from hydra.report.document import plan_document, result_document
-from hydra.report.text import plural
+from hydra.text import plural
 
 _log = get_logger(__name__)
 

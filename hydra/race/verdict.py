@@ -27,6 +27,7 @@ from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.verdict import rank
 from hydra.records.store.reader import RunRecord
+from hydra.text import of_run
 
 _log = get_logger(__name__)
 
@@ -85,7 +86,7 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: 
     """The line that tests the patches of a race in which nothing did: its own checks, which it did
     not come to or that could not run, with what they miss of the checkout, else those that its
     project is likely to have."""
-    line = f"hydra check -r {folder.name}"
+    line = f"hydra check{of_run(folder.name)}"
     with suppress(RecordError):  # its plan is no part of the evidence
         if (plan := history.plan(folder)).checks:
             missing = joined(lack for check in facts.baseline for lack in check.missing)
@@ -135,7 +136,7 @@ def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Ve
     except (KeyError, TypeError, ValueError) as damage:
         raise RecordError(
             f"run {record.id} cannot be judged: its record is not what Hydra writes ({damage!r})",
-            hint=f"its patches are kept apart from it: `hydra diff LANE -r {record.id}`",
+            hint=f"its patches are kept apart from it: `hydra diff LANE{of_run(record.id)}`",
         ) from damage
 
 
@@ -181,20 +182,20 @@ def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
     if schema is True or schema != SCHEMA or not _is_whole(value):
         raise RecordError(
             f"the verdict of run {run} is not what Hydra writes",
-            hint=f"its patches are kept apart from it: `hydra diff LANE -r {run}`",
+            hint=f"its patches are kept apart from it: `hydra diff LANE{of_run(str(run))}`",
         )
     return value
 
 
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether lanes have what is read of them, and the top is one that may land."""
-    from hydra.ranking.model import is_mergeable
+    from hydra.ranking.model import passes_gates
 
     lanes = document.get("lanes")
     if not isinstance(lanes, list) or not all(_is_lane(lane) for lane in lanes):
         return False
     top = document.get("top")
-    return not top or any(lane["lane"] == top and is_mergeable(lane) for lane in lanes)
+    return not top or any(lane["lane"] == top and passes_gates(lane) for lane in lanes)
 
 
 def _is_lane(lane: object) -> bool:
@@ -229,11 +230,11 @@ def is_anew(record: RunRecord, verdict: Verdict) -> bool:
 def lands(verdict: Verdict, lane: str) -> bool:
     """Whether it is proved; in a race of one lane without a check, whether nothing speaks against
     it."""
-    from hydra.ranking.model import is_alone, is_mergeable, may_land
+    from hydra.ranking.model import is_alone, may_land, passes_gates
 
     mine = lane_of(verdict, lane)
     alone = is_alone(verdict.get("checked"), verdict["lanes"])
-    return may_land(mine.get("state"), is_mergeable(mine), alone)
+    return may_land(mine.get("state"), passes_gates(mine), alone)
 
 
 def _is_fresh(record: RunRecord, document: Verdict) -> bool:

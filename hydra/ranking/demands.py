@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
-from hydra.analysis.wording import joined, quoted
 from hydra.checks.comparison import is_file
 from hydra.ranking.gates import LOSSES, tests_of
 from hydra.ranking.model import CrossTest, Reason
 from hydra.ranking.results import LaneResults
+from hydra.text import joined, quoted_names
 
 
 class Demand(Struct, frozen=True):
@@ -277,7 +277,7 @@ def decision(
         and not weakest.isdisjoint(tests_of(finding, mine.tests_alone))
     ]
     first = min(changes, key=lambda change: change.kind not in LOSSES, default=None)
-    what = first.text if first else f"{_asks(mine, weakest)} {quoted(sorted(weakest))}"
+    what = first.text if first else f"{_asks(mine, weakest)} {quoted_names(sorted(weakest))}"
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
     who = f"{'only ' * bool(demand.alone)}{joined(agree)}" if agree else "no other patch"
     agreement = "" if held_back else f", and {who} agree{'s' * (len(agree) < 2)}"

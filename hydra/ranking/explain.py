@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
-from hydra.analysis.wording import fail, joined, number_of, passes, quoted
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking import cross_tests
@@ -14,6 +13,7 @@ from hydra.ranking.cross_tests import parted
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason
 from hydra.ranking.results import LaneResults
+from hydra.text import fail, joined, passes, plural, quoted_names
 
 
 def reasons(
@@ -85,21 +85,22 @@ def _of_check(
         many = len(failed) if mended or tests is None else tests.failed
         yield from [f"{_mends(mended, many)} of the base in {name}"] * bool(failed)
     if open_ends:
-        yield f"what {name} prints does not say how {quoted(open_ends)} ended"
+        yield f"what {name} prints does not say how {quoted_names(open_ends)} ended"
     if only := _fixed_by_tests(comparison, mine):
         version = "tests and configuration" if _configured(mine) else "tests"
-        yield f"{name}: {quoted(only)} {passes(only)} with its own {version}, not with the base's"
+        its = f"{quoted_names(only)} {passes(only)} with its own {version}"
+        yield f"{name}: {its}, not with the base's"
     if (rest := [name for name in comparison.still_failing if name not in mends]) and mended:
-        yield f"{name}: {quoted(rest)} still {fail(rest)}"
+        yield f"{name}: {quoted_names(rest)} still {fail(rest)}"
     whole, own = parted(comparison)
     if whole:
-        yield f"{name}: {quoted(whole)} {fail(whole)} as a whole"
+        yield f"{name}: {quoted_names(whole)} {fail(whole)} as a whole"
     if own := [name for name in own if name not in weightless]:
-        yield f"{number_of(own, 'new test')} of its own {fail(own)}: {quoted(own)}"
+        yield f"{plural(own, 'new test')} of its own {fail(own)}: {quoted_names(own)}"
     if comparison.breaks_nothing and not failed:
         yield f"breaks nothing in {name}: {result.says}"
     if comparison.flaky:
-        yield f"flaky in {name}: {quoted(comparison.flaky)}"
+        yield f"flaky in {name}: {quoted_names(comparison.flaky)}"
 
 
 def _fixed_by_tests(comparison: Comparison, mine: LaneResults) -> list[str]:
@@ -134,7 +135,7 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
     file = back.trial.result.details or back.trial.result.output
     what = "tests and settings" if _configured(mine) else "tests"
     if back.clean and back.too:
-        text = f"with the base's {what}, {quoted(back.too)} {fail(back.too)}"
+        text = f"with the base's {what}, {quoted_names(back.too)} {fail(back.too)}"
         text += ", as with its own"
     elif back.clean:
         settings = ", under the base's settings" * _configured(mine)
@@ -146,13 +147,13 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
         if not names and not back.mends:
             return  # all of it is told of the check
         names = names or list(back.fails)
-        text = f"with the base's {what}, {quoted(names)} {fail(names)}"
+        text = f"with the base's {what}, {quoted_names(names)} {fail(names)}"
     elif back.stopped:
         text = f"with the base's {what}: {'; '.join(back.stopped)}"
     else:
         text = f"the base's {what} could not be run with it"
     if more := [name for name in back.mends if name not in (mine.fixed or ())]:
-        text += f"; so {quoted(more)} {passes(more)}, which {fail(more)} on the base"
+        text += f"; so {quoted_names(more)} {passes(more)}, which {fail(more)} on the base"
     yield Reason(kind="protected", text=text, file=file)
 
 
@@ -174,10 +175,10 @@ def _spoiled(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
     for author in dict.fromkeys(row.author for row in rows):
         if fails := cross_tests.spoiled(lane, rows, (author,)):
             names = [row.id for row in fails]
-            whose = _whose(author, number_of(names, cross_tests.kind_of(fails)))
+            whose = _whose(author, plural(names, cross_tests.kind_of(fails)))
             text = f"fails {whose}, which {passes(names)} "
             file = fails[0].files.get(lane, "")
-            yield Reason(kind="cross", text=f"{text}on the base: {quoted(names)}", file=file)
+            yield Reason(kind="cross", text=f"{text}on the base: {quoted_names(names)}", file=file)
 
 
 def _own_passing(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
@@ -185,7 +186,7 @@ def _own_passing(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
     steady = [row for row in mine if row.says != "flaky" and row.base == "failed"]
     passing = [row for row in steady if row.cells.get(lane) == "own"]
     if passing:
-        number = number_of(passing, cross_tests.kind_of(passing))
+        number = plural(passing, cross_tests.kind_of(passing))
         text = f"{number} of its own {fail(passing)} on the base"
         file = passing[0].files.get(lane, "")
         yield Reason(kind="cross", text=f"{text} and {passes(passing)} here", file=file)
@@ -205,9 +206,9 @@ def _weightless(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
         named = [row.id for row in mine if row.says == says and not _fails_elsewhere(row)]
         if named:
             lines = (name, "tells") if len(named) == 1 else (several, "tell")
-            text = f"{number_of(named, 'new test')} of its own {lines[0]}, so {lines[1]} nothing"
+            text = f"{plural(named, 'new test')} of its own {lines[0]}, so {lines[1]} nothing"
             file = mine[0].files.get(lane, "")
-            yield Reason(kind="cross", text=f"{text}: {quoted(named)}", file=file)
+            yield Reason(kind="cross", text=f"{text}: {quoted_names(named)}", file=file)
 
 
 _WEIGHTLESS = (
@@ -234,16 +235,16 @@ def _others_tests(lane: str, rows: Sequence[CrossTest]) -> Iterator[tuple[int, R
         failed = [row.id for row in fails]
         alone = bool(fails) and all(_pass_alone(row) for row in fails)
         file = tried[0].files.get(lane, "")
-        whose = _whose(author, number_of(tried, cross_tests.kind_of(tried)))
+        whose = _whose(author, plural(tried, cross_tests.kind_of(tried)))
         only = f", which {passes(failed)} on no other patch" if alone else ""
         if fails and all(row.cells.get(author) == "failed" for row in fails):
             only = f", as {author} does"
         if not failed:
             text = f"passes {whose}"
         elif len(failed) == len(tried):
-            text = f"fails {whose}{only}: {quoted(failed)}"
+            text = f"fails {whose}{only}: {quoted_names(failed)}"
         else:
-            text = f"fails {len(failed)} of {whose}{only}: {quoted(failed)}"
+            text = f"fails {len(failed)} of {whose}{only}: {quoted_names(failed)}"
         place = 2 if alone else 0 if failed else 1
         yield place, Reason(kind="cross", text=text, file=file)
 
@@ -310,7 +311,7 @@ def not_tried(evidence: Evidence) -> tuple[str, ...]:
         "canary": ("tests that must fail on {}", "patch"),
     }
     return tuple(
-        f"not tried: {rows[kind][0].format(number_of(count, rows[kind][1]))} ({why})"
+        f"not tried: {rows[kind][0].format(plural(count, rows[kind][1]))} ({why})"
         for (kind, why), count in values.items()
     )
 

@@ -1,4 +1,4 @@
-"""What keeps a patch from being mergeable, whatever else speaks for it."""
+"""What keeps a patch from landing by itself, whatever else speaks for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.inline_tests import gone, inline_changed
 from hydra.analysis.tampering.test_files import exists, holds_tests
-from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.config.path_pattern import compiled
@@ -21,6 +20,7 @@ from hydra.ranking.evidence import Evidence
 from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
 from hydra.ranking.results import LaneResults, PutBack
+from hydra.text import NAMED, fail, join_names, joined, passes, plural, quoted_names
 
 _CONFIGURING = ("test_configuration", "check_file")
 _REACHING = "tests_reach"
@@ -36,7 +36,7 @@ def gates(
     demanded: Collection[str] = (),
     outdated: Collection[str] = (),
 ) -> tuple[Reason, ...]:
-    """Every gate that holds `mine` back, a sentence each; () where it is mergeable. `demanded` are
+    """Every gate that holds `mine` back, a sentence each; () where none does. `demanded` are
     tests of the base of which it may ask something else, `outdated` those of them that it may
     delete (`demands`)."""
     put_back = tuple(_put_back(mine, findings, demanded))
@@ -95,8 +95,8 @@ def _unbuilt(kind: str, status: CheckStatus) -> bool:
 def _protected_paths(mine: LaneResults, patterns: Sequence[str]) -> Iterator[Reason]:
     touched = [file.path for file in mine.lane.files if matches(file.path, patterns)]
     if touched:
-        named = first_names(touched)
-        yield _gate(f"touches {number_of(touched, 'protected path')}: {named}", path=touched[0])
+        named = join_names(touched, NAMED)
+        yield _gate(f"touches {plural(touched, 'protected path')}: {named}", path=touched[0])
 
 
 def _findings(
@@ -153,7 +153,7 @@ def _contradicting(mine: LaneResults, demanded: Collection[str]) -> Iterator[Rea
         if not failed_before and name not in demanded
     ]
     if names:
-        text = f"the base's version of {quoted(names)} fails with it"
+        text = f"the base's version of {quoted_names(names)} fails with it"
         yield _gate(text, file=trial.result.details)
 
 
@@ -176,8 +176,9 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
         return
     files = _files_of(mine, names)
     inline = {file.path for file in inline_changed(mine.lane.files)}
-    named = first_names(
-        [f"{'the tests in ' * (file in inline)}{PurePosixPath(file).name}" for file in files]
+    named = join_names(
+        [f"{'the tests in ' * (file in inline)}{PurePosixPath(file).name}" for file in files],
+        NAMED,
     )
     only = f"only with its own version of {named}"
     path = files[0] if files else ""
@@ -195,7 +196,7 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
     elif len(names) < len(failed):
         yield _gate(f"{count} {passes(names)} {only}", path=path)
     else:
-        yield _gate(f"{number_of(names, 'failing test')} {passes(names)} {only}", path=path)
+        yield _gate(f"{plural(names, 'failing test')} {passes(names)} {only}", path=path)
 
 
 def _files_of(mine: LaneResults, names: Sequence[str]) -> list[str]:
@@ -227,7 +228,7 @@ def _skipped(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[Reason]
         names = [name for name in (comparison.skipped if comparison else ()) if name in alone.fails]
         if names:
             key = "it" if len(names) == 1 else "they"
-            skips = f"skips {quoted(names)} in {result.check.name}"
+            skips = f"skips {quoted_names(names)} in {result.check.name}"
             text = f"{skips}; run as on the base, {key} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
 
@@ -258,7 +259,7 @@ def _lost(
         ]
         if names:
             no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
-            text = f"{number_of(names, 'test')} that {no_longer}: {quoted(names)}"
+            text = f"{plural(names, 'test')} that {no_longer}: {quoted_names(names)}"
             yield _gate(text, file=result.details)
 
 
@@ -366,7 +367,7 @@ def _gate_text(back: PutBack, fails: Sequence[str], stopped: Sequence[str]) -> s
     failed_before = [name for name in fails if back.fails.get(name)]
     if failed_before:
         return "the base's version still fails with it"
-    return f"the base's version fails with it: {quoted(fails)}"
+    return f"the base's version fails with it: {quoted_names(fails)}"
 
 
 def _gate(text: str, *, file: str = "", path: str = "", line: int | None = None) -> Reason:

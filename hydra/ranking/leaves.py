@@ -6,9 +6,8 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from hydra.analysis.wording import number_of
 from hydra.checks.comparison import is_file
-from hydra.text import shortened
+from hydra.text import plural, shortened
 
 _LONGEST = 48
 """Characters of one that is no sentence: two of them stand in a cell."""
@@ -16,7 +15,7 @@ _LONGEST = 48
 
 def named(ids: Sequence[str]) -> str:
     """`test_up`; `3 tests (test_up, test_down and 1 more)`."""
-    return leaf(ids[0]) if len(ids) == 1 else f"{number_of(ids, 'test')} ({leaves(ids)})"
+    return leaf(ids[0]) if len(ids) == 1 else f"{plural(ids, 'test')} ({leaves(ids)})"
 
 
 def leaves(ids: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A verdict: a rank, mergeable or not, a confidence, and sentences. Every number has its file."""
+"""A verdict: a rank, gates, a confidence, and sentences. Every number has its file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LaneVerdict(Struct, frozen=True, kw_only=True):
     """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
 
     None as a rank: there is no patch to rank. `state` is what it is, and `reason` why, in one
-    sentence. `gates` are the reasons why it is not mergeable, empty where it is; `reasons` all
+    sentence. `gates` are what speaks against it, empty where nothing does; `reasons` all
     others, the weightiest first; `why` is the one sentence that a table has room for. `chance` is
     what the tests of all lanes say of it (`selection`), None where there were none that tell lanes
     apart.
@@ -80,7 +80,7 @@ class LaneVerdict(Struct, frozen=True, kw_only=True):
     agreed: bool = True
 
     @property
-    def mergeable(self) -> bool:
+    def passes_gates(self) -> bool:
         """Whether it has a patch and nothing speaks against it."""
         return self.rank is not None and not self.gates
 
@@ -121,8 +121,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """One run's. `lanes` stand in the order of their ranks, those without a patch last.
 
     `top` is the one lane to land, "" on a tie or where none is proved (where no check ran, it is
-    the race's only lane, if that is mergeable); `says` is the sentence for it. `checked`: whether
-    the race has any result of a check; `tested`: whether one says something of a patch. `picks`
+    the race's only lane, if that passes its gates); `says` is the sentence for it. `checked`: does
+    the race have any result of a check; `tested`: does one say something of a patch. `picks`
     take the code of one lane and the tests of the top, where the two are equal in all tests
     (`together`). `not_tried` says, a sentence each, what the cap has cut.
     """
@@ -142,10 +142,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def usable(self) -> bool:
-        """Whether a lane is proved; of a race of one lane without a check, whether that is
-        mergeable."""
+        """Whether a lane is proved; of a race of one lane without a check, whether that
+        passes its gates."""
         alone = is_alone(self.checked, self.lanes)
-        return any(may_land(lane.state, lane.mergeable, alone) for lane in self.lanes)
+        return any(may_land(lane.state, lane.passes_gates, alone) for lane in self.lanes)
 
 
 def is_alone(checked: object, lanes: Sized) -> bool:
@@ -154,7 +154,7 @@ def is_alone(checked: object, lanes: Sized) -> bool:
     return checked is False and len(lanes) == 1
 
 
-def is_mergeable(lane: Mapping[str, Any]) -> bool:
+def passes_gates(lane: Mapping[str, Any]) -> bool:
     """Whether a lane of a verdict's document has a patch, and nothing speaks against it."""
     return lane.get("rank") is not None and not lane.get("gates")
 
@@ -166,7 +166,7 @@ reason."""
 
 def way_to_land(
     state: object,
-    mergeable: object,
+    passes: object,
     alone: object,
     decision: object = "",
     agreed: object = True,
@@ -174,23 +174,23 @@ def way_to_land(
     """What a patch needs in order to land: nothing, its lane's name, a yes, or a person's reason.
     One that needs a yes is the top all the same where its state makes it that. `alone`: see
     `is_alone`."""
-    if may_land(state, mergeable, alone, decision, agreed):
+    if may_land(state, passes, alone, decision, agreed):
         return "itself"
-    if state != "untested" and not may_land(state, mergeable, alone):
+    if state != "untested" and not may_land(state, passes, alone):
         return "override"
     return "yes" if _is_open(decision, agreed) else "name"
 
 
 def may_land(
     state: object,
-    mergeable: object,
+    passes: object,
     alone: object,
     decision: object = "",
     agreed: object = True,
 ) -> bool:
     """Whether a patch lands without being named, and without a yes; of its state alone, without its
     decision: whether it may be the top."""
-    answer = state == "proved" or (alone is True and mergeable is True)
+    answer = state == "proved" or (alone is True and passes is True)
     return answer and not _is_open(decision, agreed)
 
 

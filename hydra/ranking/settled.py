@@ -21,7 +21,7 @@ def settled(
     paths: Collection[str],
 ) -> set[str]:
     """By what is known once the base's own tests ran on the patches, and theirs on the base: lanes
-    that no further trial makes mergeable, and whose word counts for no other.
+    that are held back whatever a further trial says, and whose word counts for no other.
 
     They break tests of which no other patch may ask something else: their own checks show it, or
     the base's tests do that they changed. Or they do not build, or a check of tests has no end.

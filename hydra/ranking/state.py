@@ -10,7 +10,6 @@ from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import writes_tests
 from hydra.analysis.tampering.test_files import supports_tests
-from hydra.analysis.wording import fail, joined, number_of, were
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import FEWER
 from hydra.checks.results import Comparison
@@ -21,6 +20,7 @@ from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
 from hydra.ranking.results import RAN, LaneResults
+from hydra.text import fail, joined, of_run, plural, were
 
 _NOT_BEGUN = (126, 127)
 """What a shell ends with where a program of it is not there, or is none."""
@@ -185,7 +185,7 @@ def _which(ids: Sequence[str], what: str) -> str:
     """`test_up, which ran on the base`; `2 tests that ran on the base (test_up, test_down)`."""
     if len(ids) == 1:
         return f"{leaf(ids[0])}, which {what}"
-    return f"{number_of(ids, 'test')} that {what} ({leaves(ids)})"
+    return f"{plural(ids, 'test')} that {what} ({leaves(ids)})"
 
 
 def fixed(mine: LaneResults, findings: Sequence[Finding] = ()) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _unmended(
     by_others = {name for other in all_of_them.values() for name in fixed(other)}
     if passing and not by_others & {*failing}:
         return ""
-    return f"{number_of(failing, 'test')} {fail(failing)} with and without it"
+    return f"{plural(failing, 'test')} {fail(failing)} with and without it"
 
 
 def _fixes(mine: LaneResults, mended: Sequence[str]) -> str:
@@ -263,7 +263,7 @@ def _passes_new(mine: LaneResults, passing: Sequence[CrossTest]) -> str:
 
 
 def _new(rows: Sequence[CrossTest]) -> str:
-    return kind_of(rows) if len(rows) == 1 else number_of(rows, kind_of(rows))
+    return kind_of(rows) if len(rows) == 1 else plural(rows, kind_of(rows))
 
 
 def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
@@ -280,10 +280,10 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     if passed := sum(result.tests.passed for result in mine.lane.checks if result.tests):
         parts.append(f" ({passed:,} passed)")
     if unserved:
-        parts.append(f"; {number_of(unserved, 'test')} skipped for lack of a service")
+        parts.append(f"; {plural(unserved, 'test')} skipped for lack of a service")
     if rest := [name for name in mine.failing if name not in mended]:
         still = "still " * bool(mended)
-        parts.append(f"; {number_of(rest, 'test')} {still}{fail(rest)}")
+        parts.append(f"; {plural(rest, 'test')} {still}{fail(rest)}")
         parts.append("" if mended else " as on the base")
     return "".join(parts)
 
@@ -316,7 +316,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         if not evidence.checked and not has_code(mine):
             return "changes no line of code, and no check ran"
         if not evidence.checked:
-            return f"no check ran: `hydra check -r {evidence.run} --check COMMAND` tests it"
+            return f"no check ran: `hydra check{of_run(evidence.run)} --check COMMAND` tests it"
         return "its checks did not run"
     if not mine.whole.is_known:
         return "it changes tests, and could not be run with the base's version of them"

@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.made_folders import by_hand, made_folders
-from hydra.analysis.wording import joined, number_of
 from hydra.config.check_names import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.results import RAN
-from hydra.text import join_names
+from hydra.text import join_names, joined, plural
 
 NAMED = 3
 """Folders that a sentence names."""
@@ -63,7 +62,7 @@ def made_places(evidence: Evidence) -> Iterator[str]:
         if folders := folders_of(lane, evidence):
             lanes.setdefault(folders, []).append(lane.lane)
     for folders, names in lanes.items():
-        counted = [f"{row.folder.rstrip('/')} ({number_of(row.files, 'file')})" for row in folders]
+        counted = [f"{row.folder.rstrip('/')} ({plural(row.files, 'file')})" for row in folders]
         add = "adds" if len(names) == 1 else "add"
         line = f"{joined(names)} {add} {join_names(counted, NAMED)}, which git does not ignore"
         written = [path for row in folders for path in row.by_hand]

@@ -18,10 +18,10 @@ from hydra.analysis.code_lines import is_document
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.test_files import exists, is_tests
-from hydra.analysis.wording import first_names
 from hydra.git.commits import ChangedLines
 from hydra.ranking.evidence import EarlierCommit, Evidence
 from hydra.ranking.model import Reason
+from hydra.text import NAMED, join_names
 
 _SUBJECT = 60
 
@@ -53,7 +53,7 @@ def _findings(comparison: _Comparison) -> Iterator[Finding]:
     for commit, backs in comparison.backs:
         paths = [back.path for back in backs]
         is_whole = len(paths) == len(commit.files) and all(back.is_whole for back in backs)
-        part = "" if is_whole else f" in {first_names(paths)}"
+        part = "" if is_whole else f" in {join_names(paths, NAMED)}"
         text = f"undoes {commit.oid[:7]}{part}: {commit.subject[:_SUBJECT].strip()}"
         yield Finding(kind="undoes", weight="remark", text=text, path=paths[0])
 

@@ -12,7 +12,6 @@ from hydra.analysis.equivalence.model import Group, Shared
 from hydra.analysis.equivalence.overlap import shared
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.findings import findings
-from hydra.analysis.wording import joined, number_of
 from hydra.ranking import cross_tests, explain
 from hydra.ranking.confidence import confidence
 from hydra.ranking.demands import Demand, Demands, contradicted, decision, idles
@@ -36,6 +35,7 @@ from hydra.ranking.selection import chances, telling
 from hydra.ranking.state import LaneState, fixed, ruling
 from hydra.ranking.together import picks_of_both
 from hydra.ranking.undone import undoing, undone
+from hydra.text import joined, plural
 
 
 def rank(evidence: Evidence) -> Verdict:
@@ -411,7 +411,7 @@ def _says(
     state = first.state.replace("_", " ")
     if len(lanes) == 1:
         return f"{first.lane} is {state}: {first.reason}"
-    none = f"none of {number_of(lanes, 'patch')} is proved"
+    none = f"none of {plural(lanes, 'patch')} is proved"
     if len(ahead) > 1:
         why = undecided(ahead, ranking_state.rows, ranking_state.lane_results)
         return f"{none}, and {joined(ahead)} are tied: {why}"

@@ -31,37 +31,6 @@ AGENT_KINDS = (
 SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "version")
 """What a `progress/session` event may tell, each a text."""
 
-HYDRA_KINDS: Mapping[str, str] = {
-    "run_started": "the record is open: {lanes, base, confined, soft, elsewhere, checks, ...}",
-    "run_warning": "something a person should know of the whole run: {text, place?, free?, floor?}",
-    "run_interrupted": "Ctrl-C or a signal: {signal, times}",
-    "run_ended": "every lane has ended: {usable, seconds, trials?}",
-    "lane_waiting": "the lane waits for a place: {position}",
-    "lane_opening": "the lane's ground is being opened",
-    "lane_opened": "the worktree stands: {worktree, seconds}",
-    "lane_warning": "a difference or degradation on this lane: {text, sign_in?}",
-    "setup_started": "a set-up command runs: {command}",
-    "setup_ended": "it ended: {command, exit_code, seconds}",
-    "agent_started": "the agent's process runs: {pid, argv, keeper, mark, start}",
-    "agent_exited": "it ended: {code, signal, survivors, seconds}",
-    "limit_warning": "half of a limit has passed without progress, or what an agent that has "
-    "finished waits for: {limit, seconds, of, for?}",
-    "stopping": "Hydra ends the agent: {reason, signal}",
-    "parse_fallback": "the lane now reads plain text after repeated JSON failures: {failures}",
-    "patch_taken": "its work is a commit: "
-    "{commit, files, insertions, deletions, incomplete, stranded}",
-    "check_waiting": "checks wait, the base's where lane is empty: "
-    "{for: place | baseline | agents | same, lane?}",
-    "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
-    "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
-    "attempt_ended": "an attempt that is not its lane's result: {status, error, seconds}",
-    "lane_retrying": "the lane is tried again: {attempt, after, seconds}",
-    "lane_ended": "the attempt's outcome: {status, usable, held_back, checks, error, seconds}",
-    "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",
-    "trial_ended": "it ended: the same, and {status, says, seconds}",
-}
-"""Hydra's own kinds, with what each means and carries."""
-
 
 # The records below are tuples: a frozen dataclass takes three times as long to make, and lanes
 # make them by the hundred thousand.

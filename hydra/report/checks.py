@@ -7,8 +7,8 @@ import re
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import bullets, clean, duration, gist, plural
-from hydra.text import quoted, shortened
+from hydra.report.text import bullets, clean, duration, gist
+from hydra.text import of_run, plural, quoted, shortened
 
 COLUMNS = 3
 """Checks that have a column each; more of them share one."""
@@ -185,22 +185,26 @@ def remarks(lane: Data, key: str = "checks") -> list[str]:
     ]
 
 
-def table_text(document: Data, *, width: int | None, color: bool, of_run: str = "") -> str:
-    """The document of `hydra check` for a person; ends with a newline. `of_run` names the run in
-    the next step, where it may not be the latest."""
-    lanes = records(document, "lanes")
+def table_text(document: Data, *, width: int | None, color: bool) -> str:
+    """The document of `hydra check` for a person; ends with a newline."""
+    lanes, run = records(document, "lanes"), text(document, "run")
     head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
     rows: list[list[Cell]] = [
         [text(lane, "lane"), *cells(lane, lanes), reasons(lane)] for lane in lanes
     ]
     blocks = [
-        [f"checks of run {clean(text(document, 'run'))}", *_notes(document)],
+        [f"checks of run {clean(run)}", *_notes(document)],
         [*baseline(document), *_recorded(document)],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
-        [f"output: {clean(text(document, 'folder'))}", f"compare again:  hydra compare{of_run}"],
+        [f"output: {clean(text(document, 'folder'))}", compare_again(run)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def compare_again(run: str) -> str:
+    """The line that shows what its checks have changed."""
+    return f"compare again:  hydra compare{of_run(run)}"
 
 
 def _notes(document: Data) -> list[str]:

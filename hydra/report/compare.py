@@ -9,8 +9,9 @@ from hydra.report.crosstests import cross_tests
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint, plain
 from hydra.report.summary import looks
-from hydra.report.text import bullets, clean, cut, gist, pad, paragraph, plural, wrapped
+from hydra.report.text import bullets, clean, cut, gist, hanging, pad, paragraph
 from hydra.report.text import width as cells
+from hydra.text import plural
 
 SHOWN = 12
 """Sentences of one kind that are listed; with more, the others are counted."""
@@ -24,11 +25,9 @@ def compare_text(
     lanes: Collection[str] = (),
     width: int | None,
     color: bool = False,
-    of_run: str = "",
 ) -> str:
     """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
-    full (none: all); `of_run` names the run in the next steps, where it may not be the latest.
-    """
+    full (none: all)."""
     all_of_them = records(verdict, "lanes")
     documents = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
     blocks = [
@@ -44,7 +43,7 @@ def compare_text(
         looks(documents, width),
         _listed("warnings", strings(verdict, "warnings"), width),
         [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
-        ranking.steps(verdict, of_run, width),
+        ranking.steps(verdict, width),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -75,7 +74,7 @@ def _lane(lane: Data, verdict: Data, width: int | None, color: bool) -> list[str
     lines += _sentences(records(lane, "gates"), "x", width)
     lines += _sentences(records(lane, "reasons"), "-", width)
     if not (records(lane, "gates") or records(lane, "reasons")):
-        lines += _hung(_gist(lane, "reason") or _gist(lane, "why"), "-", width)
+        lines += hanging("- ", _gist(lane, "reason") or _gist(lane, "why"), width, 2)
     return lines
 
 
@@ -99,7 +98,7 @@ def _who(lane: Data) -> Iterator[str]:
 def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
     lines = []
     for reason in reasons[:SHOWN]:
-        lines += _hung(sentence(reason), sign, width)
+        lines += hanging(f"{sign} ", sentence(reason), width, 2)
     if len(reasons) > SHOWN:
         lines.append(f"  {sign} and {len(reasons) - SHOWN} more: --json has them all")
     return lines
@@ -125,7 +124,7 @@ def _shared(verdict: Data) -> Iterator[str]:
     for row in records(verdict, "shared"):
         lanes, name, path = strings(row, "lanes"), text(row, "name"), text(row, "path")
         what = f"{name} in {path}" if name else path
-        of = f"{len(lanes)} of {plural(len(patched), 'patch', 'patches')}"
+        of = f"{len(lanes)} of {plural(patched, 'patch')}"
         yield f"{of} changed {what}: {', '.join(lanes)}"
 
 
@@ -141,11 +140,6 @@ def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:
     if len(sentences) > SHOWN:
         lines.append(f"and {len(sentences) - SHOWN} more: --json has them all")
     return [title, *bullets(lines, width)]
-
-
-def _hung(line: str, sign: str, width: int | None) -> list[str]:
-    first, *rest = wrapped(line, width, 4)
-    return [f"  {sign} {first}".rstrip(), *(f"    {part}" for part in rest)] if line else []
 
 
 # ---- Tests that an agent was asked for: the input that separates patches, and what each gives.

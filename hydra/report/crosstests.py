@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from hydra.report.document import Data, record, records, text
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import clean, cut_middle, gist, plural, width, wrapped
+from hydra.report.text import clean, cut_middle, gist, width, wrapped
+from hydra.text import plural
 
 SHOWN = 20
 """Tests that are listed, those that tell patches apart first; with more, the others are counted."""

@@ -14,17 +14,14 @@ from hydra.report.text import (
     clean,
     command_line,
     duration,
+    facts,
     failure_details,
     labelled,
-    plural,
     quote,
     size,
-    wrap,
     wrapped,
 )
-
-_NAMED = 5
-"""Dependencies that are named; a project may have a file for each language."""
+from hydra.text import join_names, plural
 
 _STDIN = "the task, on its standard input"
 
@@ -45,7 +42,7 @@ def plan_text(
     are shown by name only.
     """
     blocks = [
-        headlines(plan) if width is None else _fitted(headlines(plan), width),
+        [part for line in headlines(plan) for part in wrapped(line, width)],
         _facts(plan, view, width),
         *(_lane(lane, width, color) for lane in plan.lanes),
     ]
@@ -56,10 +53,6 @@ def plan_text(
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def _fitted(lines: list[str], width: int) -> list[str]:
-    return [part for line in lines for part in wrap(line, width)]
-
-
 def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
     confinement = plan.confinement
     value = (
@@ -67,7 +60,7 @@ def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
         if confinement.holds
         else f"none ({confinement.reason})"
     )
-    facts = [
+    rows = [
         ("task", plan.task.title or plan.task.prompt),
         ("repository", str(plan.task.repository)),
         ("base", plan.task.base),
@@ -88,7 +81,7 @@ def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
         ("keep", f"worktrees: {plan.keep}; patches and records: always"),
         ("older races", _retention(plan.limits)),
     ]
-    return [line for label, text in facts for line in _fact(label, text, width)]
+    return facts(rows, width)
 
 
 def _seen(view: View | None) -> list[tuple[str, str]]:
@@ -103,9 +96,7 @@ def _seen(view: View | None) -> list[tuple[str, str]]:
 
 def _dependencies(plan: RacePlan) -> str:
     how = "copy-on-write" if plan.confinement.mounters else "read-only: no overlays here"
-    names = plan.dependencies
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more} ({how})" if names else ""
+    return f"{join_names(plan.dependencies)} ({how})" if plan.dependencies else ""
 
 
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
@@ -133,13 +124,6 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
         *lines,
         ("new tests", trials if cap.runs and cap.seconds else "none"),
     ]
-
-
-def _fact(label: str, text: str, width: int | None, indent: int = 2) -> list[str]:
-    if not text:
-        return []
-    parts = wrapped(clean(text), width, indent + 13, least=20)
-    return [f"{'':{indent}}{'' if i else label:11}  {part}" for i, part in enumerate(parts)]
 
 
 def _limits(limits: Limits) -> str:
@@ -190,19 +174,21 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     traits += [f"budget {_budget(lane.budget)}"] if lane.budget != Budget() else []
     lines = [f"{paint(head, 'bold', color)}  ({', '.join(traits)})"]
     if lane.failure is not None:
-        failure = lane.failure.as_dict()
         lines.append(f"  {paint('will not start', 'bad', color)}")
-        lines += labelled("why", clean(lane.failure.message), width)
-        lines += failure_details(failure, width)
+        lines += labelled("why", lane.failure.message, width)
+        lines += failure_details(lane.failure.as_dict(), width)
     elif lane.command is not None:
         lines += [
             f"  $ cd {quote(str(lane.command.cwd))}",
             f"  $ {command_line(lane.command.argv)}",
         ]
-        lines += _fact("gets", _STDIN if lane.command.stdin is not None else "", width)
-        lines += _fact("sets", ", ".join(sorted(name for name, _ in lane.command.env)), width)
-        lines += _fact("passes on", ", ".join(sorted(lane.env_names)), width)
-        lines += _fact("left out", ", ".join(lane.command.dropped), width)
+        rows = [
+            ("gets", _STDIN if lane.command.stdin is not None else ""),
+            ("sets", ", ".join(sorted(name for name, _ in lane.command.env))),
+            ("passes on", ", ".join(sorted(lane.env_names))),
+            ("left out", ", ".join(lane.command.dropped)),
+        ]
+        lines += facts(rows, width)
     warned = (*lane.warnings, *(lane.command.warnings if lane.command else ()))
     return lines + bullets([clean(warning) for warning in warned], width)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from hydra.analysis.made_folders import folder_of, made_folders
-from hydra.analysis.wording import number_of
 from hydra.report.checks import says
 from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
-from hydra.report.text import clean, gist, plural, quote
-from hydra.text import quoted
+from hydra.report.text import clean, gist
+from hydra.text import of_run, plural, quoted
 
 if TYPE_CHECKING:
     from hydra.git.diff import TreeChange
@@ -65,7 +64,7 @@ def landed_text(
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
-        lines.append(f"take it back: hydra merge --undo -r {quote(document['run'])}")
+        lines.append(f"take it back: hydra merge --undo{of_run(document['run'])}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -139,9 +138,9 @@ def _files(changes: Sequence[TreeChange]) -> Iterator[str]:
     shown.sort(key=lambda path: named[path].new is not None)
     yield from (f"  {_letter(named[path])} {clean(path)}" for path in shown[:SHOWN])
     if len(shown) > SHOWN:
-        yield f"  and {len(shown) - SHOWN:,} more file{'s' * (len(shown) > SHOWN + 1)}"
+        yield f"  and {plural(len(shown) - SHOWN, 'more file')}"
     yield from (
-        f"  A {clean(folder)} ({number_of(count, 'file')})" for folder, count in folders.items()
+        f"  A {clean(folder)} ({plural(count, 'file')})" for folder, count in folders.items()
     )
 
 

@@ -14,7 +14,7 @@ from hydra.records.agent import CapabilitySet, DetectResult, SignIn, Tier
 from hydra.report.document import Data, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import bullets, clean, command_line, gist, wrapped
+from hydra.report.text import bullets, clean, command_line, facts, gist, wrapped
 
 WIDE = 96
 """Cells from which on the list of agents has a column for the version that was tried live."""
@@ -129,7 +129,7 @@ def agent_text(
     """`hydra agents NAME`: the whole descriptor, and the exact line it would run."""
     descriptor = row.descriptor
     result = row.detection
-    facts = [
+    rows = [
         ("label", descriptor.label),
         ("homepage", descriptor.homepage),
         ("kind", KINDS[descriptor.tier]),
@@ -154,7 +154,7 @@ def agent_text(
         ("next", row.health.next),
         ("tried", row.proved),
     ]
-    lines = [paint(clean(descriptor.key), "bold", color), *fact_lines(facts, width)]
+    lines = [paint(clean(descriptor.key), "bold", color), *facts(rows, width)]
     lines += ["", "capabilities"]
     lines += _capabilities(result.capabilities if result else descriptor.capabilities, width, color)
     if argv:
@@ -185,17 +185,6 @@ def _found_facts(result: DetectResult | None) -> list[tuple[str, str]]:
         ("signed in", f"{result.sign_in.value}{detail}"),
         *(("warning", warning) for warning in result.warnings),
     ]
-
-
-def fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str]:
-    """Facts one below the other, labels on the left; one without words is left out."""
-    lines = []
-    for label, line in facts:
-        if not line:
-            continue
-        parts = wrapped(clean(line), width, 15, least=20)
-        lines += [f"  {'' if i else label:11}  {part}" for i, part in enumerate(parts)]
-    return lines
 
 
 _PRESENT: dict[bool | None, Cell] = {True: StyledText("yes", "good"), False: "no", None: "?"}

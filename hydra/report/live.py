@@ -16,6 +16,7 @@ from hydra.report.board import STATE_STYLES, Board, BoardRow, step
 from hydra.report.phrases import LOUD, describe, opening
 from hydra.report.style import paint
 from hydra.report.table import Column, StyledText, table
+from hydra.text import plural
 
 PAINT_EVERY = 0.1
 """Seconds between repaints at the least; what comes in between is painted by the next `tick`."""
@@ -190,4 +191,4 @@ def _summed(rows: list[BoardRow]) -> str:
     for row in rows:
         counts[row.state] = counts.get(row.state, 0) + 1
     states = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return f"{text.plural(len(rows), 'more lane')}: {states}"
+    return f"{plural(len(rows), 'more lane')}: {states}"

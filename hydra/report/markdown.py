@@ -14,7 +14,8 @@ from hydra.report import checks, ranking
 from hydra.report.crosstests import weighty_first
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.phrases import plus_minus, spent
-from hydra.report.text import clean, duration, plural, quote
+from hydra.report.text import clean, duration
+from hydra.text import of_run, plural
 
 LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -51,7 +52,7 @@ def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
 
 def _capped(blocks: Sequence[str], verdict: Data) -> str:
     """As many blocks as there is room for, each whole."""
-    last, of_run = _last(verdict), f" -r {quote(text(verdict, 'run'))}"
+    last = _last(verdict)
     names: list[str] = []
     remaining = 0
     room = LIMIT - _ROOM - len(last)
@@ -63,7 +64,7 @@ def _capped(blocks: Sequence[str], verdict: Data) -> str:
             remaining += 1
     if remaining:
         rest = f"{plural(remaining, 'part')} left out for the length"
-        names.append(f"{rest}: `hydra compare{of_run}` shows all.")
+        names.append(f"{rest}: `hydra compare{of_run(text(verdict, 'run'))}` shows all.")
     return "\n\n".join([*names, last]) + "\n"
 
 
@@ -110,8 +111,7 @@ def _row(lane: Data, verdict: Data, lanes: list[Data]) -> list[str]:
 
 
 def _steps(verdict: Data) -> str:
-    of_run = f" -r {quote(text(verdict, 'run'))}"
-    lines = [line.strip() for line in ranking.steps(verdict, of_run)]
+    lines = [line.strip() for line in ranking.steps(verdict)]
     names = [inert(line) for line in lines if line.startswith(ranking.ASKS)]
     typed = [line for line in lines if "hydra " in line and not line.startswith(ranking.ASKS)]
     items = (*(code(line[line.index("hydra ") :]) for line in typed), *names)

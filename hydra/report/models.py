@@ -11,7 +11,8 @@ from hydra.records.plan import Rates
 from hydra.report.document import Document
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import clean, plural, tokens, wrap, wrapped
+from hydra.report.text import clean, facts, paragraph, tokens, wrapped
+from hydra.text import plural
 
 _COLUMNS = (
     Column("model"),
@@ -29,7 +30,7 @@ def models_table(models: Sequence[Model], *, width: int | None, color: bool = Fa
     lines = table([_cells(model) for model in models], _COLUMNS, width, color)
     days = sorted({model.rates.read for model in models if model.rates and model.rates.read})
     text = f"prices: dollars for a million tokens, as read on {' and '.join(days)}" if days else ""
-    return "\n".join([*lines, *(_wrapped(text, width) if text else [])]) + "\n"
+    return "\n".join([*lines, *paragraph(text, width)]) + "\n"
 
 
 def _cells(model: Model) -> list[Cell]:
@@ -53,7 +54,7 @@ def _dollars(value: float | None) -> str:
 def model_text(model: Model, *, width: int | None, color: bool = False) -> str:
     """`hydra agents --model NAME`: all that is known of one."""
     rates = model.rates
-    facts = [
+    rows = [
         ("name", model.name),
         ("also", ", ".join(model.aliases)),
         ("family", model.family),
@@ -67,10 +68,7 @@ def model_text(model: Model, *, width: int | None, color: bool = False) -> str:
         ("facts from", model.source),
         *_prices(rates),
     ]
-    lines = [paint(clean(model.id), "bold", color)]
-    for label, text in facts:
-        lines += [] if not text else _fact(label, text, width)
-    return "\n".join(lines) + "\n"
+    return "\n".join([paint(clean(model.id), "bold", color), *facts(rows, width)]) + "\n"
 
 
 def _deprecated(model: Model) -> str:
@@ -92,25 +90,20 @@ def _prices(rates: Rates | None) -> list[tuple[str, str]]:
     ]
 
 
-def _fact(label: str, text: str, width: int | None) -> list[str]:
-    parts = wrapped(clean(text), width, 14, least=20)
-    return [f"  {'' if i else label:10}  {part}" for i, part in enumerate(parts)]
-
-
 def choice_text(choice: ModelChoice, agent: str, width: int | None) -> str:
     """What an agent would be told, and what deserves a word."""
-    lines = _fact(clean(agent), f"is told {choice.argument}", width)
+    rows = [(clean(agent), f"is told {choice.argument}")]
     if choice.model is None:
-        lines += _fact("", "which model that is, its own CLI decides", width)
-    lines += [line for remark in choice.remarks for line in _fact("note", remark, width)]
-    return "\n".join(lines) + "\n"
+        rows.append(("", "which model that is, its own CLI decides"))
+    rows += [("note", remark) for remark in choice.remarks]
+    return "\n".join(facts(rows, width)) + "\n"
 
 
 def local_text(servers: Sequence[Server], *, width: int | None, color: bool = False) -> str:
     """`hydra agents --local`: each server of this machine, and what it has."""
     lines: list[str] = []
     for server in servers:
-        lines += _wrapped(f"{server.name}: {server_words(server)}", width)
+        lines += wrapped(f"{server.name}: {server_words(server)}", width)
         rows: list[list[Cell]] = [[m.id, tokens(m.context), HARNESS] for m in server.models]
         columns = (Column("model", least=12), Column("window", right=True), Column("trust"))
         lines += table(rows, columns, width, color) if rows else []
@@ -126,10 +119,6 @@ def server_words(server: Server) -> str:
         return f"not running ({where})"
     more = " or more" if len(server.models) == MOST else ""
     return f"{plural(len(server.models), 'model')}{more}, {HARNESS} ({where})"
-
-
-def _wrapped(text: str, width: int | None) -> list[str]:
-    return [text] if width is None else wrap(text, width)
 
 
 def model_document(model: Model) -> Document:

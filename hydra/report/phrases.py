@@ -10,7 +10,8 @@ from hydra.records.plan import RacePlan
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS, again_text, retry_text, waits_for
 from hydra.report.document import Data, number, record, records, strings, text
-from hydra.report.text import clean, cost, duration, gist, plural, span
+from hydra.report.text import clean, cost, duration, gist, span
+from hydra.text import plural
 
 LOUD = frozenset(
     {"run_warning", "lane_warning", "run_interrupted", "limit_warning", "parse_fallback"}
@@ -89,7 +90,7 @@ def _often(data: Data) -> str:
     """Where they will run, and how long for: a suite of minutes is to surprise nobody."""
     if not number(data, "check_runs"):
         return ""
-    patches = plural(len(strings(data, "lanes")), "patch", "patches")
+    patches = plural(strings(data, "lanes"), "patch")
     most = number(data, "trial_time") or 0
     crossed = f"; then each patch's new tests run on the others ({span(most)} at most)"
     first = "; whether it starts is tried before any agent" if data.get("untried") else ""

@@ -14,9 +14,9 @@ from hydra.report.phrases import plus_minus, spent
 from hydra.report.style import paint
 from hydra.report.summary import plans, status_word, warnings, why
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import TO_TYPE, clean, cut, duration, gist, plural, quote, wrapped
+from hydra.report.text import TO_TYPE, clean, cut, duration, gist, wrapped
 from hydra.report.text import width as cells
-from hydra.text import join_names
+from hydra.text import join_names, of_run, plural
 
 _WIDE = 100
 """Cells from which a row has room for what its lane cost."""
@@ -152,28 +152,26 @@ def _short(sentence: str, room: int | None) -> list[str]:
 
 
 def _next(document: Data, verdict: Data, lanes: Sequence[Data]) -> list[str]:
-    of_run = text(document, "named")
+    run, facts = of_run(text(document, "run")), verdict or document
     patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
     if not patched:
-        return [f"why: hydra runs show{of_run}"]
+        return [f"why: hydra runs show{run}"]
     if ranking.is_all_untested(verdict):
-        looks, test, when = ranking.untested_steps(verdict, of_run)
+        looks, test, when = ranking.untested_steps(verdict)
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
-    first = quote(text(verdict, "top") or patched[0])
-    why = f"why: hydra compare{of_run}"
-    how = f"{of_run}{ranking.landing_options(verdict or document)}"
+    first = text(verdict, "top") or patched[0]
+    why = f"why: hydra compare{run}"
     rests = [
         line.strip()
         for lane in ranking.to_land(verdict)
-        for line in ranking.merge_without_made(lane, verdict, of_run)
+        for line in ranking.merge_without_made(lane, verdict)
     ]
     if tied := ranking.tied_for_first(verdict):
-        lands = [f"land: hydra merge {quote(lane)}{how}" for lane in tied]
-        look = f"look: hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
-        return [look, why, *lands, *rests]
-    look, merge = f"look: hydra diff {first}{of_run}", f"hydra merge {first}{how}"
+        lands = [f"land: {ranking.to_merge(verdict, lane)}" for lane in tied]
+        return [f"look: {ranking.to_see(verdict, *tied[:2])}", why, *lands, *rests]
+    look, merge = f"look: {ranking.to_see(facts, first)}", ranking.to_merge(facts, first)
     if text(verdict, "top"):
-        both = ranking.merge_of_both(verdict, of_run)
+        both = ranking.merge_of_both(verdict)
         code = [f"{ranking.or_both(verdict)}:", both] if both else []
         return [look, why, f"land: {merge}", *code, *rests]
     is_able = ranking.lands_by_name(lanes[0], verdict)
@@ -188,18 +186,19 @@ def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
         and not untested
         and any(number(record(lane, "patch"), "files") for lane in lanes)
     ):
-        yield f"test what was kept: hydra check{text(document, 'named')}"
+        yield f"test what was kept: hydra check{of_run(text(document, 'run'))}"
 
 
 def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
     """What is not shown, counted; one warning is, as far as it fits."""
+    run = of_run(text(document, "run"))
     sentences = strings(record(document, "verdict"), "warnings")
     noted = [*map(clean, (*sentences, *_hidden(document)))]
     warned = [line for line in warnings(document) if line not in noted]
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
     elif warned:
-        yield f"{len(warned)} warnings: hydra runs show{text(document, 'named')}"
+        yield f"{len(warned)} warnings: hydra runs show{run}"
     verdict = record(document, "verdict")
     for lane in next_to_land(verdict, lanes):
         if mine := strings(record(document, "dirty"), text(lane, "lane")):
@@ -207,9 +206,8 @@ def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
             line = f"touches what you have changed ({names}): commit or stash it before you land"
             yield f"{clean(text(lane, 'lane'))} {line}"
         if looks := len(records(record(lane, "patch"), "remarks")):
-            name = clean(text(lane, "lane"))
-            line = f"{plural(looks, 'change')} to look at before you land: hydra compare"
-            yield f"{name}: {line}{text(document, 'named')}"
+            line = f"{plural(looks, 'change')} to look at before you land: hydra compare{run}"
+            yield f"{clean(text(lane, 'lane'))}: {line}"
 
 
 def _hidden(document: Data) -> list[str]:

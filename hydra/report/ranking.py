@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from hydra.ranking.model import Way, is_alone, is_mergeable, may_land, way_to_land
+from hydra.ranking.model import Way, is_alone, may_land, passes_gates, way_to_land
 from hydra.records.outcome import Status
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS
@@ -16,6 +16,7 @@ from hydra.report.phrases import plus_minus, spent
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, duration, gist, paragraph, quote
+from hydra.text import joined, of_run
 
 STATES = {"proved": "proved", "untested": "untested", "broken": "broken", "held_back": "held back"}
 """A lane's state in words,"""
@@ -125,17 +126,26 @@ def is_all_untested(verdict: Data) -> bool:
     return tested is False and len(records(verdict, "lanes")) > 1
 
 
-def untested_steps(verdict: Data, of_run: str = "") -> tuple[list[str], str, str]:
+def untested_steps(verdict: Data) -> tuple[list[str], str, str]:
     """The lines that show the patches of a race in which nothing was tested; the one that tests
     them, and what stands before it."""
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
-    looks = [f"hydra diff {quote(lane)}{of_run}" for lane in patched]
+    looks = [to_see(verdict, lane) for lane in patched]
     can_run = verdict.get("checked") is False or " --" in text(verdict, "check_now")
     when = "test them now" if can_run else "test them once tests can run"
     when = "test what was kept" if verdict.get("interrupted") else when
-    line = text(verdict, "check_now") or "hydra check"
-    # That of an older Hydra names no run.
-    return looks, line if f" -r {text(verdict, 'run')}" in line else f"{line}{of_run}", when
+    return looks, text(verdict, "check_now") or f"hydra check{of_run(text(verdict, 'run'))}", when
+
+
+def to_see(verdict: Data, *lanes: str) -> str:
+    """The line that shows the patch of a lane, or what two of them differ in."""
+    return f"hydra diff {' '.join(map(quote, lanes))}{of_run(text(verdict, 'run'))}"
+
+
+def to_merge(verdict: Data, lane: str, options: str = "") -> str:
+    """The line that lands a lane; all of it, or what `options` say."""
+    where = landing_options(verdict)
+    return f"hydra merge{lane and f' {quote(lane)}'}{options}{of_run(text(verdict, 'run'))}{where}"
 
 
 def review_title(note: Data) -> str:
@@ -157,7 +167,7 @@ def tied_for_first(verdict: Data) -> list[str]:
     first = [
         lane
         for lane in lanes
-        if number(lane, "rank") == 1 and may_land(text(lane, "state"), is_mergeable(lane), alone)
+        if number(lane, "rank") == 1 and may_land(text(lane, "state"), passes_gates(lane), alone)
     ]
     return [text(lane, "lane") for lane in first] if len(first) > 1 else []
 
@@ -176,7 +186,7 @@ def question(lane: Data, verdict: Data) -> str:
 def _way(lane: Data, verdict: Data) -> Way:
     decided = (text(lane, "decision"), lane.get("agreed"))
     alone = is_alone(verdict.get("checked"), records(verdict, "lanes"))
-    return way_to_land(text(lane, "state"), is_mergeable(lane), alone, *decided)
+    return way_to_land(text(lane, "state"), passes_gates(lane), alone, *decided)
 
 
 def gate_paths(lane: Data) -> frozenset[str]:
@@ -243,23 +253,19 @@ def to_land(verdict: Data) -> list[Data]:
     return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
 
 
-def steps(verdict: Data, of_run: str, width: int | None = None) -> list[str]:
-    """What to do next: land, look, compare. `of_run` names the run where it may not be the latest;
-    of `width` are the sentences, and no line to type."""
-    how = landing_options(verdict)
-    beside = f"side by side:  hydra compare --html --open{of_run}"
+def steps(verdict: Data, width: int | None = None) -> list[str]:
+    """What to do next: land, look, compare. Of `width` are the sentences, and no line to type."""
+    beside = f"side by side:  hydra compare --html --open{of_run(text(verdict, 'run'))}"
     names = [line for value in asks(verdict) for line in paragraph(value, width)]
-    rests = [
-        line for lane in to_land(verdict) for line in merge_without_made(lane, verdict, of_run)
-    ]
+    rests = [line for lane in to_land(verdict) for line in merge_without_made(lane, verdict)]
     patched = [text(lane, "lane") for lane in records(verdict, "lanes") if number(lane, "rank")]
     if not patched:
         return []
     if landed := [lane for lane in patched if lane in strings(verdict, "landed")]:
-        see = [f"see it:        hydra diff {quote(lane)}{of_run}" for lane in landed[:1]]
-        return [f"{named(landed)} landed already", *see, beside]
+        see = f"see it:        {to_see(verdict, landed[0])}"
+        return [f"{named(landed)} landed already", see, beside]
     if is_all_untested(verdict):
-        looks, test, when = untested_steps(verdict, of_run)
+        looks, test, when = untested_steps(verdict)
         heads = ["look at each:", *[""] * len(looks)]
         return [
             *(f"{head:<14} {line}" for head, line in zip(heads, looks, strict=False)),
@@ -267,50 +273,49 @@ def steps(verdict: Data, of_run: str, width: int | None = None) -> list[str]:
             beside,
         ]
     if top := text(verdict, "top"):
-        both = merge_of_both(verdict, of_run)
+        both = merge_of_both(verdict)
         return [
-            f"land it:       hydra merge {quote(top)}{of_run}{how}",
+            f"land it:       {to_merge(verdict, top)}",
             *([f"{or_both(verdict)}:", f"  {both}"] if both else []),
             *rests,
             *names,
-            f"see it:        hydra diff {quote(top)}{of_run}",
+            f"see it:        {to_see(verdict, top)}",
             beside,
         ]
     if tied := tied_for_first(verdict):
         head = f"{named(tied)} are tied: look, then land the one that you choose"
-        lands = [f"  hydra merge {quote(lane)}{of_run}{how}" for lane in tied]
-        look = f"  hydra diff {' '.join(map(quote, tied[:2]))}{of_run}"
-        return [head, look, *lands, *rests, *names, *_separation(verdict, of_run), beside]
-    first = quote(patched[0])
+        lands = [f"  {to_merge(verdict, lane)}" for lane in tied]
+        look = f"  {to_see(verdict, *tied[:2])}"
+        return [head, look, *lands, *rests, *names, *_separation(verdict), beside]
     named_only = lands_by_name(records(verdict, "lanes")[0], verdict)
     override = "" if named_only else OVERRIDE
     return [
-        f"see it:        hydra diff {first}{of_run}",
+        f"see it:        {to_see(verdict, patched[0])}",
         beside,
-        f"land it still: hydra merge {first}{of_run}{how}{override}",
+        f"land it still: {to_merge(verdict, patched[0])}{override}",
         *rests,
         *names,
-        *_separation(verdict, of_run),
+        *_separation(verdict),
     ]
 
 
-def _separation(verdict: Data, of_run: str) -> list[str]:
-    """How mergeable patches may be told apart that nothing chooses between, unless it was tried."""
-    able = [lane for lane in records(verdict, "lanes") if is_mergeable(lane)]
+def _separation(verdict: Data) -> list[str]:
+    """How patches may be told apart that pass their gates, unless it was tried."""
+    able = [lane for lane in records(verdict, "lanes") if passes_gates(lane)]
     if len(able) < 2 or verdict.get("checked") is not True or record(verdict, "separated"):
         return []
-    agent = quote(text(able[0], "adapter"))
-    return [f"tell them apart: hydra compare --separate {agent}{of_run}"]
+    agent, run = quote(text(able[0], "adapter")), of_run(text(verdict, "run"))
+    return [f"tell them apart: hydra compare --separate {agent}{run}"]
 
 
-def merge_of_both(verdict: Data, of_run: str) -> str:
+def merge_of_both(verdict: Data) -> str:
     """The line that lands the code of one lane with the tests of the first, which is equal to it
     in all tests; "" where there is none."""
     picks = [f" --pick {quote(pick)}" for pick in strings(verdict, "picks")]
-    return f"hydra merge{''.join(picks)}{of_run}{landing_options(verdict)}" if picks else ""
+    return to_merge(verdict, "", "".join(picks)) if picks else ""
 
 
-def merge_without_made(lane: Data, verdict: Data, of_run: str) -> list[str]:
+def merge_without_made(lane: Data, verdict: Data) -> list[str]:
     """The line that lands a lane without the folders that a build may have left in its patch, below
     what stands before it; none where there is nothing else in it, or no such folder."""
     folders = [text(row, "folder").rstrip("/") for row in records(lane, "made")]
@@ -319,11 +324,8 @@ def merge_without_made(lane: Data, verdict: Data, of_run: str) -> list[str]:
         return []
     options = "".join(f" --except {quote(folder)}" for folder in folders)
     override = "" if lands_by_name(lane, verdict) else OVERRIDE
-    rest = f"{options}{of_run}{landing_options(verdict)}{override}"
-    return [
-        "or without what a build may have left:",
-        f"  hydra merge {quote(text(lane, 'lane'))}{rest}",
-    ]
+    line = f"  {to_merge(verdict, text(lane, 'lane'), options)}{override}"
+    return ["or without what a build may have left:", line]
 
 
 def or_both(verdict: Data) -> str:
@@ -342,5 +344,4 @@ def landing_options(verdict: Data) -> str:
 
 def named(lanes: list[str]) -> str:
     """`a and b`, `a, b and c`."""
-    *names, last = map(clean, lanes)
-    return f"{', '.join(names)} and {last}" if names else last
+    return joined([clean(lane) for lane in lanes])

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from hydra.report.runs import age
-from hydra.report.text import clean, plural, size
+from hydra.report.text import clean, size
+from hydra.text import plural
 
 
 class Loss(Struct, frozen=True, kw_only=True):

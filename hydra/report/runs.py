@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from hydra.report.board import STATUS_WORDS
 from hydra.report.document import Data, number, record, records, strings, text
-from hydra.report.listing import fact_lines
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import clean, cost, gist, size
+from hydra.report.text import clean, cost, facts, gist, size
 
 
 class RaceCost(Struct, frozen=True):
@@ -140,7 +139,7 @@ def run_text(
 
     `landed` are the records of its landings.
     """
-    facts = [
+    rows = [
         ("task", row.prompt or row.title),
         ("state", "" if ending and row.state == "ended" else row.state),
         ("age", age(row.age)),
@@ -149,7 +148,7 @@ def run_text(
         ("lanes", "" if ending else _lane_words(row)),
         *(("landed", _landing(row)) for row in landed),
     ]
-    lines = [paint(f"run {clean(row.run)}", "bold", color), *fact_lines(facts, width)]
+    lines = [paint(f"run {clean(row.run)}", "bold", color), *facts(rows, width)]
     return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
 
 

@@ -21,11 +21,11 @@ from hydra.report.text import (
     gist,
     labelled,
     paragraph,
-    plural,
     quote,
     tokens,
     wrapped,
 )
+from hydra.text import plural
 
 _COLUMNS = (
     Column("lane", least=10),
@@ -44,7 +44,6 @@ def summary(
     *,
     width: int | None,
     color: bool = False,
-    of_run: str = "",
     problem: str = "",
 ) -> str:
     """What each lane did, why a lane failed, and what to do next; ends with a newline.
@@ -52,13 +51,10 @@ def summary(
     Lanes stand in the order of the document's verdict, in their own where it has none.
 
     `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped).
-    `of_run` names the run in the next steps, where it may not be the latest. `problem` is why its
-    verdict cannot be read.
+    `problem` is why its verdict cannot be read.
     """
     lanes, verdict = records(document, "lanes"), _verdict(document)
-    next_steps = (
-        ranking.steps(verdict, of_run, width) if verdict else _next_steps(document, lanes, of_run)
-    )
+    next_steps = ranking.steps(verdict, width) if verdict else _next_steps(document, lanes)
     blocks = [
         [_headline(document, lanes, color)],
         checks.baseline(verdict or document),
@@ -175,7 +171,7 @@ def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
     outcome = paint(status_word(lane), "bad", color)
     reason = clean(text(error, "reason")).replace("_", " ")
     narrowed = f" ({reason}{_numbers(error)})" if reason else ""
-    message = clean(text(error, "message"))
+    message = text(error, "message")
     head = f"{clean(text(lane, 'lane'))}: {outcome}{narrowed}"
     return [head, *labelled("why", message, width), *failure_details(error, width)]
 
@@ -230,20 +226,14 @@ def looks(lanes: list[Data], width: int | None) -> list[str]:
     return ["look at, before you take it", *bullets(names, width)] if names else []
 
 
-def _next_steps(document: Data, lanes: list[Data], of_run: str) -> list[str]:
+def _next_steps(document: Data, lanes: list[Data]) -> list[str]:
     documents = [lane for lane in lanes if number(record(lane, "patch"), "files")]
     if not documents:
         return []
     usable = [lane for lane in documents if lane.get("usable") is True]
-    name = quote(text((usable or documents)[0], "lane"))
-    how = ranking.landing_options(document)
+    name = text((usable or documents)[0], "lane")
+    see, land = ranking.to_see(document, name), ranking.to_merge(document, name)
     # Of a verdict that cannot be read nobody knows what speaks against a lane.
     if not usable or "verdict" in document:
-        return [
-            f"see it:        hydra diff {name}{of_run}",
-            f"land it still: hydra merge {name}{of_run}{how}{ranking.OVERRIDE}",
-        ]
-    return [
-        f"land it:  hydra merge {name}{of_run}{how}",
-        f"see it:   hydra diff {name}{of_run}",
-    ]
+        return [f"see it:        {see}", f"land it still: {land}{ranking.OVERRIDE}"]
+    return [f"land it:  {land}", f"see it:   {see}"]

@@ -12,7 +12,7 @@ import math
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
 
@@ -20,6 +20,7 @@ from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
 from hydra.redaction import redacted
 from hydra.report.document import Data, strings, text
 from hydra.report.style import paint
+from hydra.text import plural
 
 MARKS_KEPT = 4
 """Combining marks left on one letter. Real writing needs up to three; floods cover other lines."""
@@ -279,11 +280,6 @@ def size(count: float | None) -> str:
     return f"{count:.0f} B"
 
 
-def plural(count: int, term: str, many: str = "") -> str:
-    """`1 lane`, `3 lanes`."""
-    return f"{count} {term if count == 1 else many or term + 's'}"
-
-
 def quote(argument: str) -> str:
     """One argument as a POSIX shell takes it back exactly; `$'...'` where it holds controls."""
     argument = redacted(argument)
@@ -342,21 +338,23 @@ def _headed(head: str, value: str, style: str, color: bool, width: int | None) -
 def failure_details(failure: Data, width: int | None, *, hint: bool = True) -> list[str]:
     """A failure's four fields, one below the other; those that say nothing are left out."""
     command = strings(failure, "command")
-    lines = labelled("adapter", clean(text(failure, "adapter")), width)
+    lines = labelled("adapter", text(failure, "adapter"), width)
     if command:
         # Never wrapped: it is there to be pasted.
         lines += labelled("command", command_line(command), None)
     for i, value in enumerate(stderr_lines(text(failure, "stderr"))):
         lines += [line("" if i else "stderr", value if width is None else cut(value, width - 11))]
-    return lines + (labelled("next", clean(text(failure, "hint")), width) if hint else [])
+    return lines + (labelled("next", text(failure, "hint"), width) if hint else [])
 
 
-def labelled(label: str, value: str, width: int | None) -> list[str]:
-    """`label` and what it says, wrapped to `width`; no line where nothing is said."""
-    if not value:
-        return []
-    parts = wrapped(value, width, 11, least=20)
-    return [line("" if i else label, part) for i, part in enumerate(parts)]
+def labelled(label: str, value: str, width: int | None, wide: int = 7) -> list[str]:
+    """`label` and what it says, harmless and wrapped to `width`; no line where nothing is said."""
+    return hanging(f"{label:{wide}}  ", value, width, indent=2, least=20)
+
+
+def facts(rows: Iterable[tuple[str, str]], width: int | None) -> list[str]:
+    """Facts one below the other, labels on the left; one without words is left out."""
+    return [line for label, value in rows for line in labelled(label, value, width, 11)]
 
 
 def line(label: str, value: str) -> str:
@@ -386,8 +384,12 @@ def paragraph(value: str, width: int | None) -> list[str]:
 
 def bullets(remarks: list[str], width: int | None) -> list[str]:
     """Each remark once, as an indented item wrapped to `width`."""
-    lines = []
-    for remark in dict.fromkeys(remarks):
-        first, *rest = wrapped(remark, width, 4)
-        lines += [f"  - {first}", *(f"    {line}" for line in rest)]
-    return lines
+    return [line for remark in dict.fromkeys(remarks) for line in hanging("- ", remark, width, 2)]
+
+
+def hanging(
+    head: str, value: str, width: int | None, indent: int = 0, least: int = 10
+) -> list[str]:
+    """`value`, harmless, behind `head`, its later lines under its beginning; [] where it is ""."""
+    parts = wrapped(clean(value), width, indent + len(head), least) if value else []
+    return [f"{'':{indent}}{' ' * len(head) if i else head}{part}" for i, part in enumerate(parts)]

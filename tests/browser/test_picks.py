@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from hydra.cli.merge import command as merge_command
 from tests.conftest import git
-from tests.support.landings import RUN
 from tests.support.page_small import PAGER
 from tests.support.pages import PageRun
 
@@ -50,7 +49,7 @@ def test_a_file_of_one_lane_and_a_hunk_of_another_land_as_one(made: Made, show: 
     page.locator("#file input[data-hunk]").check()
     line = the_line(page)
     assert line == (
-        f"hydra merge -r {RUN} --pick codex:tests/test_pager.py --pick claude:docs/usage.md"
+        "hydra merge -r abc --pick codex:tests/test_pager.py --pick claude:docs/usage.md"
     )
     code, text = dry_run(run, line)
     assert code == 0, text
@@ -78,7 +77,7 @@ def test_a_whole_lane_is_its_name(made: Made, show: Open) -> None:
     page = show("small").page
     page.locator("details.fold summary").first.click()
     page.get_by_role("button", name="Take all of it").first.click()
-    assert the_line(page) == f"hydra merge codex -r {RUN}"
+    assert the_line(page) == "hydra merge codex -r abc"
     assert dry_run(made("small"), the_line(page))[0] == 0
     assert (
         page.get_by_role("button", name="Take all of it").first.get_attribute("aria-pressed")
@@ -95,7 +94,7 @@ def test_a_whole_lane_and_a_part_of_another(made: Made, show: Open) -> None:
     page.get_by_role("link", name="Changes").click()
     open_file(page, "CHANGELOG.md")
     page.get_by_label("Take this file from claude").check()
-    assert the_line(page) == f"hydra merge -r {RUN} --pick codex:. --pick claude:CHANGELOG.md"
+    assert the_line(page) == "hydra merge -r abc --pick codex:. --pick claude:CHANGELOG.md"
     code, text = dry_run(made("small"), the_line(page))
     assert code == 0, text
     assert "CHANGELOG.md" in text
@@ -116,7 +115,7 @@ def test_names_that_a_shell_would_read_are_quoted(made: Made, show: Open) -> Non
         page.get_by_label("Take this file from codex").check()
         line = the_line(page)
         terms = bash_words(line)
-        assert terms[:4] == ["hydra", "merge", "-r", RUN]
+        assert terms[:4] == ["hydra", "merge", "-r", "abc"]
         assert terms[4:] == ["--pick", f"codex:{path}"]
         merge_command.make_context("merge", terms[2:])
         done = run.shelf.command(*terms[1:], "--dry-run", "--no-check")
@@ -140,7 +139,7 @@ def test_a_folder_that_is_taken_whole_is_one_pick(show: Open) -> None:
     for place in range(20):
         page.locator(".entry").nth(place).click()
         page.get_by_label("Take this file from codex", exact=True).check()
-    assert the_line(page) == f"hydra merge -r {RUN} --pick codex:src/part001/"
+    assert the_line(page) == "hydra merge -r abc --pick codex:src/part001/"
 
 
 def test_the_line_can_be_copied(show: Open) -> None:

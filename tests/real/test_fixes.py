@@ -80,7 +80,7 @@ def assert_right(race: Judged) -> None:
     assert sorted(race.role(lane.lane) for lane in race.verdict.lanes) == sorted(ROLES)
     assert race.first
     assert race.share(lane.lane for lane in race.first) == 1
-    assert not lanes["tampering"].mergeable
-    assert not lanes["breaking"].mergeable
-    assert [race.role(lane.lane) for lane in race.sound if not lane.mergeable] == []
+    assert not lanes["tampering"].passes_gates
+    assert not lanes["breaking"].passes_gates
+    assert [race.role(lane.lane) for lane in race.sound if not lane.passes_gates] == []
     assert "whole" in {race.role(lane.lane) for lane in race.sound}

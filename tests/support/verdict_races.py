@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.ranking.model import is_mergeable
+from hydra.ranking.model import passes_gates
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -158,10 +158,10 @@ class Judged:
             row["lane"].removeprefix(f"{AGENT}-"): row["rank"] for row in self.document["lanes"]
         }
 
-    def mergeable(self) -> set[str]:
-        """What the mergeable lanes do."""
+    def passing(self) -> set[str]:
+        """What the lanes do that pass their gates."""
         lanes = self.document["lanes"]
-        return {row["lane"].removeprefix(f"{AGENT}-") for row in lanes if is_mergeable(row)}
+        return {row["lane"].removeprefix(f"{AGENT}-") for row in lanes if passes_gates(row)}
 
     def top(self) -> str | None:
         """What the lane to land does."""

@@ -201,7 +201,7 @@ def tie() -> Document:
 WEAKENED = "changes what test_full_page expects; the base's version still fails with it"
 
 
-def none_mergeable() -> Document:
+def none_passing() -> Document:
     """One patch, and it weakens a test."""
     says = "codex is held back: changes what test_full_page expects"
     document = verdict(top=None, says=says)

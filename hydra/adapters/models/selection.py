@@ -6,11 +6,11 @@ No name is refused here: a CLI knows models that no list has. Pure.
 from __future__ import annotations
 
 from collections.abc import Collection
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from hydra.adapters.models.catalog import Catalog, Model, plain
 from hydra.records.plan import Rates
+from hydra.text import nearest as nearest_name
 
 
 class ModelChoice(NamedTuple):
@@ -93,4 +93,4 @@ def nearest(catalog: Catalog, name: str, *, agent: str = "", families: Collectio
     ]
     values = {alias.lower(): alias for model in fitting for alias in (model.id, *model.aliases)}
     values |= {term: term for term in catalog.words_of(agent)}
-    return values.get(next(iter(get_close_matches(name.lower(), values, 1, 0.6)), ""), "")
+    return values.get(nearest_name(name.lower(), values), "")

@@ -22,8 +22,8 @@ from hydra.analysis.tampering.rewrite_size import rewriting
 from hydra.analysis.tampering.suite import SuiteFiles, suite_of
 from hydra.analysis.tampering.test_changes import tests
 from hydra.analysis.tampering.test_files import holds_tests
-from hydra.analysis.wording import number_of
 from hydra.records.request import Check
+from hydra.text import plural
 
 MOST = 20
 """Findings of one kind and weight; the rest are counted in one more."""
@@ -62,7 +62,7 @@ def findings(
 
 
 def _more(finding: Finding, count: int) -> Finding:
-    text = f"does so in {number_of(count, 'more place')} ({finding.kind.replace('_', ' ')})"
+    text = f"does so in {plural(count, 'more place')} ({finding.kind.replace('_', ' ')})"
     return Finding(kind=finding.kind, weight=finding.weight, text=text)
 
 

@@ -19,7 +19,7 @@ from hydra.analysis.tampering.test_files import (
     is_configuration,
     supports_tests,
 )
-from hydra.analysis.wording import number_of
+from hydra.text import plural
 
 
 class InlineTest(NamedTuple):
@@ -66,7 +66,7 @@ def blocks_deleted(files: Sequence[FileChange]) -> Iterator[Finding]:
     leave examples out of his run. Rust's are read as files of tests are."""
     for path, names in gone(files).items():
         if path.rpartition(".")[2].lower() in _BLOCKS:
-            text = f"deletes {number_of(names, 'test')} of {path}"
+            text = f"deletes {plural(names, 'test')} of {path}"
             yield Finding(kind="test_deleted", weight="gate", text=text, path=path)
 
 

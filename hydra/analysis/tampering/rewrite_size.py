@@ -15,7 +15,7 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.analysis.tampering.test_files import existed, exists
-from hydra.analysis.wording import number_of
+from hydra.text import plural
 
 SMALLEST = 50
 """Lines from which a file is counted: a short one is soon rewritten."""
@@ -55,8 +55,8 @@ def rewriting(files: Sequence[FileChange]) -> Iterator[Finding]:
     deleted = [loss for loss in gone if new and not new.has(loss.file)]
     if sum(loss.lines for loss in deleted) >= SMALLEST * 2:
         names = wording.names([loss.file.path for loss in deleted])
-        lines = number_of(sum(loss.lines for loss in deleted), "line")
-        text = f"deletes {number_of(len(deleted), 'file')} with {lines} ({names})"
+        lines = plural(sum(loss.lines for loss in deleted), "line")
+        text = f"deletes {plural(len(deleted), 'file')} with {lines} ({names})"
         yield _finding(text, deleted)
 
 
@@ -100,7 +100,7 @@ def _form(many: Sequence[_FileLoss]) -> str:
     )
     what = "line endings" if ends else "formatting"
     names = wording.names([loss.file.path for loss in many])
-    return f"changes only {what} of {number_of(len(many), 'file')} ({names})"
+    return f"changes only {what} of {plural(len(many), 'file')} ({names})"
 
 
 def _formal(file: FileChange) -> bool:

@@ -10,7 +10,7 @@ from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.model import SkipMark, TestRead
 from hydra.analysis.tampering.pairs import Pair
 from hydra.analysis.tampering.suite import SuiteFiles
-from hydra.analysis.wording import number_of
+from hydra.text import plural
 
 
 def never_ran(test: TestRead) -> bool:
@@ -88,7 +88,7 @@ def alone(suite: SuiteFiles) -> Iterator[Finding]:
         ]
         if new and rest:
             names = wording.names([read.name for read in new])
-            text = f"runs {names} alone (.only): {number_of(len(rest), 'other test')} of {path} "
+            text = f"runs {names} alone (.only): {plural(len(rest), 'other test')} of {path} "
             text += f"{'is' if len(rest) == 1 else 'are'} left out"
             yield Finding(
                 kind="skip_added",

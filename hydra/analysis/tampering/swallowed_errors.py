@@ -14,7 +14,7 @@ from hydra.analysis.tampering.diff_trim import trimmed
 from hydra.analysis.tampering.languages.braces import BraceSource
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.analysis.tampering.languages.python.render import dotted, render
-from hydra.analysis.wording import number_of
+from hydra.text import plural
 
 _BRACES = (
     (
@@ -118,7 +118,7 @@ def _suppressed(file: FileChange, code: BraceSource, was: BraceSource) -> Iterat
     count = after.total() - before.total()
     if count > 0 and added:
         first = next((text, line) for text, line in new if text in added)
-        value = number_of(count, "warning")
+        value = plural(count, "warning")
         text = f"turns off {value} in {file.path} ({wording.value(first[0])})"
         yield _finding("suppressed_warning", text, file, first[1])
 

@@ -12,7 +12,7 @@ from hydra.analysis.tampering.model import Assertion, TestRead
 from hydra.analysis.tampering.pairs import Pair, pairs
 from hydra.analysis.tampering.skips import alone, never_ran, skipped
 from hydra.analysis.tampering.suite import SuiteFiles
-from hydra.analysis.wording import first_names, number_of
+from hydra.text import join_names, plural
 
 _SILENCE = {
     "return": "lets {test} return before {some}",
@@ -94,7 +94,7 @@ def _removed(pair: Pair, loss_counts: Losses, gate: Weight) -> Iterator[Finding]
         yield _finding("assertion_removed", gate, text, pair, _first_line(pair))
     if loss_counts.unsure:
         text = f"removes {_lost(loss_counts.unsure, pair.old)} of {test}"
-        text += f", and adds {number_of(loss_counts.added, 'other')}" if loss_counts.added else ""
+        text += f", and adds {plural(loss_counts.added, 'other')}" if loss_counts.added else ""
         yield _finding("assertion_removed", "suspect", text, pair, _first_line(pair))
     if loss_counts.handed:
         text = f"replaces {_lost(loss_counts.handed, pair.old)} of {test}"
@@ -127,7 +127,7 @@ def _assertions(many: Sequence[Change]) -> str:
 
 
 def _changes(many: Sequence[Change]) -> str:
-    return first_names([*dict.fromkeys(_change(was, now) for was, now in many)], 2)
+    return join_names([*dict.fromkeys(_change(was, now) for was, now in many)], 2)
 
 
 def _change(was: Assertion, now: Assertion) -> str:
@@ -144,7 +144,7 @@ def _change(was: Assertion, now: Assertion) -> str:
 
 def _expectations(many: Sequence[Change]) -> str:
     """What all of them expected and do now; what several cases of a test have is said once."""
-    return first_names([*dict.fromkeys(_expectation(was, now) for was, now in many)], 2)
+    return join_names([*dict.fromkeys(_expectation(was, now) for was, now in many)], 2)
 
 
 def _expectation(was: Assertion, now: Assertion) -> str:
@@ -185,7 +185,7 @@ def _gone(path: str, many: Sequence[Pair], suite: SuiteFiles) -> Iterator[Findin
         dead = all(never_ran(pair.old) for pair in whole)
         if path not in suite.new and len(whole) == len(suite.old[path].tests):
             line = None
-            text = f"deletes {path} with {number_of(len(whole), 'test')} ({wording.names(names)})"
+            text = f"deletes {path} with {plural(len(whole), 'test')} ({wording.names(names)})"
         elif len(whole) == 1:
             text = f"deletes the test {wording.name(names[0])}"
         else:
@@ -279,7 +279,7 @@ def _restructured(many: Sequence[Pair]) -> Iterator[Finding]:
     clean = [pair for pair in many if not pair.lost]
     if clean:
         names = [pair.old.name for pair in clean]
-        text = f"moves, renames or merges {number_of(len(clean), 'test')} ({wording.names(names)})"
+        text = f"moves, renames or merges {plural(len(clean), 'test')} ({wording.names(names)})"
         text += ", and loses none of their assertions"
         yield Finding(
             kind="tests_restructured",

@@ -21,6 +21,7 @@ from hydra.checks.suite import CheckSuite
 from hydra.log import get_logger
 from hydra.records.request import TrialCap
 from hydra.records.store.files import write_json
+from hydra.text import plural
 
 _log = get_logger(__name__)
 
@@ -117,8 +118,7 @@ class Runner:
         if not self._cap.runs:
             raise CutShort("trials are turned off (trial_runs = 0)")
         if self.used >= self._cap.runs:
-            many = f"{self._cap.runs:,} run{'s' * (self._cap.runs != 1)}"
-            raise CutShort(f"the limit of {many} was reached")
+            raise CutShort(f"the limit of {plural(self._cap.runs, 'run')} was reached")
 
     def _spend(self) -> None:
         self._may_run()

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hydra.analysis.wording import joined, were
 from hydra.commands.check import CheckRequest, plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
-from hydra.commands.review.groups import MOST, Groups, mergeable, nothing
+from hydra.commands.review.groups import MOST, Groups, nothing, patch_groups
 from hydra.commands.review.review import (
     ReviewReport,
     failed,
@@ -32,10 +31,11 @@ from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.report.compare import answer as answer_in_words
+from hydra.text import joined, of_run, were
 
 
 def separate(asker: Asker, run: str = "") -> ReviewReport:
-    """Asks an agent for tests that tell the mergeable groups apart, and tries them.
+    """Asks an agent for tests that tell the groups apart that pass their gates, and tries them.
 
     Raises what `review` does, and `Refused`, `UsageError` where the run's checks cannot run here.
     """
@@ -43,7 +43,7 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
     record = runs.find(place, run)
     with shared(record.folder):
         lanes = patched(record)
-        groups = mergeable(judgement(record, asker.environ))
+        groups = patch_groups(judgement(record, asker.environ))
         if len(groups) < 2:
             return ReviewReport(says=nothing(groups, all=len(lanes)))
         check = CheckRequest(run=record.id, environ=asker.environ)
@@ -100,7 +100,7 @@ def _within(
     if not tests:
         raise Refused(
             "this run has no check that runs tests, so no test can tell its patches apart",
-            hint=f"race with --check, or name one now: hydra check -r {plan.run} --check ...",
+            hint=f"race with --check, or name one now: hydra check{of_run(plan.run)} --check ...",
         )
     checks = tuple(check for check in plan.checks if check.kind in ("build", "test"))
     most = plan.trials.runs // (2 * len(tests)) - 1

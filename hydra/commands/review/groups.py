@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hydra.analysis.wording import joined
-from hydra.ranking.model import is_mergeable
+from hydra.ranking.model import passes_gates
+from hydra.text import joined
 
 MOST = 6
 """Groups that are told apart at once."""
@@ -14,14 +14,14 @@ MOST = 6
 Groups = tuple[tuple[str, ...], ...]
 
 
-def mergeable(verdict: Mapping[str, Any]) -> Groups:
+def patch_groups(verdict: Mapping[str, Any]) -> Groups:
     """The groups of a verdict's document, the best first: lanes whose patches are the same or
     equivalent are one group.
 
-    Where some lanes are mergeable, the others do not count.
+    Where some lanes pass their gates, the others do not count.
     """
     lanes = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
-    lanes = [lane for lane in lanes if is_mergeable(lane)] or lanes
+    lanes = [lane for lane in lanes if passes_gates(lane)] or lanes
     same = _same(verdict)
     names = [str(lane["lane"]) for lane in lanes]
     rows = (tuple(sorted((same.get(name) or {name}) & {*names})) for name in names)
@@ -37,8 +37,8 @@ def nothing(groups: Groups, *, all: int) -> str:
         same = "there is one patch" if all == 1 else "all patches are the same"
         return f"there is nothing to tell apart: {same}"
     alone = "is" if len(lanes) == 1 else "are one patch, and"
-    rest = "the only one that is mergeable" if len(lanes) == 1 else "no other is mergeable"
-    return f"there is nothing to tell apart: {joined(lanes)} {alone} {rest}"
+    rest = "the only one" if len(lanes) == 1 else "there is no other"
+    return f"there is nothing to tell apart: {joined(lanes)} {alone} {rest} that nothing holds back"
 
 
 def _same(verdict: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hydra.analysis.wording import joined, were
 from hydra.checks.results import Tests
+from hydra.text import joined, were
 
 Cell = Literal["passed", "failed", "flaky", "not run"]
 

@@ -19,6 +19,7 @@ from hydra.race.recovery import runs
 from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
+from hydra.text import plural
 
 LONGEST = 20_000
 """Characters of a review that are kept."""
@@ -56,7 +57,7 @@ def review(asker: Asker, run: str = "") -> ReviewReport:
         if answer.why:
             return failed(answer)
         return ReviewReport(
-            says=f"{answer.agent} has read {len(lanes)} patch{'' if len(lanes) == 1 else 'es'}",
+            says=f"{answer.agent} has read {plural(lanes, 'patch')}",
             folder=session.folder,
             warnings=tuple(f"{answer.agent}: {remark}" for remark in answer.remarks),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from hydra.conformance.contract import suite
 from hydra.conformance.results import Case
 from hydra.errors import UsageError
+from hydra.text import nearest
 
 if TYPE_CHECKING:
     from hydra.conformance.contract.subject import ContractSubject
@@ -37,8 +37,8 @@ def _check_names(names: Sequence[str]) -> None:
     texts = suite.names()
     for name in names:
         if not fnmatch.filter(texts, name):
-            near = difflib.get_close_matches(name, texts, 1, 0.5)
-            hint = f"the nearest is {near[0]}; " if near else ""
+            near = nearest(name, texts)
+            hint = f"the nearest is {near}; " if near else ""
             raise UsageError(
                 f"no case is called {name}", hint=f"{hint}`hydra conformance --list` has them"
             )

@@ -20,6 +20,7 @@ from hydra.conformance.race_run import new_folder, scratch_root
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.disk import below_minimum
 from hydra.errors import NoAgentReady, Refused, UsageError
+from hydra.text import nearest
 from hydra.workspace.tree import remove
 
 if TYPE_CHECKING:
@@ -111,10 +112,8 @@ def _situations(texts: Sequence[str]) -> tuple[str, ...]:
     lines = names()
     for name in texts:
         if name not in lines:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, lines, 1, 0.5)
-            hint = f"the nearest is {near[0]}; " if near else ""
+            near = nearest(name, lines)
+            hint = f"the nearest is {near}; " if near else ""
             raise UsageError(
                 f"there is no situation {name}", hint=f"{hint}`hydra conformance --list` has them"
             )

@@ -12,7 +12,7 @@ from hydra.conformance.report.document import VERDICTS, drifts, ended, groups, i
 from hydra.conformance.report.terminal import network_sentence, next_steps, took
 from hydra.report.document import Data, number, records, strings, text
 from hydra.report.markdown import code, inert, plain, rows_table
-from hydra.report.text import plural
+from hydra.text import plural
 
 LIMIT = 65_536
 """Characters that GitHub takes in an issue; a step's summary takes more."""

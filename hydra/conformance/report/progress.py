@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hydra.conformance.report.terminal import took
-from hydra.report.text import clean, cut, plural
+from hydra.report.text import clean, cut
+from hydra.text import plural
 
 
 class Progress:

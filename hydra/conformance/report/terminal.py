@@ -9,7 +9,8 @@ from hydra.conformance.report.document import drifts, ended, groups, impact, ver
 from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
-from hydra.report.text import clean, plural, quote, wrapped
+from hydra.report.text import clean, hanging, quote
+from hydra.text import plural
 
 _COLUMNS = (
     Column("agent", least=10),
@@ -137,7 +138,7 @@ def _network(document: Data, width: int | None, color: bool) -> list[str]:
     value = network_sentence(document)
     data = record(document, "network")
     quiet = data.get("watched") is True and not data.get("packets") and not strings(data, "tried")
-    lines = hanging("network ", value, width) if value else []
+    lines = hanging("network ", value, width)
     return lines if quiet or not lines else [paint(line, "warn", color) for line in lines]
 
 
@@ -195,10 +196,3 @@ def _alone(case: Data, named: Data) -> str:
         quote(document) for document in ("hydra", "conformance", *how.split(), name, *terms)
     )
     return f"{again}   # that case alone"
-
-
-def hanging(label: str, line: str, width: int | None, *, indent: int = 0) -> list[str]:
-    """`label` and `line`, cleaned, the further lines under the first one's words."""
-    parts = wrapped(clean(line), width, indent + len(label))
-    margin = " " * indent
-    return [f"{margin}{label if not i else ' ' * len(label)}{part}" for i, part in enumerate(parts)]

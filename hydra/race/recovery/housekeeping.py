@@ -78,7 +78,8 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
 def sentence(overdue: Overdue, limits: Limits) -> str:
     """One line for a person, or ""."""
     from hydra.config.units import format_duration
-    from hydra.report.text import plural, size
+    from hydra.report.text import size
+    from hydra.text import plural
 
     if overdue.old:
         age = format_duration(limits.retention)

@@ -9,7 +9,8 @@ from pathlib import Path
 from hydra.errors import UsageError
 from hydra.git.runner import run
 from hydra.records.store.files import read_object
-from hydra.report.text import plural, quote
+from hydra.report.text import quote
+from hydra.text import plural
 
 
 def moved(state: Path, root: Path) -> UsageError | None:

@@ -20,6 +20,7 @@ from hydra.records.events import Event
 from hydra.records.outcome import RaceResult
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.store.writer import RunStore
+from hydra.text import plural
 from hydra.workspace import tree
 
 _log = get_logger(__name__)
@@ -42,9 +43,9 @@ class LaneRecovery(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """For a person, in one line."""
-        text = f"recovered run {self.run}: {_count(self.patches, 'patch', 'patches')} taken"
+        text = f"recovered run {self.run}: {plural(self.patches, 'patch')} taken"
         if self.processes:
-            text += f", {_count(self.processes, 'process', 'processes')} ended"
+            text += f", {plural(self.processes, 'process')} ended"
         return "; ".join((text, *self.problems))
 
 
@@ -198,7 +199,3 @@ def _unlock(patches: Path) -> None:
     # Nobody of this run lives, so these are of a git that was killed too.
     for lock in (*patches.glob("*.lock"), *patches.glob("refs/**/*.lock")):
         lock.unlink(missing_ok=True)
-
-
-def _count(number: int, name: str, many: str) -> str:
-    return f"{number} {name if number == 1 else many}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,7 +19,7 @@ from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, runs
-from hydra.report.text import quote
+from hydra.text import nearest
 
 
 class RepositoryRuns(Struct, frozen=True):
@@ -53,13 +52,6 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
     if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
         raise elsewhere
     return find_run(place.folder, name)
-
-
-def option(run: RunRecord, typed: str = "") -> str:
-    """What names a run in a line to type: ` -r` and its id where it was named, or where another
-    race of its repository has begun since; else "", the latest. `@-1` is another by then."""
-    is_latest = [record.id for record in runs(run.folder.parent)][-1:] == [run.id]
-    return f" -r {quote(run.id)}" if typed or not is_latest else ""
 
 
 def is_uncommitted(run: RunRecord) -> bool:
@@ -219,8 +211,8 @@ def check_lane(run: RunRecord, lane: str) -> None:
 
 
 def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
-    near = get_close_matches(lane, lanes, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    near = nearest(lane, lanes)
+    meant = f"did you mean {near}? " if near else ""
     return UsageError(
         f"run {run.id} has no lane {lane!r}", hint=f"{meant}its lanes: {', '.join(lanes)}"
     )

@@ -11,6 +11,7 @@ from hydra.errors import RecordError, Refused, UsageError
 from hydra.paths import is_repository_key
 from hydra.records.events import Event, decode
 from hydra.records.store.files import GONE, UNBORN, disk_usage, read_object
+from hydra.text import of_run
 
 SCHEMA = 1
 """Version of a run's documents. A reader refuses a newer one (exit 6)."""
@@ -158,9 +159,10 @@ def _names(folder: Path | str) -> list[str] | None:
 
 
 def find_run(folder: Path, name: str | None) -> RunRecord:
-    """The run that `-r/--run` names: none or "" is the latest, `@-1` the one before, else a prefix.
+    """The run that `-r/--run` names: none or "" is the latest, `@-1` the one before, else how
+    an id ends or begins.
 
-    Raises `UsageError` where there is none or where a prefix fits several.
+    Raises `UsageError` where there is none or where several do so.
     """
     records = runs(folder)
     if not records:
@@ -175,11 +177,13 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
             return records[-1 - back]
         text = "is only 1 race" if len(records) == 1 else f"are only {len(records)} races"
         raise UsageError(f"there {text} here", hint="hydra runs lists them")
-    fitting = [run for run in records if run.id.startswith(name)]
+    ending = [run for run in records if run.id.endswith(name)]
+    fitting = ending or [run for run in records if run.id.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
-    what = f"{len(fitting)} runs start with {name!r}" if fitting else f"no run is called {name!r}"
-    raise UsageError(what, hint="hydra runs lists them; any unique beginning will do")
+    many = f"{len(fitting)} runs {'end' if ending else 'start'} with {name!r}"
+    what = many if fitting else f"no run is called {name!r}"
+    raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
 def _read_json(path: Path) -> dict[str, object]:
@@ -218,6 +222,6 @@ def _look(path: Path) -> str:
     """How to come to what is kept beside it: of this run, which need not be the latest."""
     run = path.parent.name
     return (
-        f"patches are kept apart from it: `hydra diff LANE -r {run}`; "
+        f"patches are kept apart from it: `hydra diff LANE{of_run(run)}`; "
         f"`hydra runs path {run}` names the folder"
     )

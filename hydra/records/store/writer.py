@@ -31,17 +31,19 @@ _ALPHABET = "23456789abcdefghijkmnpqrstuvwxyz"
 """In the order in which they sort."""
 
 
-def new_run_id(now: float | None = None) -> str:
+def new_run_id(now: float | None = None, *, beside: Path | None = None) -> str:
     """A run's id: UTC time, then four characters; sorts by time.
 
     The first of the four is the part of the second, so that of two runs in one second the later
-    one is the latest; the others are random.
+    one is the latest; the others are random. No run in the folder `beside` ends with the four.
     """
     whole, part = divmod(time.time() if now is None else now, 1)
     stamp = time.strftime("%Y%m%dt%H%M%S", time.gmtime(whole))
-    places = [_ALPHABET[int(part * len(_ALPHABET))]]
-    places += [secrets.choice(_ALPHABET) for _ in range(3)]
-    return f"{stamp}-{''.join(places)}"
+    first = _ALPHABET[int(part * len(_ALPHABET))]
+    while True:
+        ending = "".join((first, *(secrets.choice(_ALPHABET) for _ in range(3))))
+        if beside is None or not any(beside.glob(f"*-{ending}")):
+            return f"{stamp}-{ending}"
 
 
 class RunStore:

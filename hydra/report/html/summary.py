@@ -11,7 +11,8 @@ from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.html.harmless import prose
 from hydra.report.html.patches import Json
 from hydra.report.race_end import answer, lane_why
-from hydra.report.text import clean, gist, plural, quote
+from hydra.report.text import clean, gist
+from hydra.text import of_run, plural
 
 
 def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
@@ -26,7 +27,7 @@ def opening(verdict: Data, plans: Mapping[str, str]) -> Json:
         says, why, help = plural(len(plans), "plan"), _PLANS_ONLY, "Read them below."
     elif landed:
         says, why = _landed(landed), text(landed[0], "reason")
-        help = f"hydra merge --undo -r {quote(text(verdict, 'run'))} takes it back."
+        help = f"hydra merge --undo{of_run(text(verdict, 'run'))} takes it back."
     else:
         says, _, why = clean(answer(verdict, lanes)).partition(": ")
         why, help = why or _why(verdict, lanes), _help(verdict, lanes, patched)
@@ -88,10 +89,10 @@ _PREDICATES = {"no changes": "changed nothing", "no patch": "left no patch"}
 
 def _help(verdict: Data, lanes: Sequence[Data], patched: bool) -> str:
     if not patched:
-        run = quote(text(verdict, "run"))
-        return f"Why each ended is said beside it, and in full by hydra runs show {run}."
+        run = of_run(text(verdict, "run"))
+        return f"Why each ended is said beside it, and in full by hydra runs show{run}."
     if verdict.get("checked") is False or ranking.is_all_untested(verdict):
-        _, test, when = ranking.untested_steps(verdict, f" -r {quote(text(verdict, 'run'))}")
+        _, test, when = ranking.untested_steps(verdict)
         return f"{when[:1].upper()}{when[1:]}: {test}"
     if verdict.get("top"):
         return ""
@@ -112,16 +113,14 @@ def _lines(verdict: Data, lanes: Sequence[Data]) -> list[str]:
     if names == [""]:
         first = lanes[0]
         names = [text(first, "lane")] if ranking.lands_by_name(first, verdict) else []
-    of_run = f" -r {quote(text(verdict, 'run'))}"
-    rest = f"{of_run}{ranking.landing_options(verdict)}"
-    both = ranking.merge_of_both(verdict, of_run)
+    both = ranking.merge_of_both(verdict)
     rests = (
         line.strip()
         for lane in lanes
         if text(lane, "lane") in names[:_MOST]
-        for line in ranking.merge_without_made(lane, verdict, of_run)[1:]
+        for line in ranking.merge_without_made(lane, verdict)[1:]
     )
-    lands = (f"hydra merge {quote(name)}{rest}" for name in names[:_MOST])
+    lands = (ranking.to_merge(verdict, name) for name in names[:_MOST])
     return [*lands, *[both][: len(both)], *rests]
 
 

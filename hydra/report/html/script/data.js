@@ -10,7 +10,7 @@ const read = (id) => {
 
 const DATA = read("data");
 const VERDICT = DATA.verdict;
-const ON_RUN = `-r ${DATA.run}`;
+const ON_RUN = `-r ${DATA.run.split("-").pop()}`;
 const LANES = list(VERDICT.lanes).map((told, index) => ({
   ...told,
   index,
