@@ -417,7 +417,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):
             _log.debug("its ground stays", keep=self.plan.keep)
             try:
-                context.workspace.remove_secrets()
+                context.workspace.remove_secrets(but=context.adapter.descriptor.side_files)
             except OSError as error:
                 return f"the copies of its settings could not be removed: {error}"
             return ""

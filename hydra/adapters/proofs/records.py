@@ -133,7 +133,7 @@ def text(record: Record) -> str:
 
 def read_all(root: Path, agent: str) -> list[Record]:
     """Every record of the agent, the newest version last; [] where there is none. Situations that
-    are others by now than they were then are not there: they were not tried.
+    are others by now than they were then, or no more, are not there: they were not tried.
 
     Versions are ordered as numbers, a beta before its release; those of one version by Hydra
     release, then by day. Raises `RecordError` for one that is damaged or from a newer Hydra.
@@ -148,7 +148,7 @@ def current(record: Record) -> Record:
     situations = {
         name: proof
         for name, proof in record.situations.items()
-        if proof.definition == definition(name)
+        if proof.definition and proof.definition == definition(name)
     }
     return replace(record, situations=situations)
 
