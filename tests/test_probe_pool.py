@@ -44,7 +44,7 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
 
     monkeypatch.setattr(detect, "put", put)
     monkeypatch.setattr(detect, "cores", lambda: 2)
-    programs = [executable(scratch / "bin" / name, "#!/bin/sh\n") for name in ("claude", "hermes")]
+    programs = [executable(scratch / "bin" / name, "#!/bin/sh\n") for name in ("claude", "opencode")]
     around = ProbeContext(
         environ={"PATH": str(scratch / "bin")},
         home=scratch,
@@ -53,7 +53,7 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
         paths={},
         extra_names={},
     )
-    keys = ("claude", "hermes", "hermes-acp")
+    keys = ("claude", "opencode", "opencode-http")
     results = await detect.detect_all([registry.OWN[key] for key in keys], around)
     assert list(results) == list(keys)
     assert len(lines) == len(set(lines))
