@@ -44,7 +44,7 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
 
     monkeypatch.setattr(detect, "put", put)
     monkeypatch.setattr(detect, "cores", lambda: 2)
-    programs = [executable(scratch / "bin" / name, "#!/bin/sh\n") for name in ("claude", "opencode")]
+    _, program = [executable(scratch / "bin" / name, "") for name in ("claude", "opencode")]
     around = ProbeContext(
         environ={"PATH": str(scratch / "bin")},
         home=scratch,
@@ -57,7 +57,7 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
     results = await detect.detect_all([registry.OWN[key] for key in keys], around)
     assert list(results) == list(keys)
     assert len(lines) == len(set(lines))
-    assert (str(programs[1]), "--version") in lines
+    assert (str(program), "--version") in lines
     assert max(running) == 2
 
 
