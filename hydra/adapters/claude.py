@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -212,22 +212,7 @@ COST = Flag(
     loss="Hydra alone watches over what it costs",
 )
 
-TABLE = (
-    PRINT,
-    FORMAT,
-    VERBOSE,
-    SOURCES,
-    STRICT_MCP,
-    MODE,
-    BYPASS,
-    DISALLOWED,
-    INSTRUCTIONS,
-    MODEL,
-    RESUME,
-    FORK,
-    EFFORT,
-    COST,
-)
+TABLE = named_flags(globals())
 
 MANUAL = "manual"
 """What 2.1.330's help calls `default`; its stream still says `default`."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
@@ -171,7 +171,7 @@ TIMEOUT = Flag(
     loss="Hydra alone watches over how long it takes",
 )
 
-TABLE = (JSON, APPROVE, PLAN, VERBOSE, CWD, MODEL, THINKING, TIMEOUT)
+TABLE = named_flags(globals())
 
 # It asks a service of its maker's for feature flags all the same: the one switch against that,
 # IS_TEST, would reach the repository's own tests.

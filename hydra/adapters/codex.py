@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -183,7 +183,7 @@ DISABLE = Flag(
 )
 MODEL = Flag(name="--model", purpose="to choose a model")
 
-TABLE = (JSON, SANDBOX, BYPASS, CONFIG, COLOR, CD, REPO_CHECK, DISABLE, MODEL)
+TABLE = named_flags(globals())
 
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the

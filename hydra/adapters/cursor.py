@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
+from hydra.adapters.command_line import Flag, named_flags
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -125,7 +125,7 @@ MODEL = Flag(name="--model", purpose="to choose a model")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 MODE = Flag(name="--mode", purpose="for --permission plan")
 
-TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
+TABLE = named_flags(globals())
 
 
 READ_ABOUT = "no run of Cursor Agent was possible: its flags are read about, and may not work"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
@@ -122,19 +122,7 @@ PREFACE = Flag(name="--append-system-prompt-file", purpose="for the preface")
 SESSION = Flag(name="--session-id", purpose="to go on later", drops=("session_resume",))
 FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
 
-TABLE = (
-    FORMAT,
-    CWD,
-    AUTO,
-    UNSAFE,
-    ONLY_TOOLS,
-    REMOVE_TOOLS,
-    MODEL,
-    EFFORT,
-    PREFACE,
-    SESSION,
-    FORK,
-)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (
     ("FACTORY_OTEL_ENABLED", "false"),

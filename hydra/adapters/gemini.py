@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -160,7 +160,7 @@ YOLO = Flag(name="--yolo", purpose="to work without asking")
 MODEL = Flag(name="--model", purpose="to choose a model")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 
-TABLE = (FORMAT, TRUST, MODE, YOLO, MODEL, RESUME)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (
     # One process, which obeys signals; with the two that it makes by itself it obeys none.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
+from hydra.adapters.command_line import Flag, named_flags
 from hydra.adapters.contract import (
     ConfigFolder,
     Descriptor,
@@ -146,7 +146,7 @@ ISOLATED = Flag(name="--isolated", purpose="for --permission default")
 MODEL = Flag(name="--model", purpose="to choose a model")
 THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
 
-TABLE = (JSON, PROMPT, CWD, TIMEOUT, ISOLATED, MODEL, THINKING)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (("OPENCLAW_NO_AUTO_UPDATE", "1"), ("DO_NOT_TRACK", "1"))
 

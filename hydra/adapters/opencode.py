@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
@@ -204,21 +204,7 @@ VARIANT = Flag(name="--variant", purpose="to say how hard it thinks")
 SESSION = Flag(name="--session", purpose="to go on later", drops=("session_resume",))
 FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
 
-TABLE = (
-    FORMAT,
-    MODEL,
-    PURE,
-    DIR,
-    TITLE,
-    THINKING,
-    LOGS,
-    LEVEL,
-    AUTO,
-    AGENT,
-    VARIANT,
-    SESSION,
-    FORK,
-)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (
     ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from hydra.adapters import event_builders
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
@@ -169,7 +169,7 @@ TURNS = Flag(name="--max-session-turns", purpose="to keep the budget", loss=_ALO
 SECONDS = Flag(name="--max-wall-time", purpose="to keep the budget", loss=_ALONE)
 CALLS = Flag(name="--max-tool-calls", purpose="to keep the budget", loss=_ALONE)
 
-TABLE = (FORMAT, MCP, MODE, YOLO, EXCLUDED, MODEL, RESUME, FORK, TURNS, SECONDS, CALLS)
+TABLE = named_flags(globals())
 
 TOOLS_EXCLUDED = "enter_worktree,exit_worktree,cron_create,loop_wakeup,send_message"
 """Tools that leave the worktree, or the race."""
