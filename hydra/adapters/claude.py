@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -524,7 +524,7 @@ class ClaudeStream(JsonStream):
         self._result: Object | None = None
         self._spoke = False
         self._after = ""
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "assistant": self._assistant,
             "user": self._user,
@@ -540,8 +540,7 @@ class ClaudeStream(JsonStream):
             self._seen.add(mark)
         if kind in _NOTICE_TYPES:
             return [event_builders.progress("notice", type=kind)]
-        reader = self._readers.get(kind)
-        return reader(line) if reader else unknown(line)
+        return super().take(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The last `result` as the ending, else the API error that came before it could."""

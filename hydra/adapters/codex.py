@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
@@ -473,7 +473,7 @@ class CodexStream(JsonStream):
         self._trouble: CodexError | None = None
         self._completed = False
         self._last_text = ""
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "thread.started": self._started,
             "turn.started": self._notice,
             "turn.completed": self._turn_completed,
@@ -483,11 +483,6 @@ class CodexStream(JsonStream):
             "item.updated": self._item,
             "item.completed": self._item,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What it applied, from its own record; then its ending, with stderr's denials."""

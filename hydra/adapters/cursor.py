@@ -7,7 +7,7 @@ better than `observed`. No run has shown its flags to work, and each lane says s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -213,7 +213,7 @@ class CursorStream(JsonStream):
         self._thinking = ""
         self._text = ""
         self._tools = Tools(_EDITS)
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "user": lambda line: [event_builders.progress("notice", type="user")],
             "assistant": self._assistant,
@@ -221,11 +221,6 @@ class CursorStream(JsonStream):
             "tool_call": self._tool,
             "result": self._result,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """Without a `result` it fails in words on stderr."""

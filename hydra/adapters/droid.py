@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -25,7 +25,6 @@ from hydra.adapters.json_stream import (
     integer,
     mapping,
     string,
-    unknown,
 )
 from hydra.adapters.prompts import Files, as_stdin
 from hydra.adapters.tool_calls import Tools, summary
@@ -223,7 +222,7 @@ class DroidStream(JsonStream):
         self._thoughts = RecentIds()
         self._error = ""
         self._completion: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "message": self._message,
             "reasoning": self._reasoning,
@@ -232,11 +231,6 @@ class DroidStream(JsonStream):
             "error": self._failed,
             "completion": self._completed,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """A completion, or the first failure that it told."""
