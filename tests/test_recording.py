@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.proofs import records
 from hydra.conformance import recorded
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.recording import LONGEST, record
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub

@@ -15,8 +15,7 @@ from hydra.conformance import script
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
-from hydra.conformance.live.observation import LiveRun
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import LiveRun, Observation
 from hydra.conformance.live.run import case, observe
 from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import load, load_all, situation

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.proof import fresh_record, proof
 from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case

@@ -25,7 +25,7 @@ from hydra.workspace.tree import remove
 if TYPE_CHECKING:
     from hydra.conformance.command.request import ConformanceRequest
     from hydra.conformance.contract.subject import ContractSubject
-    from hydra.conformance.live.observation_record import Observation
+    from hydra.conformance.live.observation import Observation
 
 SITUATIONS = "situations"
 """The folder in the scratch folder in which they are run."""

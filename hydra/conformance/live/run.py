@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe.sandbox import try_confinement
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.live.scenario_run import meet
 from hydra.conformance.live.situation import Situation, load, load_all
 from hydra.conformance.race_run import WAKES, end_all
