@@ -30,7 +30,7 @@ from hydra.adapters.json_stream import (
     unknown,
 )
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.adapters.tool_calls import summary
+from hydra.adapters.tool_calls import Tools, summary
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import (
     BuiltCommand,
@@ -514,11 +514,9 @@ class ClaudeStream(JsonStream):
         self._has_key = False
         self._session: AgentEvent | None = None
         self._seen = RecentIds()
-        self._calls = RecentIds()
-        self._answered = RecentIds()
+        self._tools = Tools(self.edits)
         self._abouts = RecentIds()
         self._denied = RecentIds()
-        self._failed_edits = 0
         self._retry_after: float | None = None
         self._api_error: Object = {}
         self._result: Object | None = None
@@ -557,7 +555,7 @@ class ClaudeStream(JsonStream):
                 string(result, "result"),
                 turns=integer(result, "num_turns"),
                 denials=self._denials(result),
-                failed_items=self._failed_edits,
+                failed_items=self._tools.failed_edits,
                 after=self._after,
             )
         ]
@@ -633,7 +631,7 @@ class ClaudeStream(JsonStream):
             self._abouts.add(id, about or string(line, "description"))
         if True in (line.get("is_backgrounded"), patch.get("is_backgrounded")):
             return self._call(id, "Background", self._abouts.label(id))
-        if status in _TASK_OVER and id in self._calls:
+        if status in _TASK_OVER and self._tools.name(id):
             text = string(line, "summary") or status
             return self._answer(id, ok=status == "completed", summary=text)
         return [
@@ -683,20 +681,13 @@ class ClaudeStream(JsonStream):
         return events
 
     def _call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [event_builders.tool_call(id, name, summary)]
+        return self._tools.call(id, name, summary)
 
     def _answer(self, id: str, *, ok: bool, summary: str, denied: bool = False) -> list[AgentEvent]:
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name = self._calls.label(id)
+        name = self._tools.name(id)
         if denied and id not in self._denied:
             self._denied.add(id, name)
-        self._failed_edits += name in self.edits and not ok and not denied
-        return [event_builders.tool_result(id, ok, summary, denied)]
+        return self._tools.answer(id, name, summary, ok=ok, denied=denied)
 
     # the end
 

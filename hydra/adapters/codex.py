@@ -33,6 +33,7 @@ from hydra.adapters.json_stream import (
     unknown,
 )
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
+from hydra.adapters.tool_calls import Tools
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
 from hydra.records.agent import (
     BuiltCommand,
@@ -462,12 +463,10 @@ class CodexStream(JsonStream):
     def __init__(self) -> None:
         super().__init__()
         self._thread = ""
-        self._opened = RecentIds()
+        self._tools = Tools(("apply_patch",))
         self._closed = RecentIds()
         self._before = RecentIds()
         self._retried = False
-        self._denials: list[str] = []
-        self._failed_items = 0
         self._worked = False
         self._no_sandbox = ""
         self._trouble: CodexError | None = None
@@ -557,14 +556,8 @@ class CodexStream(JsonStream):
             return self._aside(item, kind, id if over else "")
         if kind not in _TOOLS:
             return unknown({"type": "item", "subtype": kind})
-        events = []
-        if id not in self._opened:
-            self._opened.add(id)
-            events.append(event_builders.tool_call(id, _TOOLS[kind], _summary(kind, item)))
-        if over:
-            self._closed.add(id)
-            events.append(self._closing(item, kind, id))
-        return events
+        events = self._tools.call(id, _TOOLS[kind], _summary(kind, item))
+        return [*events, *self._closing(item, kind, id)] if over else events
 
     def _text(self, item: Object, id: str) -> list[AgentEvent]:
         self._closed.add(id)
@@ -586,20 +579,17 @@ class CodexStream(JsonStream):
         text = plan if kind == "todo_list" else string(item, "message")
         return [event_builders.progress("notice", type=kind, text=text)]
 
-    def _closing(self, item: Object, kind: str, id: str) -> AgentEvent:
+    def _closing(self, item: Object, kind: str, id: str) -> list[AgentEvent]:
         status, code = string(item, "status"), integer(item, "exit_code")
         output = string(item, "aggregated_output")
-        denied = status == "declined"
         ok = status in ("completed", "") and code in (0, None)
         self._worked = self._worked or ok
         if not ok and _NO_SANDBOX.search(output):
             self._no_sandbox = event_builders.one_line(output)
-        if denied and len(self._denials) < RecentIds.LARGEST:
-            self._denials.append(_TOOLS[kind])
-        self._failed_items += kind == "file_change" and not ok and not denied
         failure = string(mapping(item, "error"), "message")
         summary = output or failure or (f"exit {code}" if code is not None else status)
-        return event_builders.tool_result(id, ok, summary, denied)
+        denied = status == "declined"
+        return self._tools.answer(id, _TOOLS[kind], summary, ok=ok, denied=denied)
 
     # the end
 
@@ -613,8 +603,8 @@ class CodexStream(JsonStream):
         unapplied = sum(1 for line in lines if _NOT_APPLIED.search(line))
         return event_builders.completed(
             self._last_text,
-            denials=[*self._denials, *["apply_patch"] * rejected],
-            failed_items=self._failed_items + unapplied,
+            denials=[*self._tools.denials, *["apply_patch"] * rejected],
+            failed_items=self._tools.failed_edits + unapplied,
         )
 
     def _applied(self, rollout: bytes) -> list[AgentEvent]:
