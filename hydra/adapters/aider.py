@@ -352,7 +352,7 @@ class AiderText(JsonStream):
 
     def __init__(self) -> None:
         super().__init__()
-        self._readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Events]], ...] = (
+        self._by_line: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Events]], ...] = (
             (re.compile(r"Aider v(\S{1,40})"), self._version),
             (re.compile(r"(?:Main m|M)odel: (\S{1,200}) with (\S+) edit format.*"), self._session),
             (re.compile(r"(Detected) dumb terminal.*"), self._notice),
@@ -388,7 +388,7 @@ class AiderText(JsonStream):
         if not plain or plain in _RULES:
             return []
         self.understood += 1
-        for pattern, reader in self._readers if len(plain) < _LINE else ():
+        for pattern, reader in self._by_line if len(plain) < _LINE else ():
             match = pattern.fullmatch(plain)
             if match:
                 return [*self._paragraph(), *reader(match)]

@@ -329,7 +329,7 @@ class ClineStream(JsonStream):
         self._asked_to_stop = ""
         self._mode = ""
         self._thinking = ThinkingText()
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "run_start": self._start,
             "agent_event": self._event,
             "run_result": self._take_result,

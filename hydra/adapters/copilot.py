@@ -6,7 +6,7 @@ It is the program `copilot`, which has nothing to do with `gh copilot`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -301,7 +301,7 @@ class CopilotStream(JsonStream):
         self._error: Object = {}
         self._lost: Object = {}
         self._result: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "session.tools_updated": self._session,
             "session.error": self._failed,
             "assistant.turn_start": self._turn,

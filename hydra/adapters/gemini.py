@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
@@ -287,7 +287,7 @@ class GeminiStream(JsonStream):
         self._tools = Tools(_EDITS)
         self._error = ""
         self._result: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "init": self._init,
             "tool_use": self._call,
             "tool_result": self._answer,
