@@ -16,12 +16,7 @@ from hydra.adapters import event_builders, failures
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import Flag
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
     JsonStream,

@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -81,11 +74,7 @@ DESCRIPTOR = Descriptor(
         session_resume=Capability(True),
         emits_usage=Capability(True, note="tokens and list price"),
     ),
-    environment=(
-        "ANTHROPIC_*",
-        "CLAUDE_CODE_*",
-        "CLAUDE_CONFIG_DIR",
-    ),
+    environment=("ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR"),
     # A cloud's keys open far more than a model: only for who reaches Claude through that cloud.
     environment_if={
         "CLAUDE_CODE_USE_BEDROCK": (

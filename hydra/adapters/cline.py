@@ -15,12 +15,7 @@ from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -130,12 +125,7 @@ DESCRIPTOR = Descriptor(
         Permission.DEFAULT: "act",
         Permission.CONFIG: "as its settings say",
     },
-    efforts={
-        Effort.LOW: "low",
-        Effort.MEDIUM: "medium",
-        Effort.HIGH: "high",
-        Effort.MAX: "xhigh",
-    },
+    efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"},
     budgets=("seconds",),
     tagline="the agent of the Cline editor extension, in a terminal",
     hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
@@ -201,8 +191,7 @@ class Cline(CliAdapter):
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"Cline CLI"),
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Cline CLI")
     )
     table = TABLE
 

@@ -11,14 +11,7 @@ from msgspec import Struct, field
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity, ProbeReading, older, read
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -161,9 +154,7 @@ JSON = Flag(
     drops=("json_stream", "emits_usage"),
 )
 SANDBOX = Flag(
-    name="--sandbox",
-    purpose="to say what it may do",
-    drops=("sandbox_controls", "force_edit_mode"),
+    name="--sandbox", purpose="to say what it may do", drops=("sandbox_controls", "force_edit_mode")
 )
 BYPASS = Flag(name="--dangerously-bypass-approvals-and-sandbox", purpose="for --unsafe-full-access")
 CONFIG = Flag(
@@ -178,9 +169,7 @@ REPO_CHECK = Flag(
     name="--skip-git-repo-check", purpose="for a worktree that it does not take for a repository"
 )
 DISABLE = Flag(
-    name="--disable",
-    purpose="to leave its plugins out",
-    instead=("-c", "features.plugins=false"),
+    name="--disable", purpose="to leave its plugins out", instead=("-c", "features.plugins=false")
 )
 MODEL = Flag(name="--model", purpose="to choose a model")
 

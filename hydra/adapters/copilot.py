@@ -12,13 +12,7 @@ from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import Flag
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (

@@ -9,12 +9,7 @@ from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -123,10 +118,7 @@ FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
 
 TABLE = named_flags(globals())
 
-ENVIRONMENT = (
-    ("FACTORY_OTEL_ENABLED", "false"),
-    ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"),
-)
+ENVIRONMENT = (("FACTORY_OTEL_ENABLED", "false"), ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"))
 
 SETTINGS = b"""\
 {"hooks": {"hooksDisabled": true}, "mcpPolicy": {"enabled": true, "allowlist": []}}

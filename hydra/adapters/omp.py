@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
 from hydra.adapters.prompts import Files, as_stdin

@@ -194,11 +194,7 @@ TITLE = Flag(
 THINKING = Flag(name="--thinking", purpose="to show what it thinks")
 LOGS = Flag(name="--print-logs", purpose="to say why it failed")
 LEVEL = Flag(name="--log-level", purpose="to log errors alone")
-AUTO = Flag(
-    name="--auto",
-    purpose="to work without asking",
-    drops=("force_edit_mode",),
-)
+AUTO = Flag(name="--auto", purpose="to work without asking", drops=("force_edit_mode",))
 AGENT = Flag(name="--agent", purpose="to say what it may do", drops=("approval_controls",))
 VARIANT = Flag(name="--variant", purpose="to say how hard it thinks")
 SESSION = Flag(name="--session", purpose="to go on later", drops=("session_resume",))

@@ -13,13 +13,7 @@ from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import Object, integer, mapping, string
@@ -207,8 +201,7 @@ class Qwen(CliAdapter):
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"Qwen Code"),
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Qwen Code")
     )
     table = TABLE
 

@@ -140,10 +140,7 @@ class _Desk:
         asked.done.set()
 
     async def _read(
-        self,
-        adapter: Adapter,
-        binary: Path,
-        pairs: list[tuple[Probe, CachedAnswer | _Asked]],
+        self, adapter: Adapter, binary: Path, pairs: list[tuple[Probe, CachedAnswer | _Asked]]
     ) -> DetectResult:
         descriptor = adapter.descriptor
         answers = {

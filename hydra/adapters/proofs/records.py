@@ -168,8 +168,7 @@ def read(path: Path) -> Record:
         if document["schema"] > SCHEMA:
             schemas = f"schema {document['schema']}; this one reads up to {SCHEMA}"
             raise RecordError(
-                f"{_field(path)} is from a newer Hydra ({schemas})",
-                hint="update Hydra",
+                f"{_field(path)} is from a newer Hydra ({schemas})", hint="update Hydra"
             )
         record = convert(document, Record)
     except (OSError, ValueError, ValidationError, RecursionError) as error:
