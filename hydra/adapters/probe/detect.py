@@ -55,7 +55,7 @@ def cores() -> int:
 
 
 @dataclass(eq=False, slots=True)
-class _Asked:
+class _PendingAnswer:
     """A question on its way, whoever waits for the answer."""
 
     answer: CachedAnswer | None = None
@@ -77,7 +77,7 @@ class _Desk:
         self._around = around
         self._views = Views(around)
         self._places = trio.CapacityLimiter(cores())
-        self._asked: dict[str, _Asked] = {}
+        self._pending: dict[str, _PendingAnswer] = {}
 
     async def detect(self, adapter: Adapter) -> DetectResult:
         """The first candidate that can race, else the most telling failure; those that were passed
@@ -113,7 +113,7 @@ class _Desk:
 
     def _ask(
         self, descriptor: Descriptor, binary: Path
-    ) -> list[tuple[Probe, CachedAnswer | _Asked]]:
+    ) -> list[tuple[Probe, CachedAnswer | _PendingAnswer]]:
         signed, _ = seems_signed_in(descriptor, self._around)
         identity = identify(binary, self._around.environ.get("PATH"))
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
@@ -121,26 +121,29 @@ class _Desk:
         answers = [self._remembered(question) or self._put(question) for question in questions]
         return list(zip(probes, answers, strict=True))
 
-    def _put(self, question: Question) -> _Asked:
-        asked = self._asked.get(question.key) if question.key else None
-        if asked is None:
-            asked = _Asked()
+    def _put(self, question: Question) -> _PendingAnswer:
+        pending = self._pending.get(question.key) if question.key else None
+        if pending is None:
+            pending = _PendingAnswer()
             if question.key:
-                self._asked[question.key] = asked
-            self._nursery.start_soon(self._answer, question, asked)
-        return asked
+                self._pending[question.key] = pending
+            self._nursery.start_soon(self._answer, question, pending)
+        return pending
 
-    async def _answer(self, question: Question, asked: _Asked) -> None:
+    async def _answer(self, question: Question, pending: _PendingAnswer) -> None:
         async with self._places:
             answer = await put(question, self._around, self._views)
         lasts = question.lasts(answer)
         if question.key and lasts != 0:
             self._memory.keep(question.key, answer, lasts)
-        asked.answer = answer
-        asked.done.set()
+        pending.answer = answer
+        pending.done.set()
 
     async def _read(
-        self, adapter: Adapter, binary: Path, pairs: list[tuple[Probe, CachedAnswer | _Asked]]
+        self,
+        adapter: Adapter,
+        binary: Path,
+        pairs: list[tuple[Probe, CachedAnswer | _PendingAnswer]],
     ) -> DetectResult:
         descriptor = adapter.descriptor
         answers = {

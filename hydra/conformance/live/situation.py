@@ -115,8 +115,8 @@ def situation(name: str, data: Mapping[str, Any]) -> Situation:
     with naming(name):
         expect = convert(data.get("expect", {}), dict[str, Any])
         own = {key: value for key, value in data.items() if key not in ("expect", "turn")}
-        made = {"name": name, "script": _script(name, data), "expected": _expected(name, expect)}
-        return convert({**own, **made}, Situation)
+        whole = {"name": name, "script": _script(name, data), "expected": _expected(name, expect)}
+        return convert({**own, **whole}, Situation)
 
 
 def _script(name: str, data: Mapping[str, Any]) -> Script:
