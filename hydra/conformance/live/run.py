@@ -95,8 +95,9 @@ def _versioned(met: list[Observation]) -> list[Observation]:
     ]
 
 
-def case(observed: Observation) -> Case:
-    """One observation as a case of the report."""
+def case(observed: Observation, *, keep: bool = True) -> Case:
+    """One observation as a case of the report; its evidence lies in the scratch folder, and is
+    named only where that is kept."""
     verdict = CaseVerdict.FAILED if observed.differences else CaseVerdict.PASSED
     return Case(
         suite="live",
@@ -107,5 +108,5 @@ def case(observed: Observation) -> Case:
         differences=observed.differences,
         reason=observed.reason,
         seconds=observed.seconds,
-        evidence=str(observed.stdout or ""),
+        evidence=str(observed.stdout or "") if keep else "",
     )
