@@ -372,13 +372,14 @@ def problem(document: Any, key: str) -> str:
     if key and descriptor.key != key:
         return f"its own key is {descriptor.key!r}: it has to be found by that name"
     try:
-        wrong = next(_wrong(_whole(descriptor, Descriptor)), "")
+        wrong = next(faults(_whole(descriptor, Descriptor)), "")
     except ValueError as error:
         wrong = str(error)
     return f"descriptor: {wrong}" if wrong else ""
 
 
-def _wrong(descriptor: Descriptor) -> Iterator[str]:
+def faults(descriptor: Descriptor) -> Iterator[str]:
+    """What in a descriptor Hydra would stumble over."""
     if not KEY.fullmatch(descriptor.key):
         yield f"key {descriptor.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
     if descriptor.sandbox not in ("hard", "soft"):
@@ -388,7 +389,7 @@ def _wrong(descriptor: Descriptor) -> Iterator[str]:
     if not descriptor.binaries:
         yield "binaries is empty, so no program can be found"
     for name in (*descriptor.binaries, *descriptor.generic_binaries):
-        if not name or PurePath(name).name != name:
+        if PurePath(name).name != name or name[:1] in ("", "-"):
             yield f"binaries has {name!r}, which is no plain file name"
     if any(not probe.args for probe in descriptor.probes):
         yield "probes has one without arguments"
