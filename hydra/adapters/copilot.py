@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
+from hydra.adapters.command_line import Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe
 from hydra.adapters.detection import AgentIdentity
@@ -180,20 +180,7 @@ EFFORT = Flag(name="--reasoning-effort", purpose="to say how hard it thinks")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 
 _PLAIN = (NO_ASK, NO_UPDATE, COLOR, TELEMETRY, REMOTE, EXPORT, BUILTIN)
-TABLE = (
-    FORMAT,
-    *_PLAIN,
-    USAGE_FILE,
-    STREAM,
-    SECRET,
-    ALLOW,
-    DENY,
-    PLAN,
-    ALLOW_ALL,
-    MODEL,
-    EFFORT,
-    RESUME,
-)
+TABLE = named_flags(globals())
 
 _PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
     Permission.PLAN: ((PLAN, ""), (DENY, "write"), (DENY, "shell")),
