@@ -281,7 +281,6 @@ class Aider(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return AiderText()
 
     def _check_model(self, request: SpawnRequest, result: DetectResult) -> None:

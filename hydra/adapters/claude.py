@@ -266,7 +266,6 @@ class Claude(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return ClaudeStream()
 
     def _check(self, request: SpawnRequest) -> None:

@@ -224,7 +224,6 @@ class Cline(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return ClineStream()
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:

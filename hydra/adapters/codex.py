@@ -263,7 +263,6 @@ class Codex(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CodexStream()
 
     def _session(self, request: SpawnRequest, result: DetectResult) -> list[str]:

@@ -238,7 +238,6 @@ class Copilot(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CopilotStream()
 
 

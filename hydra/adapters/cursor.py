@@ -168,7 +168,6 @@ class Cursor(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CursorStream()
 
 

@@ -203,7 +203,6 @@ class Gemini(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return GeminiStream()
 
 

@@ -192,7 +192,6 @@ class OpenClaw(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return OpenClawDocument()
 
 

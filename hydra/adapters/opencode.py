@@ -273,7 +273,6 @@ class OpenCode(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return OpenCodeStream()
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> None:

@@ -230,7 +230,6 @@ class Qwen(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return QwenStream()
 
 
