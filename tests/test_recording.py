@@ -239,7 +239,7 @@ def test_answers_to_probes(scratch: Path) -> None:
 
     # Where they are asked, of an older version too; a help text may break at a hyphen.
     run = "/scr/hydra-conformance-a1_b"
-    places = (f"{run}/probes/home", f"{run}/older/probes/home".replace("-c", "-\n c"), run)
+    places = (f"{run}/probes/home", f"{run}/older/probes/home".replace("-c", "-\nc"), run)
     reads = [f"  --print  reads {place}/x\n" for place in places]
     answers = {
         "version": answer("version", "9.9.9 (Claude Code)\n"),
