@@ -83,10 +83,10 @@ def test_an_old_failure_does_not_outlive_a_newer_hydra_of_the_same_version(tmp_p
 def test_one_failure_outweighs_all_that_passed(tmp_path: Path, platform: str) -> None:
     keep(
         tmp_path,
-        record(situations={"edit": proof("edit"), "tools": proof("edit", passed=False)}),
-        record(platform=platform, hydra="0.2.0", situations={"more": proof("edit")}),
+        record(situations={"edit": proof("edit"), "delete": proof("edit", passed=False)}),
+        record(platform=platform, hydra="0.2.0", situations={"create": proof("edit")}),
     )
-    assert cell(tmp_path, "edit").note == "tools failed in 2.1.330"
+    assert cell(tmp_path, "edit").note == "delete failed in 2.1.330"
 
 
 def test_a_dimension_that_the_newest_version_was_not_tried_for_keeps_its_older_proof(
@@ -104,10 +104,10 @@ def test_what_hydra_refuses_by_name_is_not_verified_though_the_situation_passed(
     keep(tmp_path, record(situations={"no_network": refused}))
     item = cell(tmp_path, "network_off")
     assert (item.confidence, item.note) == (Confidence.UNKNOWN, "Hydra refuses it")
-    keep(tmp_path, record(situations={"no_network": refused, "other": proof("network_off")}))
+    keep(tmp_path, record(situations={"no_network": refused, "create": proof("network_off")}))
     assert cell(tmp_path, "network_off").confidence is Confidence.VERIFIED
     failed = replace(refused, passed=False)
-    keep(tmp_path, record(situations={"no_network": failed, "other": proof("network_off")}))
+    keep(tmp_path, record(situations={"no_network": failed, "create": proof("network_off")}))
     assert cell(tmp_path, "network_off").note == "no_network failed in 2.1.330"
 
 
@@ -368,10 +368,8 @@ def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None
         assert table.columns[-3:] == records.PLATFORMS
 
 
-def test_a_name_in_a_record_stays_text_on_the_page(tmp_path: Path) -> None:
-    evil = "x|<b>@ada"
-    keep(tmp_path, record(situations={evil: proof("edit", passed=False)}))
+def test_a_name_in_a_record_that_is_no_situations_is_not_on_the_page(tmp_path: Path) -> None:
+    keep(tmp_path, record(situations={"x|<b>@ada": proof("edit", passed=False)}))
     page = matrix_markdown(matrix(tmp_path, registry.everyone()))
     line = next(line for line in page.split("\n") if line.startswith("| edit |"))
-    assert "<b>" not in line
-    assert "failed in" in line
+    assert "failed in" not in line

@@ -1,11 +1,9 @@
-"""What is asked of a program is asked once, in an order, by no more at a time than cores serve."""
+"""What is asked of a program is asked once, and of no more at a time than there are cores."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -14,112 +12,53 @@ from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
+from hydra.adapters.probe import detect
 from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory, identify
+from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import SIGN_IN, Question
-from hydra.adapters.probe.scheduler import Pool
 from hydra.process import limits
 from hydra.process.limits import CpuClock
 from hydra.process.run import run
+from hydra.records.plan import Confinement
 
 CLAUDE = registry.OWN["claude"].descriptor
 
 
-def question(name: str, key: str | None = None, **options: object) -> Question:
-    return Question(
-        descriptor=CLAUDE,
-        probe=Probe(name="version", args=(name,)),
-        binary=Path("/bin") / name,
-        key=name if key is None else key,
-        line=name,
-        **{"timeout": 10.0, **options},  # type: ignore[arg-type]
-    )
+def question(**options: object) -> Question:
+    probe = Probe(name="version", args=("a",))
+    return Question(descriptor=CLAUDE, probe=probe, binary=Path("/bin/a"), key="a", **options)  # type: ignore[arg-type]
 
 
-@dataclass
-class Programs:
-    """Stand in for programs: each runs until the test lets it end."""
+async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[tuple[str, ...]] = []
+    running: list[int] = [0]
 
-    began: list[str] = field(default_factory=list)
-    ends: dict[str, trio.Event] = field(default_factory=dict)
-    sleeps: dict[str, Callable[[bool], None]] = field(default_factory=dict)
-
-    async def put(self, item: Question, on_sleep: Callable[[bool], None]) -> CachedAnswer:
-        name = item.line
-        self.began.append(name)
-        self.ends[name] = trio.Event()
-        self.sleeps[name] = on_sleep
-        await self.ends[name].wait()
-        return CachedAnswer(
-            argv=item.argv, exit_code=0, stdout=f"{name} {item.timeout:g}", seconds=1
-        )
-
-    async def end(self, *names: str) -> None:
-        for name in names:
-            self.ends[name].set()
+    async def put(question: Question, around: ProbeContext, views: object) -> CachedAnswer:
+        lines.append(question.argv)
+        running.append(running[-1] + 1)
         await wait_all_tasks_blocked()
+        running.append(running[-1] - 1)
+        return CachedAnswer(argv=question.argv, exit_code=0, stdout="1.0")
 
-
-@pytest.fixture
-def programs() -> Programs:
-    return Programs()
-
-
-async def test_no_more_than_the_cores_and_one_and_that_one_is_the_quickest(
-    programs: Programs, nursery: trio.Nursery
-) -> None:
-    memory = Memory(None)
-    for name, seconds in {"a": 1, "b": 9, "c": 0.1, "d": 5, "e": 0.2}.items():
-        memory.took(name, seconds)
-    pool = Pool(nursery, programs.put, memory, 2)
-    for name in ("a", "b", "c", "d", "e", "new"):
-        pool.ask(question(name))
-    await wait_all_tasks_blocked()
-    assert programs.began == []  # not before all have asked
-    pool.open()
-    await wait_all_tasks_blocked()
-    assert sorted(programs.began) == ["b", "c", "new"]  # one that never ran may be the longest
-    await programs.end("c")
-    assert programs.began[3:] == ["e"]  # what is quick does not wait for what is slow
-    await programs.end("b")
-    assert programs.began[4:] == ["d"]
-    await programs.end("e")
-    assert programs.began[5:] == ["a"]
-    await programs.end("a", "d", "new")
-
-
-async def test_a_question_is_put_once_whoever_asks_and_gets_the_longest_limit(
-    programs: Programs, nursery: trio.Nursery
-) -> None:
-    pool = Pool(nursery, programs.put, Memory(None), 8)
-    questions = [pool.ask(question("a", timeout=limit)) for limit in (20, 45, 30)]
-    alone = [pool.ask(question(name, key="")) for name in ("x", "y")]  # of these nothing is known
-    pool.open()
-    await wait_all_tasks_blocked()
-    assert sorted(programs.began) == ["a", "x", "y"]
-    await programs.end("a", "x", "y")
-    lines = [(await probe_question.wait()).stdout for probe_question in (*questions, *alone)]
-    assert lines == ["a 45"] * 3 + ["x 10", "y 10"]
-    late = pool.ask(question("a"))
-    assert (await late.wait()).stdout == "a 45"
-    assert len(programs.began) == 3
-
-
-async def test_what_sleeps_holds_no_place(programs: Programs, nursery: trio.Nursery) -> None:
-    pool = Pool(nursery, programs.put, Memory(None), 1)
-    for name in "abcd":
-        pool.ask(question(name))
-    pool.open()
-    await wait_all_tasks_blocked()
-    assert len(programs.began) == 2
-    first = programs.began[0]
-    programs.sleeps[first](True)
-    await wait_all_tasks_blocked()
-    assert len(programs.began) == 3
-    programs.sleeps[first](False)
-    await programs.end(programs.began[1])
-    assert len(programs.began) == 3  # it is awake again, and counts
-    await programs.end(first, programs.began[2])
-    await programs.end(programs.began[3])
+    monkeypatch.setattr(detect, "put", put)
+    monkeypatch.setattr(detect, "cores", lambda: 2)
+    _, program = [executable(scratch / "bin" / name, "") for name in ("claude", "opencode")]
+    around = ProbeContext(
+        environ={"PATH": str(scratch / "bin")},
+        home=scratch,
+        confinement=Confinement(kind="none"),
+        state=scratch / "state",
+        paths={},
+        extra_names={},
+    )
+    keys = ("claude", "opencode", "opencode-http")
+    results = await detect.detect_all([registry.OWN[key] for key in keys], around)
+    assert list(results) == list(keys)
+    assert len(lines) == len(set(lines))
+    assert (str(program), "--version") in lines
+    assert max(running) == 2
 
 
 # --- what is remembered --------------------------------------------------------------------------
@@ -141,7 +80,7 @@ async def test_what_sleeps_holds_no_place(programs: Programs, nursery: trio.Nurs
 def test_how_long_an_answer_counts(
     name: str, code: int | None, wrapper: bool, lasts: float | None
 ) -> None:
-    item = question("a", wrapper=wrapper)
+    item = question(wrapper=wrapper)
     item.probe = Probe(name=name, args=("a",), settings=name == "settings")
     assert item.lasts(CachedAnswer(argv=("a",), exit_code=code)) == lasts
 
@@ -156,11 +95,10 @@ def test_an_answer_that_is_too_old_or_from_the_future_is_none(
     answer = CachedAnswer(argv=("a", "b"), exit_code=0, stdout="1.0")
     memory.keep("short", answer, 60)
     memory.keep("ever", answer, None)
-    memory.took("a", 2.5)
     memory.save()
     assert file.stat().st_mode & 0o777 == 0o600
     again = Memory(file)
-    assert (again.answer("short"), again.seconds("a")) == (answer, 2.5)
+    assert again.answer("short") == answer
     now += 60
     assert (again.answer("short"), again.answer("ever")) == (None, answer)
     now -= 61

@@ -35,7 +35,5 @@ def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None
 def test_a_sign_in_that_could_not_be_asked_for_is_not_remembered(code: int, seconds: float) -> None:
     codex = registry.get("codex").descriptor
     (probe,) = (probe for probe in codex.probes if probe.name == SIGN_IN)
-    question = Question(
-        descriptor=codex, probe=probe, binary=Path("/x"), key="x", line="x", timeout=1
-    )
+    question = Question(descriptor=codex, probe=probe, binary=Path("/x"), key="x")
     assert question.lasts(CachedAnswer(argv=("x",), exit_code=code)) == seconds

@@ -21,14 +21,14 @@ from hydra.conformance.report.promotion import (
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.records.agent import Tier
 from hydra.report import text
-from tests.support.sample_records import keep, proof, record
+from tests.support.sample_records import keep, of_today, proof, record
 from tests.test_matrix import Toy
 
 CLAUDE, CURSOR = registry.get("claude"), registry.get("cursor-agent")
 NOTE = "## Shape\n\nA program.\n\n## Risks\n\nIt may change.\n"
 GROUPS = (*facts.LINES, *facts.DETECTION, *facts.LIMITS, *facts.PARSER)
 PASSED = {f"{group}.x": True for group in GROUPS}
-LIVE = {"all": proof(*CORE, stream="stream.ok-edit.jsonl")}
+LIVE = of_today(record(situations={"edit": proof(*CORE, stream="stream.ok-edit.jsonl")})).situations
 
 
 def case(name: str, verdict: CaseVerdict = CaseVerdict.PASSED, agent: str = "claude") -> Case:
@@ -169,13 +169,13 @@ def test_a_stream_that_was_written_by_hand_is_no_recording(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("dimension", CORE)
 def test_a_dimension_that_failed_live_takes_its_stage(tmp_path: Path, dimension: str) -> None:
-    broken = {"later": proof(dimension, passed=False)}
+    broken = {"delete": proof(dimension, passed=False)}
     keep(whole(tmp_path), record("2.1.400", broken, hydra="0.2.0", contract=PASSED))
     item = one(tmp_path)
     rows = {"edit": ["launch"], "stream": ["replay"], "limits": ["timeouts"]}
     names = ["linux", *rows.get(dimension, []), "clients"]
     assert sorted(missing(item)) == sorted(names)
-    assert rule(item, "clients").says == "later failed in 2.1.400"
+    assert rule(item, "clients").says == "delete failed in 2.1.400"
     assert item.stage == {"edit": 3, "stream": 4}.get(dimension, 5)
 
 

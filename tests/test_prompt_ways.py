@@ -53,8 +53,9 @@ def waits(lines: list[bytes]) -> list[object]:
     return ids
 
 
-def pose(hydra: Hydra, subject: ContractSubject) -> list[tuple[str, str]]:
-    """Places a program that plays a recorded run of it; the events that this run gives."""
+def pose(hydra: Hydra, subject: ContractSubject) -> tuple[list[tuple[str, str]], set[str]]:
+    """Places a program that plays a recorded run of it; the events that this run gives, and the
+    files that it writes into its home."""
     recording, stream = next(done(subject))
     descriptor = subject.adapter.descriptor
     lines = [line for line in stream.lines if line]
@@ -81,7 +82,7 @@ def pose(hydra: Hydra, subject: ContractSubject) -> list[tuple[str, str]]:
     settings = f"[agents.{subject.key}]\npath = {json.dumps(str(program))}\n"
     (hydra.home / "hydra.toml").write_text(settings)
     seen = read(subject, lines, stream.exit, files_of(subject, stream))
-    return [(event.kind, event.sub) for event in seen]
+    return [(event.kind, event.sub) for event in seen], {names[n] for n in stream.files}
 
 
 @pytest.mark.slow
@@ -93,12 +94,12 @@ def test_a_prompt_arrives_whole_by_the_way_that_the_descriptor_names(
     subject = next((subject for subject in subjects if next(done(subject), None)), None)
     if subject is None:
         pytest.skip(f"no recorded run of an agent that is asked by {protocol}")
-    rows = pose(hydra, subject)
+    rows, sides = pose(hydra, subject)
     name = next(iter(subject.adapter.descriptor.sign_in_environment), "NO_SUCH_NAME")
     hydra.extra[name] = secret = "sk-made-up-0123456789abcdef"
     prompt = f"{MARK}\n--version\n" + "x" * (100_000 if protocol == "argv" else 200_000)
 
-    line = ("race", "-", "--json", "--no-check", "-a", subject.key)
+    line = ("race", "-", "--json", "--no-check", "--keep", "all", "-a", subject.key)
     ran = hydra.run(*line, "--allow-experimental-adapters", stdin=prompt)
 
     document: dict[str, Any] = json.loads(ran.stdout)
@@ -120,3 +121,6 @@ def test_a_prompt_arrives_whole_by_the_way_that_the_descriptor_names(
     assert secret not in " ".join(note["argv"])
     if name != "NO_SUCH_NAME":
         assert name in note["environ"]
+    # Of its home what tells of the run alone stays, for who records it.
+    entries = {path.name for path in Path(lane["worktree"]).parent.joinpath("home").iterdir()}
+    assert entries - {".cache"} == sides

@@ -44,9 +44,12 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_what_was_met_in_another_situation_was_not_tried(tmp_path: Path) -> None:
-    """The text of `outside` was another then; of `plan` it was not kept; `edit` is as it was."""
-    met = of_today(record(situations={name: proof("edit") for name in ("edit", "outside", "plan")}))
+    """The text of `outside` was another then; of `plan` it was not kept; there is no `gone` any
+    more; `edit` is as it was."""
+    names = ("edit", "outside", "plan", "gone")
+    met = of_today(record(situations={name: proof("edit") for name in names}))
     situations = {
+        "gone": met.situations["gone"],
         "edit": met.situations["edit"],
         "outside": replace(met.situations["outside"], definition="0123456789abcdef"),
         "plan": replace(met.situations["plan"], definition=""),
@@ -54,7 +57,7 @@ def test_what_was_met_in_another_situation_was_not_tried(tmp_path: Path) -> None
     path = records.write(tmp_path / "claude" / "2.1.330", replace(met, situations=situations))
     (entry,) = records.read_all(tmp_path, "claude")
     assert list(entry.situations) == ["edit"]
-    assert list(records.read(path).situations) == ["edit", "outside", "plan"]
+    assert list(records.read(path).situations) == ["edit", "gone", "outside", "plan"]
 
 
 def test_a_situation_is_another_by_what_is_done_or_expected_in_it() -> None:
@@ -101,13 +104,13 @@ def test_versions_are_ordered_as_numbers_and_a_beta_comes_before_its_release(
     [
         ({"schema": 2}, "from a newer Hydra (schema 2"),
         ({"schema": None}, "it is no record"),
-        ({"agent": 3}, "its agent is missing"),
-        ({"date": ""}, "its date is empty"),
-        ({"situations": []}, "its situations is missing, or of the wrong kind"),
-        ({"situations": {"edit": {"status": "completed"}}}, "its passed is missing"),
-        ({"situations": {"edit": {"passed": True, "proves": [1]}}}, "its proves is missing"),
-        ({"situations": {"edit": {"passed": True, "usage": {"x": 1}}}}, "its usage.x is"),
-        ({"contract": {"lines.model": "yes"}}, "its contract.lines.model is"),
+        ({"agent": 3}, "Expected `str`, got `int` - at `$.agent`"),
+        ({"date": ""}, "of length >= 1 - at `$.date`"),
+        ({"situations": []}, "got `array` - at `$.situations`"),
+        ({"situations": {"edit": {"status": "completed"}}}, "missing required field `passed`"),
+        ({"situations": {"edit": {"passed": True, "proves": [1]}}}, "[...].proves[0]`"),
+        ({"situations": {"edit": {"passed": True, "usage": {"x": 1}}}}, "[...].usage[...]`"),
+        ({"contract": {"lines.model": "yes"}}, "at `$.contract[...]`"),
         ({"version": "2.1.331"}, "says that it is record.linux.0.1.0.json of 2.1.331"),
         ({"platform": "macos"}, "says that it is record.macos.0.1.0.json"),
     ],

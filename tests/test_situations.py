@@ -15,8 +15,7 @@ from hydra.conformance import script
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
-from hydra.conformance.live.observation import LiveRun
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import LiveRun, Observation
 from hydra.conformance.live.run import case, observe
 from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import load, load_all, situation
@@ -74,27 +73,30 @@ def test_a_name_that_nobody_knows_is_told_with_those_that_are() -> None:
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        ({"promt": "x"}, "unknown promt; known: about"),
+        ({"promt": "x"}, "unknown field `promt`"),
         ({"script": "edit"}, "either script names one, or"),
-        ({"proves": ["edits"]}, "proves 'edits'; known: headless"),
-        ({"padding": "200"}, "padding is '200', not a number"),
-        ({"padding": True}, "padding is True, not a number"),
-        ({"options": "--permission plan"}, "options is '--permission plan', not a list"),
-        ({"files": {"a": 1}}, "files: a is 1, not a text"),
-        ({"skip": {"codexx": "why"}}, "unknown codexx; known: aider, claude"),
-        ({"signal": {"name": "SIGKILL", "file": "x"}}, "known: SIGINT, SIGTERM"),
-        ({"signal": {"names": "SIGINT"}}, "signal: unknown names; known: file, name, served"),
-        ({"signal": {"name": "SIGINT"}}, "signal: either file or served says"),
-        ({"signal": {"file": "x", "served": "turn"}}, "signal: either file or served says"),
-        ({"expect": {"state": "x"}}, ": unknown state; known: content"),
-        ({"expect": {"codex": {"state": "x"}}}, "expect.codex: unknown state; known"),
+        ({"proves": ["edits"]}, "proves 'edits' is unknown; known: headless"),
+        ({"padding": "200"}, "got `str` - at `$.padding`"),
+        ({"padding": True}, "got `bool` - at `$.padding`"),
+        ({"options": "--permission plan"}, "got `str` - at `$.options`"),
+        ({"files": {"a": 1}}, "got `int` - at `$.files[...]`"),
+        ({"skip": {"codexx": "why"}}, "skip 'codexx' is unknown; known: aider, claude"),
+        ({"signal": {"name": "SIGKILL", "file": "x"}}, "'SIGKILL' - at `$.signal.name`"),
+        ({"signal": {"names": "SIGINT"}}, "unknown field `names` - at `$.signal`"),
+        ({"signal": {"name": "SIGINT"}}, "either file or served says"),
+        ({"signal": {"file": "x", "served": "turn"}}, "either file or served says"),
+        ({"expect": {"state": "x"}}, "expect.aider: Object contains unknown field `state`"),
+        (
+            {"expect": {"codex": {"state": "x"}}},
+            "expect.codex: Object contains unknown field",
+        ),
         ({"expect": {"status": "done"}}, "status 'done' is unknown; known: completed"),
         ({"expect": {"error": "AuthFailed/sign_in"}}, "'AuthFailed' is unknown; known"),
-        ({"expect": {"usage": {"tokens": 1}}}, "usage: unknown tokens; known: cached_tokens"),
-        ({"expect": {"events": ["tool"]}}, "events: 1: event 'tool' is unknown; known: message"),
+        ({"expect": {"usage": {"tokens": 1}}}, "usage 'tokens' is unknown; known: input_tokens"),
+        ({"expect": {"events": ["tool"]}}, "event 'tool' is unknown; known: message"),
         ({"expect": {"events": [{"ok": True}]}}, "event '' is unknown"),
-        ({"expect": {"exit": "1"}}, "exit is '1', not a number"),
-        ({"turn": [{"sya": "x"}]}, "unknown sya; known: agent"),
+        ({"expect": {"exit": "1"}}, "got `str` - at `$.exit`"),
+        ({"turn": [{"sya": "x"}]}, "unknown field `sya`"),
     ],
 )
 def test_what_is_wrong_in_a_situation_is_named(more: dict[str, Any], named: str) -> None:

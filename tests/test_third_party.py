@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hydra.adapters import plugins, registry
 from hydra.adapters.contract import Origin, Parser
-from hydra.adapters.plugins import GuardedParser, Overrun, guard, limited
+from hydra.adapters.plugins import GuardedParser, guard
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.results import CaseVerdict
@@ -349,10 +349,7 @@ def test_the_same_distribution_twice_on_the_path_is_one(toy: Hydra, scratch: Pat
 # --- a parser, or any other method, that fails -----------------------------------------------
 
 RAISES = "    def take(self, line):\n        raise ZeroDivisionError('oops')"
-NONSENSE = (
-    "    def parse_line(self, line):\n        return [AgentEvent('message', '', {{'x': {{1}}}})]"
-)
-LOOPS = "    def take(self, line):\n        while True:\n            pass"
+NONSENSE = "    def parse_line(self, line):\n        return [AgentEvent('run_ended')]"
 BAD_END = "    def end(self, exit, files):\n        raise ZeroDivisionError('oops')"
 
 
@@ -362,15 +359,13 @@ BAD_END = "    def end(self, exit, files):\n        raise ZeroDivisionError('oop
         (RAISES, "no_terminal_event", "without its closing event"),
         (NONSENSE, "no_terminal_event", "without its closing event"),
         (BAD_END, "adapter_failed", "failed on what the agent wrote: ZeroDivisionError: oops"),
-        pytest.param(LOOPS, "adapter_failed", "over 5 s of the processor", marks=pytest.mark.slow),
     ],
-    ids=["raises", "nonsense", "raises at the end", "loops"],
+    ids=["raises", "nonsense", "raises at the end"],
 )
 def test_a_parser_that_fails_ends_its_lane_and_no_other(
     toy: Hydra, parser: str, reason: str, text: str
 ) -> None:
     toy.agent("claude", [fakes.edit("b.txt", "x\n"), fakes.finish()])
-    parser = parser.replace("{{", "{").replace("}}", "}")
     spec = broken(site(toy), "bad", "bad", parser=parser)
     settings(toy, f'[agents.bad]\nadapter = "{spec}"\n')
     done = toy.run("race", TASK, "--json", "-a", "bad", "-a", "claude", OPT_IN)
@@ -429,17 +424,16 @@ class Made:
         None,
         "text",
         [None],
-        [("message", "", {})],
         iter([AgentEvent("message")]),
         [AgentEvent("run_ended")],
         [AgentEvent("message", None, {})],  # type: ignore[arg-type]
-        [AgentEvent("message", "", {"text": {1, 2}})],
+        [AgentEvent("message", "", {"text": object()})],
         [AgentEvent("message", "", {"text": float("nan")})],
         [AgentEvent("message", "", {1: "x"})],  # type: ignore[dict-item]
         [AgentEvent("failed", "", {"error": "Boom", "terminal": True})],
         [AgentEvent("failed", "", {"error": "TimedOut", "numbers": {"limit": "x"}})],
     ],
-    ids=str.split("none text null tuple iterator hydras sub set nan field-name error numbers"),
+    ids=str.split("none text null iterator hydras sub object nan field-name error numbers"),
 )
 def test_what_is_no_event_never_gets_further(value: object) -> None:
     parser: Parser = GuardedParser(Made(value), "the adapter")
@@ -455,7 +449,7 @@ def test_what_is_no_event_never_gets_further(value: object) -> None:
     [
         ("sign_in", "yes"),
         ("sign_in_detail", None),
-        ("flags", ["--json"]),
+        ("flags", "--json"),
         ("capabilities", None),
         ("capabilities", CapabilitySet(json_stream=True)),  # type: ignore[arg-type]
         ("capabilities", CapabilitySet(plain_text=Capability(True, "seen"))),  # type: ignore[arg-type]
@@ -492,45 +486,13 @@ def test_a_descriptor_that_nobody_could_show_is_refused(field: str, value: objec
 
         detect = capabilities = build_command = parser = key
 
-    with pytest.raises(UsageError, match=f"descriptor: {field}"):
+    with pytest.raises(UsageError, match=rf"descriptor: .*\$\.{field}"):
         plugins.checked(Odd(), plugins.PluginReference("toy", Origin("odd:ADAPTER"), "a test"))
 
 
 def test_good_events_pass_through_untouched() -> None:
     events = [AgentEvent("message", "", {"text": "hi"}), AgentEvent("completed")]
     assert GuardedParser(Made(events), "x").parse_line(b"") == events
-
-
-def test_a_call_without_end_is_ended_even_in_a_regular_expression(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import re
-
-    monkeypatch.setattr("hydra.adapters.plugins.LONGEST", 0.05)
-    with pytest.raises(Overrun), limited():
-        re.fullmatch(r"(a|a)*b", "a" * 26)  # seconds, where nobody ends it
-    with limited():  # what is quick is not
-        re.fullmatch(r"a*b", "a" * 40)
-
-
-def test_after_an_overrun_the_parser_is_not_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hydra.adapters.plugins.LONGEST", 0.05)
-    calls: list[bytes] = []
-
-    class Loops(Made):
-        def parse_line(self, line: bytes) -> list[AgentEvent]:
-            calls.append(line)
-            for _ in range(100_000_000):  # seconds, where nobody ends it
-                pass
-            return []
-
-    parser = GuardedParser(Loops([]), "the adapter bad")
-    with pytest.raises(ValueError, match="of the processor"):
-        parser.parse_line(b"1")
-    assert parser.parse_line(b"2") == []
-    assert calls == [b"1"]
-    (ending,) = parser.end(ExitStatus(code=0), {})
-    assert "of the processor" in str(ending.data["message"])
 
 
 # --- it costs nothing where nobody asks for it -----------------------------------------------

@@ -12,15 +12,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hydra.adapters import hermes
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import Flag, Pairs
-from hydra.adapters.contract import (
-    Conversation,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Conversation, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
 from hydra.adapters.protocols.acp_session import AcpDialect
@@ -63,43 +57,76 @@ class AcpRow(Struct, frozen=True, kw_only=True):
     proof: tuple[Flag, ...] = ()
 
 
+_HERMES_KEYS = (
+    "OPENROUTER_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_TOKEN",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "NOUS_API_KEY",
+    "GLM_API_KEY",
+    "KIMI_API_KEY",
+    "MINIMAX_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+)
+
+
 def _hermes() -> AcpRow:
     # It asks before an edit and never before a command: edit and plan would promise too much.
     dialect = AcpDialect(
-        label="Hermes Agent (ACP)",
-        modes={FULL: ("dont_ask",), OPEN: ("dont_ask",)},
-        forgets=True,
+        label="Hermes Agent", modes={FULL: ("dont_ask",), OPEN: ("dont_ask",)}, forgets=True
     )
-    install = 'python -m pip install "hermes-agent[acp]"'
-    base = hermes.ADAPTER.descriptor
     drops = ("json_stream", "emits_usage")
     return AcpRow(
-        descriptor=replace(
-            base,
-            key="hermes-acp",
+        descriptor=Descriptor(
+            key="hermes",
             label=dialect.label,
-            tagline=f"{base.label} over the Agent Client Protocol",
+            tagline="An assistant with files, a terminal, skills and a memory",
+            homepage="https://hermes-agent.nousresearch.com",
+            tier=Tier.EXPERIMENTAL,
+            binaries=("hermes",),
             protocol="acp",
             stream_format="json-rpc",
             interactive=True,
-            install_hint=install,
-            modes={permission: terms[0] for permission, terms in dialect.modes.items()},
+            install_hint='python -m pip install "hermes-agent[acp]"',
+            sign_in_hint="run `hermes setup`, or set a provider's key (OPENROUTER_API_KEY, ...)",
             exit_codes=EXITS,
-            side_files=(),
+            minimum_version="0.19.0",
             capabilities=CAPABILITIES,
+            environment=(
+                *_HERMES_KEYS,
+                "HERMES_HOME",
+                "HERMES_INFERENCE_MODEL",
+                "HERMES_INFERENCE_PROVIDER",
+                "OPENAI_BASE_URL",
+                "ANTHROPIC_BASE_URL",
+                "OPENROUTER_BASE_URL",
+            ),
+            secret_environment=_HERMES_KEYS,
+            sign_in_environment=_HERMES_KEYS,
+            config=ConfigFolder(
+                variable="HERMES_HOME",
+                default=".hermes",
+                credentials=("auth.json", ".env"),
+                copied=("config.yaml", "SOUL.md", "skills", "memories", "models_dev_cache.json"),
+            ),
             forks=True,
+            modes={permission: terms[0] for permission, terms in dialect.modes.items()},
             probes=(
                 Probe(name="version", args=("--version",), timeout=45),
                 Probe(name="help", args=("acp", "--help"), timeout=45, stderr=True),
             ),
         ),
         identity=AgentIdentity(
-            version=hermes.Hermes.identity.version, help=re.compile(r"^usage: hermes acp", re.M)
+            version=re.compile(r"^Hermes Agent v(\d+\.\d+\.\d+\S*) ", re.MULTILINE),
+            help=re.compile(r"^usage: hermes acp", re.MULTILINE),
         ),
         dialect=dialect,
         args=("acp",),
         proof=(Flag(name="--check", purpose="to be talked to", required=True, drops=drops),),
-        environment=hermes.ENVIRONMENT,
+        environment=(("PYTHONUNBUFFERED", "1"),),
     )
 
 

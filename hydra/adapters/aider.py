@@ -16,12 +16,7 @@ from hydra.adapters import event_builders, failures
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import Flag
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -286,7 +281,6 @@ class Aider(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return AiderText()
 
     def _check_model(self, request: SpawnRequest, result: DetectResult) -> None:
@@ -352,7 +346,7 @@ class AiderText(JsonStream):
 
     def __init__(self) -> None:
         super().__init__()
-        self._readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Events]], ...] = (
+        self._by_line: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Events]], ...] = (
             (re.compile(r"Aider v(\S{1,40})"), self._version),
             (re.compile(r"(?:Main m|M)odel: (\S{1,200}) with (\S+) edit format.*"), self._session),
             (re.compile(r"(Detected) dumb terminal.*"), self._notice),
@@ -388,7 +382,7 @@ class AiderText(JsonStream):
         if not plain or plain in _RULES:
             return []
         self.understood += 1
-        for pattern, reader in self._readers if len(plain) < _LINE else ():
+        for pattern, reader in self._by_line if len(plain) < _LINE else ():
             match = pattern.fullmatch(plain)
             if match:
                 return [*self._paragraph(), *reader(match)]

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -30,7 +23,7 @@ from hydra.adapters.json_stream import (
     unknown,
 )
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.adapters.tool_calls import summary
+from hydra.adapters.tool_calls import Tools, summary
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import (
     BuiltCommand,
@@ -81,11 +74,7 @@ DESCRIPTOR = Descriptor(
         session_resume=Capability(True),
         emits_usage=Capability(True, note="tokens and list price"),
     ),
-    environment=(
-        "ANTHROPIC_*",
-        "CLAUDE_CODE_*",
-        "CLAUDE_CONFIG_DIR",
-    ),
+    environment=("ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR"),
     # A cloud's keys open far more than a model: only for who reaches Claude through that cloud.
     environment_if={
         "CLAUDE_CODE_USE_BEDROCK": (
@@ -212,22 +201,7 @@ COST = Flag(
     loss="Hydra alone watches over what it costs",
 )
 
-TABLE = (
-    PRINT,
-    FORMAT,
-    VERBOSE,
-    SOURCES,
-    STRICT_MCP,
-    MODE,
-    BYPASS,
-    DISALLOWED,
-    INSTRUCTIONS,
-    MODEL,
-    RESUME,
-    FORK,
-    EFFORT,
-    COST,
-)
+TABLE = named_flags(globals())
 
 MANUAL = "manual"
 """What 2.1.330's help calls `default`; its stream still says `default`."""
@@ -292,7 +266,6 @@ class Claude(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return ClaudeStream()
 
     def _check(self, request: SpawnRequest) -> None:
@@ -529,17 +502,15 @@ class ClaudeStream(JsonStream):
         self._has_key = False
         self._session: AgentEvent | None = None
         self._seen = RecentIds()
-        self._calls = RecentIds()
-        self._answered = RecentIds()
+        self._tools = Tools(self.edits)
         self._abouts = RecentIds()
         self._denied = RecentIds()
-        self._failed_edits = 0
         self._retry_after: float | None = None
         self._api_error: Object = {}
         self._result: Object | None = None
         self._spoke = False
         self._after = ""
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "assistant": self._assistant,
             "user": self._user,
@@ -555,8 +526,7 @@ class ClaudeStream(JsonStream):
             self._seen.add(mark)
         if kind in _NOTICE_TYPES:
             return [event_builders.progress("notice", type=kind)]
-        reader = self._readers.get(kind)
-        return reader(line) if reader else unknown(line)
+        return super().take(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The last `result` as the ending, else the API error that came before it could."""
@@ -573,7 +543,7 @@ class ClaudeStream(JsonStream):
                 string(result, "result"),
                 turns=integer(result, "num_turns"),
                 denials=self._denials(result),
-                failed_items=self._failed_edits,
+                failed_items=self._tools.failed_edits,
                 after=self._after,
             )
         ]
@@ -649,7 +619,7 @@ class ClaudeStream(JsonStream):
             self._abouts.add(id, about or string(line, "description"))
         if True in (line.get("is_backgrounded"), patch.get("is_backgrounded")):
             return self._call(id, "Background", self._abouts.label(id))
-        if status in _TASK_OVER and id in self._calls:
+        if status in _TASK_OVER and self._tools.name(id):
             text = string(line, "summary") or status
             return self._answer(id, ok=status == "completed", summary=text)
         return [
@@ -699,20 +669,13 @@ class ClaudeStream(JsonStream):
         return events
 
     def _call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
-        if id in self._calls:
-            return []
-        self._calls.add(id, name)
-        return [event_builders.tool_call(id, name, summary)]
+        return self._tools.call(id, name, summary)
 
     def _answer(self, id: str, *, ok: bool, summary: str, denied: bool = False) -> list[AgentEvent]:
-        if id in self._answered:
-            return []
-        self._answered.add(id)
-        name = self._calls.label(id)
+        name = self._tools.name(id)
         if denied and id not in self._denied:
             self._denied.add(id, name)
-        self._failed_edits += name in self.edits and not ok and not denied
-        return [event_builders.tool_result(id, ok, summary, denied)]
+        return self._tools.answer(id, name, summary, ok=ok, denied=denied)
 
     # the end
 

@@ -13,14 +13,9 @@ from collections.abc import Callable, Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -130,12 +125,7 @@ DESCRIPTOR = Descriptor(
         Permission.DEFAULT: "act",
         Permission.CONFIG: "as its settings say",
     },
-    efforts={
-        Effort.LOW: "low",
-        Effort.MEDIUM: "medium",
-        Effort.HIGH: "high",
-        Effort.MAX: "xhigh",
-    },
+    efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"},
     budgets=("seconds",),
     tagline="the agent of the Cline editor extension, in a terminal",
     hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
@@ -171,7 +161,7 @@ TIMEOUT = Flag(
     loss="Hydra alone watches over how long it takes",
 )
 
-TABLE = (JSON, APPROVE, PLAN, VERBOSE, CWD, MODEL, THINKING, TIMEOUT)
+TABLE = named_flags(globals())
 
 # It asks a service of its maker's for feature flags all the same: the one switch against that,
 # IS_TEST, would reach the repository's own tests.
@@ -201,8 +191,7 @@ class Cline(CliAdapter):
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"Cline CLI"),
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Cline CLI")
     )
     table = TABLE
 
@@ -235,7 +224,6 @@ class Cline(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return ClineStream()
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
@@ -329,7 +317,7 @@ class ClineStream(JsonStream):
         self._asked_to_stop = ""
         self._mode = ""
         self._thinking = ThinkingText()
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "run_start": self._start,
             "agent_event": self._event,
             "run_result": self._take_result,

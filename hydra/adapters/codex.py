@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity, ProbeReading, older, read
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -33,6 +26,7 @@ from hydra.adapters.json_stream import (
     unknown,
 )
 from hydra.adapters.prompts import as_session, as_stdin, prefaced
+from hydra.adapters.tool_calls import Tools
 from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
 from hydra.records.agent import (
     BuiltCommand,
@@ -160,9 +154,7 @@ JSON = Flag(
     drops=("json_stream", "emits_usage"),
 )
 SANDBOX = Flag(
-    name="--sandbox",
-    purpose="to say what it may do",
-    drops=("sandbox_controls", "force_edit_mode"),
+    name="--sandbox", purpose="to say what it may do", drops=("sandbox_controls", "force_edit_mode")
 )
 BYPASS = Flag(name="--dangerously-bypass-approvals-and-sandbox", purpose="for --unsafe-full-access")
 CONFIG = Flag(
@@ -177,13 +169,11 @@ REPO_CHECK = Flag(
     name="--skip-git-repo-check", purpose="for a worktree that it does not take for a repository"
 )
 DISABLE = Flag(
-    name="--disable",
-    purpose="to leave its plugins out",
-    instead=("-c", "features.plugins=false"),
+    name="--disable", purpose="to leave its plugins out", instead=("-c", "features.plugins=false")
 )
 MODEL = Flag(name="--model", purpose="to choose a model")
 
-TABLE = (JSON, SANDBOX, BYPASS, CONFIG, COLOR, CD, REPO_CHECK, DISABLE, MODEL)
+TABLE = named_flags(globals())
 
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
@@ -273,7 +263,6 @@ class Codex(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CodexStream()
 
     def _session(self, request: SpawnRequest, result: DetectResult) -> list[str]:
@@ -462,18 +451,16 @@ class CodexStream(JsonStream):
     def __init__(self) -> None:
         super().__init__()
         self._thread = ""
-        self._opened = RecentIds()
+        self._tools = Tools(("apply_patch",))
         self._closed = RecentIds()
         self._before = RecentIds()
         self._retried = False
-        self._denials: list[str] = []
-        self._failed_items = 0
         self._worked = False
         self._no_sandbox = ""
         self._trouble: CodexError | None = None
         self._completed = False
         self._last_text = ""
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "thread.started": self._started,
             "turn.started": self._notice,
             "turn.completed": self._turn_completed,
@@ -483,11 +470,6 @@ class CodexStream(JsonStream):
             "item.updated": self._item,
             "item.completed": self._item,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What it applied, from its own record; then its ending, with stderr's denials."""
@@ -562,14 +544,8 @@ class CodexStream(JsonStream):
             return self._aside(item, kind, id if over else "")
         if kind not in _TOOLS:
             return unknown({"type": "item", "subtype": kind})
-        events = []
-        if id not in self._opened:
-            self._opened.add(id)
-            events.append(event_builders.tool_call(id, _TOOLS[kind], _summary(kind, item)))
-        if over:
-            self._closed.add(id)
-            events.append(self._closing(item, kind, id))
-        return events
+        events = self._tools.call(id, _TOOLS[kind], _summary(kind, item))
+        return [*events, *self._closing(item, kind, id)] if over else events
 
     def _text(self, item: Object, id: str) -> list[AgentEvent]:
         self._closed.add(id)
@@ -591,20 +567,17 @@ class CodexStream(JsonStream):
         text = plan if kind == "todo_list" else string(item, "message")
         return [event_builders.progress("notice", type=kind, text=text)]
 
-    def _closing(self, item: Object, kind: str, id: str) -> AgentEvent:
+    def _closing(self, item: Object, kind: str, id: str) -> list[AgentEvent]:
         status, code = string(item, "status"), integer(item, "exit_code")
         output = string(item, "aggregated_output")
-        denied = status == "declined"
         ok = status in ("completed", "") and code in (0, None)
         self._worked = self._worked or ok
         if not ok and _NO_SANDBOX.search(output):
             self._no_sandbox = event_builders.one_line(output)
-        if denied and len(self._denials) < RecentIds.LARGEST:
-            self._denials.append(_TOOLS[kind])
-        self._failed_items += kind == "file_change" and not ok and not denied
         failure = string(mapping(item, "error"), "message")
         summary = output or failure or (f"exit {code}" if code is not None else status)
-        return event_builders.tool_result(id, ok, summary, denied)
+        denied = status == "declined"
+        return self._tools.answer(id, _TOOLS[kind], summary, ok=ok, denied=denied)
 
     # the end
 
@@ -618,8 +591,8 @@ class CodexStream(JsonStream):
         unapplied = sum(1 for line in lines if _NOT_APPLIED.search(line))
         return event_builders.completed(
             self._last_text,
-            denials=[*self._denials, *["apply_patch"] * rejected],
-            failed_items=self._failed_items + unapplied,
+            denials=[*self._tools.denials, *["apply_patch"] * rejected],
+            failed_items=self._tools.failed_edits + unapplied,
         )
 
     def _applied(self, rollout: bytes) -> list[AgentEvent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -137,6 +137,11 @@ class CommandBuilder:
             hint=self.hint,
             reason="flag_gone",
         )
+
+
+def named_flags(module: Mapping[str, object]) -> tuple[Flag, ...]:
+    """Every flag that a module has a name for, in its order."""
+    return tuple(value for value in module.values() if isinstance(value, Flag))
 
 
 def missing(table: Iterable[Flag], names: frozenset[str]) -> list[Flag]:

@@ -6,19 +6,13 @@ It is the program `copilot`, which has nothing to do with `gh copilot`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
+from hydra.adapters.command_line import Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    PathTrust,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -186,20 +180,7 @@ EFFORT = Flag(name="--reasoning-effort", purpose="to say how hard it thinks")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 
 _PLAIN = (NO_ASK, NO_UPDATE, COLOR, TELEMETRY, REMOTE, EXPORT, BUILTIN)
-TABLE = (
-    FORMAT,
-    *_PLAIN,
-    USAGE_FILE,
-    STREAM,
-    SECRET,
-    ALLOW,
-    DENY,
-    PLAN,
-    ALLOW_ALL,
-    MODEL,
-    EFFORT,
-    RESUME,
-)
+TABLE = named_flags(globals())
 
 _PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
     Permission.PLAN: ((PLAN, ""), (DENY, "write"), (DENY, "shell")),
@@ -257,7 +238,6 @@ class Copilot(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CopilotStream()
 
 
@@ -301,7 +281,7 @@ class CopilotStream(JsonStream):
         self._error: Object = {}
         self._lost: Object = {}
         self._result: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "session.tools_updated": self._session,
             "session.error": self._failed,
             "assistant.turn_start": self._turn,

@@ -7,17 +7,12 @@ better than `observed`. No run has shown its flags to work, and each lane says s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.command_line import Flag, named_flags
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -125,7 +120,7 @@ MODEL = Flag(name="--model", purpose="to choose a model")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 MODE = Flag(name="--mode", purpose="for --permission plan")
 
-TABLE = (PRINT, FORMAT, TRUST, FORCE, WORKSPACE, MODEL, RESUME, MODE)
+TABLE = named_flags(globals())
 
 
 READ_ABOUT = "no run of Cursor Agent was possible: its flags are read about, and may not work"
@@ -173,7 +168,6 @@ class Cursor(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return CursorStream()
 
 
@@ -213,7 +207,7 @@ class CursorStream(JsonStream):
         self._thinking = ""
         self._text = ""
         self._tools = Tools(_EDITS)
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "user": lambda line: [event_builders.progress("notice", type="user")],
             "assistant": self._assistant,
@@ -221,11 +215,6 @@ class CursorStream(JsonStream):
             "tool_call": self._tool,
             "result": self._result,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """Without a `result` it fails in words on stderr."""

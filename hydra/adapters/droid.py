@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -25,7 +20,6 @@ from hydra.adapters.json_stream import (
     integer,
     mapping,
     string,
-    unknown,
 )
 from hydra.adapters.prompts import Files, as_stdin
 from hydra.adapters.tool_calls import Tools, summary
@@ -122,24 +116,9 @@ PREFACE = Flag(name="--append-system-prompt-file", purpose="for the preface")
 SESSION = Flag(name="--session-id", purpose="to go on later", drops=("session_resume",))
 FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
 
-TABLE = (
-    FORMAT,
-    CWD,
-    AUTO,
-    UNSAFE,
-    ONLY_TOOLS,
-    REMOVE_TOOLS,
-    MODEL,
-    EFFORT,
-    PREFACE,
-    SESSION,
-    FORK,
-)
+TABLE = named_flags(globals())
 
-ENVIRONMENT = (
-    ("FACTORY_OTEL_ENABLED", "false"),
-    ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"),
-)
+ENVIRONMENT = (("FACTORY_OTEL_ENABLED", "false"), ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"))
 
 SETTINGS = b"""\
 {"hooks": {"hooksDisabled": true}, "mcpPolicy": {"enabled": true, "allowlist": []}}
@@ -235,7 +214,7 @@ class DroidStream(JsonStream):
         self._thoughts = RecentIds()
         self._error = ""
         self._completion: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "system": self._system,
             "message": self._message,
             "reasoning": self._reasoning,
@@ -244,11 +223,6 @@ class DroidStream(JsonStream):
             "error": self._failed,
             "completion": self._completed,
         }
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        """One line."""
-        reader = self._readers.get(string(line, "type"))
-        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """A completion, or the first failure that it told."""

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import JsonStream, Object, first, integer, mapping, string, unknown
 from hydra.adapters.prompts import as_stdin, no_command, prefaced
@@ -98,7 +92,7 @@ DESCRIPTOR = Descriptor(
             "GOOGLE_APPLICATION_CREDENTIALS",
             "GOOGLE_VERTEX_BASE_URL",
             "CLOUDSDK_CONFIG",
-        ),
+        )
     },
     secret_environment=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_CLI_CUSTOM_HEADERS"),
     sign_in_environment=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"),
@@ -160,7 +154,7 @@ YOLO = Flag(name="--yolo", purpose="to work without asking")
 MODEL = Flag(name="--model", purpose="to choose a model")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 
-TABLE = (FORMAT, TRUST, MODE, YOLO, MODEL, RESUME)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (
     # One process, which obeys signals; with the two that it makes by itself it obeys none.
@@ -181,8 +175,7 @@ class Gemini(CliAdapter):
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"Gemini CLI"),
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Gemini CLI")
     )
     table = TABLE
 
@@ -210,7 +203,6 @@ class Gemini(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return GeminiStream()
 
 
@@ -246,17 +238,8 @@ _CODE = re.compile(r'"code": ?(\d{3})\b')
 _TOKENS = re.compile(r"count \((?P<tokens>\d{1,15})\) exceeds [a-z ]{1,50}\((?P<limit>\d{1,15})\)")
 _STATUS = {401: "sign_in", 403: "sign_in", 404: "model", 429: "rate_limit"}
 _REASONS = (
-    (
-        "sign_in",
-        re.compile(
-            r"API.key.not.valid|API_KEY_INVALID|UNAUTHENTICATED",
-            re.I,
-        ),
-    ),
-    (
-        "context_overflow",
-        re.compile(r"exceeds the maximum number of tokens", re.I),
-    ),
+    ("sign_in", re.compile(r"API.key.not.valid|API_KEY_INVALID|UNAUTHENTICATED", re.I)),
+    ("context_overflow", re.compile(r"exceeds the maximum number of tokens", re.I)),
     ("quota", re.compile(r"exhausted your (?:daily )?(?:quota|capacity)", re.I)),
     ("rate_limit", re.compile(r"RESOURCE_EXHAUSTED|rate limit|current quota", re.I)),
     ("model", re.compile(r"model is not found|model[^\n]{0,200} (?:not found|not exist)", re.I)),
@@ -287,7 +270,7 @@ class GeminiStream(JsonStream):
         self._tools = Tools(_EDITS)
         self._error = ""
         self._result: Object | None = None
-        self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
+        self._readers = {
             "init": self._init,
             "tool_use": self._call,
             "tool_result": self._answer,

@@ -13,6 +13,7 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NoReturn
 
 from hydra.adapters import event_builders
@@ -49,9 +50,11 @@ class RecentIds:
 
 
 class JsonStream:
-    """Base of the parsers: a subclass gives `take` and `finish`."""
+    """Base of the parsers: a subclass gives `take`, or who reads which type of line, and
+    `finish`."""
 
     label = ""
+    _readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.malformed = 0
@@ -61,7 +64,8 @@ class JsonStream:
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One JSON object of the stream."""
-        raise NotImplementedError
+        reader = self._readers.get(string(line, "type"))
+        return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What is to be said at the end; the ending itself too, where the stream had one."""

@@ -6,14 +6,9 @@ import re
 from collections.abc import Mapping
 
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
 from hydra.adapters.prompts import Files, as_stdin
@@ -152,20 +147,7 @@ THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
 PREFACE = Flag(name="--append-system-prompt", purpose="for the preface")
 RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
 
-TABLE = (
-    PRINT,
-    MODE,
-    CONFIG,
-    NO_EXTENSIONS,
-    NO_LSP,
-    NO_TITLE,
-    NO_PTY,
-    APPROVAL,
-    MODEL,
-    THINKING,
-    PREFACE,
-    RESUME,
-)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (("PI_NO_PTY", "1"),)
 

@@ -11,13 +11,8 @@ from collections.abc import Mapping
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-)
+from hydra.adapters.command_line import Flag, named_flags
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -132,10 +127,7 @@ PROMPT = Flag(
     drops=("plain_text",),
 )
 CWD = Flag(
-    name="--cwd",
-    purpose="to keep it in its worktree",
-    required=True,
-    drops=("force_edit_mode",),
+    name="--cwd", purpose="to keep it in its worktree", required=True, drops=("force_edit_mode",)
 )
 TIMEOUT = Flag(
     name="--timeout",
@@ -146,7 +138,7 @@ ISOLATED = Flag(name="--isolated", purpose="for --permission default")
 MODEL = Flag(name="--model", purpose="to choose a model")
 THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
 
-TABLE = (JSON, PROMPT, CWD, TIMEOUT, ISOLATED, MODEL, THINKING)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (("OPENCLAW_NO_AUTO_UPDATE", "1"), ("DO_NOT_TRACK", "1"))
 
@@ -200,7 +192,6 @@ class OpenClaw(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return OpenClawDocument()
 
 

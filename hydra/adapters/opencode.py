@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra.adapters import event_builders
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import (
     ConfigFolder,
@@ -194,31 +194,13 @@ TITLE = Flag(
 THINKING = Flag(name="--thinking", purpose="to show what it thinks")
 LOGS = Flag(name="--print-logs", purpose="to say why it failed")
 LEVEL = Flag(name="--log-level", purpose="to log errors alone")
-AUTO = Flag(
-    name="--auto",
-    purpose="to work without asking",
-    drops=("force_edit_mode",),
-)
+AUTO = Flag(name="--auto", purpose="to work without asking", drops=("force_edit_mode",))
 AGENT = Flag(name="--agent", purpose="to say what it may do", drops=("approval_controls",))
 VARIANT = Flag(name="--variant", purpose="to say how hard it thinks")
 SESSION = Flag(name="--session", purpose="to go on later", drops=("session_resume",))
 FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
 
-TABLE = (
-    FORMAT,
-    MODEL,
-    PURE,
-    DIR,
-    TITLE,
-    THINKING,
-    LOGS,
-    LEVEL,
-    AUTO,
-    AGENT,
-    VARIANT,
-    SESSION,
-    FORK,
-)
+TABLE = named_flags(globals())
 
 ENVIRONMENT = (
     ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
@@ -291,7 +273,6 @@ class OpenCode(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return OpenCodeStream()
 
     def _permission(self, line: CommandBuilder, permission: Permission) -> None:

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS, PiStream, split_model
 from hydra.adapters.prompts import Files, as_stdin
@@ -130,12 +124,7 @@ DESCRIPTOR = Descriptor(
     instructions=(SETTINGS,),
     forks=True,
     modes=MODES,
-    efforts={
-        Effort.LOW: "low",
-        Effort.MEDIUM: "medium",
-        Effort.HIGH: "high",
-        Effort.MAX: "xhigh",
-    },
+    efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"},
 )
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from hydra.adapters import event_builders
@@ -27,33 +25,26 @@ from hydra.adapters.contract import (
     PROTOCOLS,
     Act,
     Adapter,
-    CloseInput,
     ConfigFolder,
     Conversation,
     Descriptor,
-    Finish,
     Origin,
     Parser,
-    Probe,
-    ServerCall,
     Talker,
-    TokenFields,
-    Write,
 )
-from hydra.errors import KINDS, AgentError, Failure, UsageError
+from hydra.errors import KINDS, AgentError, UsageError
 from hydra.records.agent import (
     BuiltCommand,
-    Capability,
     CapabilitySet,
-    Confidence,
     DetectResult,
     ProbeOutput,
-    SignIn,
     SpawnRequest,
     Tier,
 )
 from hydra.records.events import AGENT_KINDS, AgentEvent
 from hydra.records.outcome import ExitStatus
+
+_T = TypeVar("_T")
 
 GROUP = "hydra.adapters"
 """The entry points that are adapters: `name` is the agent's key, the object an instance."""
@@ -201,18 +192,7 @@ def beside(spec: str) -> Path:
 
 
 # ---- A third party's adapter in Hydra's hands: what it raises or makes up ends its lane, never a
-# race.
-#
-# It is marked, it counts as experimental whatever it says of itself, and its parser has only so
-# much time for a line: it runs in Hydra's own process, where a loop without an end would stop every
-# lane.
-
-LONGEST = 5.0
-"""Seconds of the processor that one call may take; a real parser needs a thousandth for a line."""
-
-
-class Overrun(BaseException):
-    """A call took longer. No `Exception`: whoever catches everything is not to catch this."""
+# race. It is marked, and counts as experimental whatever it says of itself.
 
 
 class ThirdParty(Struct, frozen=True):
@@ -228,17 +208,8 @@ class ThirdParty(Struct, frozen=True):
     def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
         """What it found; where it fails, that is why this agent cannot race."""
         try:
-            with limited():
-                result = self.inner.detect(binary, probes)
-            _expect(isinstance(result, DetectResult), "detect() gives no DetectResult")
-            _texts(result.warnings, "warnings")
-            _expect(isinstance(result.version, str), "its version is no text")
-            _expect(isinstance(result.error, Failure | None), "its error is no Failure")
-            _expect(isinstance(result.flags, frozenset), "its flags are no frozenset")
-            _expect(isinstance(result.sign_in, SignIn), "its sign_in is no SignIn")
-            _expect(isinstance(result.sign_in_detail, str), "its sign_in_detail is no text")
-            _expect(capable(result.capabilities), "its capabilities are no CapabilitySet")
-        except (Exception, Overrun) as bug:
+            result = _whole(self.inner.detect(binary, probes), DetectResult)
+        except Exception as bug:
             failure = self._broken("detect()", bug).failure
             return DetectResult(adapter=self.key(), binary=Path(binary), error=failure)
         return replace(result, adapter=self.key(), binary=Path(binary))
@@ -246,45 +217,43 @@ class ThirdParty(Struct, frozen=True):
     def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
         """The same; the descriptor's own where it fails."""
         try:
-            with limited():
-                capability_set = self.inner.capabilities(flags)
-        except (Exception, Overrun):
+            return _whole(self.inner.capabilities(flags), CapabilitySet)
+        except Exception:
             return self.descriptor.capabilities
-        return capability_set if capable(capability_set) else self.descriptor.capabilities
 
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
         """Its line. Raises `AgentError`, also where what it gives is no line."""
         try:
-            with limited():
-                line = self.inner.build_command(request, result)
-            _check_line(line, request)
+            line = _whole(self.inner.build_command(request, result), BuiltCommand)
+            if any("\0" in text for pair in (line.argv, *line.env) for text in pair):
+                raise ValueError("there is a NUL in its line")
+            if line.cwd != request.worktree:
+                raise ValueError("it would not run in its worktree")
         except AgentError:
             raise
-        except (Exception, Overrun) as bug:
+        except Exception as bug:
             raise self._broken("build_command()", bug) from bug
         return line
 
     def parser(self) -> Parser:
         """A fresh parser, guarded."""
         try:
-            with limited():
-                return GuardedParser(self.inner.parser(), self._name())
-        except (Exception, Overrun) as bug:
+            return GuardedParser(self.inner.parser(), self._name())
+        except Exception as bug:
             return GuardedParser(None, self._name(), _why(bug))
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation, guarded."""
         try:
-            with limited():
-                inner = cast(Talker, self.inner).conversation(command)
-                return GuardedConversation(inner, self._name())
-        except (Exception, Overrun) as bug:
+            inner = cast(Talker, self.inner).conversation(command)
+            return GuardedConversation(inner, self._name())
+        except Exception as bug:
             return GuardedConversation(None, self._name(), _why(bug))
 
     def _name(self) -> str:
         return f"the adapter {self.key()} (of a third party: {self.descriptor.third_party})"
 
-    def _broken(self, what: str, bug: BaseException) -> AgentError:
+    def _broken(self, what: str, bug: Exception) -> AgentError:
         origin = self.descriptor.third_party
         return AgentError(
             f"{self._name()} failed in {what}: {_why(bug)}",
@@ -296,49 +265,41 @@ class ThirdParty(Struct, frozen=True):
 
 
 def guard(adapter: Adapter, origin: Origin) -> ThirdParty:
-    """`adapter`, which `thirdparty.load` gave, as Hydra uses it."""
-    descriptor = replace(adapter.descriptor, tier=Tier.EXPERIMENTAL, third_party=origin)
-    return ThirdParty(adapter, descriptor)
+    """`adapter`, which `load` gave, as Hydra uses it."""
+    descriptor = _whole(adapter.descriptor, Descriptor)
+    return ThirdParty(adapter, replace(descriptor, tier=Tier.EXPERIMENTAL, third_party=origin))
 
 
 class GuardedParser:
-    """Its parser: gives well-formed events or raises, as `reading.py` expects it.
+    """Its parser: gives well-formed events or raises, as `race/output.py` expects it.
 
-    After a call that took too long it is not called again. A parser that failed at the end has an
-    ending all the same: the lane then has not completed, whatever was said before.
+    One that failed at the end has an ending all the same: the lane then has not completed, whatever
+    was said before.
     """
 
     def __init__(self, inner: Parser | None, name: str, why: str = "") -> None:
         self._inner = inner
         self._name = name
-        self._dead = why
+        self._why = why
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
         """One line. Raises what it raises, and `ValueError` for what is no event."""
-        return [] if self._inner is None else self._called(self._inner.parse_line, line)
+        return [] if self._inner is None else _events(self._inner.parse_line(line))
 
     def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
         """Plain text, the same way."""
-        return [] if self._inner is None else self._called(self._inner.parse_raw, chunk)
+        return [] if self._inner is None else _events(self._inner.parse_raw(chunk))
 
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What only the end tells; a failure of the lane where the parser itself failed. Never
         raises."""
         if self._inner is not None:
             try:
-                return self._called(self._inner.end, exit, files)
+                return _events(self._inner.end(exit, files))
             except Exception as bug:
-                self._dead = self._dead or _why(bug)
-        text = f"{self._name} failed on what the agent wrote: {self._dead}"
+                self._why = _why(bug)
+        text = f"{self._name} failed on what the agent wrote: {self._why}"
         return [event_builders.failed("StreamParseError", "adapter_failed", text)]
-
-    def _called(self, method: Any, *documents: Any) -> list[AgentEvent]:
-        try:
-            with limited():
-                return _events(method(*documents))
-        except Overrun as bug:
-            self._inner, self._dead = None, _why(bug)
-            raise ValueError(self._dead) from bug
 
 
 class GuardedConversation(GuardedParser):
@@ -348,140 +309,50 @@ class GuardedConversation(GuardedParser):
         """What is to be done. Raises what it raises, and `ValueError` for what is no act."""
         if self._inner is None:
             return ()
-        try:
-            with limited():
-                values = tuple(cast(Conversation, self._inner).acts())
-                _check_acts(values)
-                return values
-        except Overrun as bug:
-            self._inner, self._dead = None, _why(bug)
-            raise ValueError(self._dead) from bug
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Raises `Overrun` in a body that has used up `LONGEST` seconds of the processor.
-
-    Of the processor's time and not the clock's: a machine that was asleep has lost nothing. Only
-    in the main thread, where a race's parsers run; elsewhere there is no limit.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    armed = True
-
-    def over(_number: int, _frame: object) -> None:
-        if armed:
-            raise Overrun
-
-    before = signal.signal(signal.SIGVTALRM, over)
-    # Again and again: the first may come to where it is dropped.
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST, 1.0)
-    try:
-        yield
-    finally:
-        armed = False
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        acts = cast(Conversation, self._inner).acts()
+        if wrong := [act for act in acts if not isinstance(act, Act)]:
+            raise ValueError(f"{type(wrong[0]).__name__} is no act")
+        return [_whole(act, type(act)) for act in acts]
 
 
 def _events(document: Any) -> list[AgentEvent]:
-    _expect(isinstance(document, list), "it gives no list of events")
-    for event in document:
-        _expect(isinstance(event, AgentEvent), f"{type(event).__name__} is no event")
-        _expect(event.kind in AGENT_KINDS, f"there are no events of kind {event.kind!r}")
-        _expect(isinstance(event.sub, str), "an event's sub is no text")
-        _expect(isinstance(event.data, dict), "an event's data is no table")
+    events = _whole(document, list[AgentEvent])
+    for event in events:
         json.dumps(event.data, allow_nan=False)
-        _expect(all(isinstance(name, str) for name in event.data), "a field's name is no text")
+        if event.kind not in AGENT_KINDS:
+            raise ValueError(f"there are no events of kind {event.kind!r}")
         if event.kind == "failed":
-            _check_failed(event.data)
-    return list(document)
+            _whole(event.data.get("numbers", {}), dict[str, float])
+            if event.data.get("error") not in KINDS:
+                raise ValueError(f"{event.data.get('error')!r} is none of the kinds of error")
+    return events
 
 
-def _check_failed(data: Mapping[str, Any]) -> None:
-    _expect(data.get("error") in KINDS, f"{data.get('error')!r} is none of the kinds of error")
-    numbers = data.get("numbers", {})
-    figures = isinstance(numbers, dict) and all(
-        isinstance(number, int | float) for number in numbers.values()
-    )
-    _expect(figures, "numbers is no table of numbers")
+def _whole(value: Any, kind: type[_T]) -> _T:
+    """`value` as what it has to be, each field of it of its type. Raises `ValueError`."""
+    try:
+        plain = to_builtins(value, builtin_types=(bytes,), enc_hook=_plain)
+        return convert(plain, kind, dec_hook=lambda cls, of: Path(of) if cls is Path else of)
+    except (ValidationError, TypeError) as error:
+        raise ValueError(f"it gives no {kind.__name__}: {error}") from error
 
 
-def _check_line(line: Any, request: SpawnRequest) -> None:
-    _expect(isinstance(line, BuiltCommand), "it gives no BuiltCommand")
-    _texts(line.argv, "the line")
-    _texts(line.dropped, "dropped")
-    _texts(line.warnings, "warnings")
-    _texts(line.per_attempt_secrets, "per_attempt_secrets")
-    for pair in (*line.env, *line.expected_settings, *line.session_params):
-        _texts(pair, "env, expected_settings or session_params")
-        _expect(len(pair) == 2, "env, expected_settings or session_params are no pairs")
-    _expect(isinstance(line.stdin, bytes | None), "stdin is no bytes")
-    _expect(line.cwd == request.worktree, "it would not run in its worktree")
+def _plain(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"there is a {type(value).__name__} in it")
 
 
-def _check_acts(documents: tuple[Any, ...]) -> None:
-    for act in documents:
-        match act:
-            case Write(data):
-                _expect(isinstance(data, bytes), "what it writes is no bytes")
-            case ServerCall(id, method, url, headers, body, _):
-                _texts((id, method, url), "a call")
-                for pair in headers:
-                    _texts(pair, "a call's headers")
-                    _expect(len(pair) == 2, "a call's headers are no pairs")
-                _expect(isinstance(body, bytes), "a call's body is no bytes")
-            case _:
-                _expect(isinstance(act, CloseInput | Finish), f"{type(act).__name__} is no act")
-
-
-def _texts(documents: Any, what: str) -> None:
-    good = isinstance(documents, tuple) and all(
-        isinstance(name, str) and "\0" not in name for name in documents
-    )
-    _expect(good, f"{what}: no tuple of texts")
-
-
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
-
-
-def _why(bug: BaseException) -> str:
-    if isinstance(bug, Overrun):
-        return f"one call took over {LONGEST:g} s of the processor"
+def _why(bug: Exception) -> str:
     text = " ".join(str(bug).split())[:300]
-    return (
-        f"{type(bug).__name__}: {text}" if not isinstance(bug, ValueError) else text or "ValueError"
-    )
+    return text if text and isinstance(bug, ValueError) else f"{type(bug).__name__}: {text}"
 
 
 # ---- Whether an object that others have written is an adapter at all, before anything relies on
-# it.
-#
-# Only what Hydra would stumble over: what an adapter should do is the contract suite's
+# it. Only what Hydra would stumble over: what an adapter should do is the contract suite's
 # (`hydra conformance`).
 
 _CALLED = ("key", "detect", "capabilities", "build_command", "parser")
-_STRINGS = (
-    "label",
-    "homepage",
-    "protocol",
-    "stream_format",
-    "install_hint",
-    "sign_in_hint",
-    "minimum_version",
-)
-_LISTS = (
-    "binaries",
-    "generic_binaries",
-    "side_files",
-    "environment",
-    "secret_environment",
-    "sign_in_environment",
-    "instructions",
-)
 
 
 def problem(document: Any, key: str) -> str:
@@ -500,83 +371,43 @@ def problem(document: Any, key: str) -> str:
         return f"its key() gives {document.key()!r} and its descriptor {descriptor.key!r}"
     if key and descriptor.key != key:
         return f"its own key is {descriptor.key!r}: it has to be found by that name"
-    return next(_wrong(descriptor), "")
+    try:
+        wrong = next(faults(_whole(descriptor, Descriptor)), "")
+    except ValueError as error:
+        wrong = str(error)
+    return f"descriptor: {wrong}" if wrong else ""
 
 
-def _wrong(document: Any) -> Iterator[str]:
-    if not (isinstance(document.key, str) and KEY.fullmatch(document.key)):
-        yield f"its key {document.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
-    for name in _STRINGS:
-        if not isinstance(getattr(document, name), str):
-            yield f"descriptor: {name} is no text"
-    for name in _LISTS:
-        value = getattr(document, name)
-        if not (isinstance(value, tuple) and all(isinstance(row, str) for row in value)):
-            yield f"descriptor: {name} is no tuple of texts"
-    if not isinstance(document.tier, Tier) or document.sandbox not in ("hard", "soft"):
-        yield "descriptor: tier is no Tier, or sandbox neither hard nor soft"
-    if document.protocol not in PROTOCOLS:
-        yield f"descriptor: protocol is {document.protocol!r}, not one of {', '.join(PROTOCOLS)}"
-    if not capable(document.capabilities):
-        yield "descriptor: capabilities is no CapabilitySet of Capability"
-    yield from _programs(document)
-    yield from _probes(document)
-    yield from _environment(document)
-    yield from _tables(document)
-    if document.config is not None:
-        yield from _config(document.config)
-
-
-def capable(capability_set: Any) -> bool:
-    """Whether it is a whole set of capabilities, which can be shown."""
-    return isinstance(capability_set, CapabilitySet) and all(
-        isinstance(capability, Capability)
-        and isinstance(capability.confidence, Confidence)
-        and isinstance(capability.seen_in, str)
-        and isinstance(capability.note, str)
-        for _, capability in capability_set.items()
-    )
-
-
-def _programs(document: Any) -> Iterator[str]:
-    if not document.binaries:
-        yield "descriptor: binaries is empty, so no program can be found"
-    for name in (*document.binaries, *document.generic_binaries):
-        if not name or PurePath(name).name != name:
-            yield f"descriptor: binaries has {name!r}, which is no plain file name"
-
-
-def _probes(document: Any) -> Iterator[str]:
-    for probe in document.probes if isinstance(document.probes, tuple) else (None,):
-        if not isinstance(probe, Probe) or not probe.args:
-            yield "descriptor: probes is no tuple of Probe with arguments"
-
-
-def _environment(document: Any) -> Iterator[str]:
-    more = [name for names in document.environment_if.values() for name in names]
-    for name in (*document.environment, *more):
+def faults(descriptor: Descriptor) -> Iterator[str]:
+    """What in a descriptor Hydra would stumble over."""
+    if not KEY.fullmatch(descriptor.key):
+        yield f"key {descriptor.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
+    if descriptor.sandbox not in ("hard", "soft"):
+        yield f"sandbox is {descriptor.sandbox!r}, neither hard nor soft"
+    if descriptor.protocol not in PROTOCOLS:
+        yield f"protocol is {descriptor.protocol!r}, not one of {', '.join(PROTOCOLS)}"
+    if not descriptor.binaries:
+        yield "binaries is empty, so no program can be found"
+    for name in (*descriptor.binaries, *descriptor.generic_binaries):
+        if PurePath(name).name != name or name[:1] in ("", "-"):
+            yield f"binaries has {name!r}, which is no plain file name"
+    if any(not probe.args for probe in descriptor.probes):
+        yield "probes has one without arguments"
+    more = (name for names in descriptor.environment_if.values() for name in names)
+    for name in (*descriptor.environment, *more):
         # It would take every key of the user's along, or lead git out of the lane.
         if name.rstrip("*") == "" or name.upper().startswith("GIT_"):
-            yield f"descriptor: environment has {name!r}, which no agent may be given"
+            yield f"environment has {name!r}, which no agent may be given"
+    for folder in (descriptor.config, *descriptor.folders):
+        if folder is not None:
+            yield from _misplaced(folder)
 
 
-def _tables(document: Any) -> Iterator[str]:
-    for code, data in document.exit_codes.items():
-        if not (isinstance(code, int) and isinstance(data, str)):
-            yield "descriptor: exit_codes is no table of numbers and texts"
-    for version, data in document.broken_versions.items():
-        if not (isinstance(version, str) and isinstance(data, str)):
-            yield "descriptor: broken_versions is no table of texts"
-
-
-def _config(folder: Any) -> Iterator[str]:
-    if not isinstance(folder, ConfigFolder):
-        yield "descriptor: config is no ConfigFolder"
-        return
+def _misplaced(folder: ConfigFolder) -> Iterator[str]:
     for name in (folder.default, *folder.credentials, *folder.copied, *folder.home_files):
         path = PurePath(name)
         if not name or path.is_absolute() or ".." in path.parts:
-            yield f"descriptor: config has {name!r}, which does not stay inside HOME"
+            yield f"config has {name!r}, which does not stay inside HOME"
     for fields in folder.renewals:
-        if not isinstance(fields, TokenFields) or fields.file not in folder.credentials:
-            yield "descriptor: config.renewals is no tuple of TokenFields for files of credentials"
+        if fields.file not in folder.credentials:
+            yield f"config.renewals has {fields.file!r}, which is no file of credentials"

@@ -11,15 +11,9 @@ from pathlib import Path
 from hydra.adapters import event_builders
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import (
-    ConfigFolder,
-    Descriptor,
-    Parser,
-    Probe,
-    TokenFields,
-)
+from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import Object, integer, mapping, string
@@ -169,7 +163,7 @@ TURNS = Flag(name="--max-session-turns", purpose="to keep the budget", loss=_ALO
 SECONDS = Flag(name="--max-wall-time", purpose="to keep the budget", loss=_ALONE)
 CALLS = Flag(name="--max-tool-calls", purpose="to keep the budget", loss=_ALONE)
 
-TABLE = (FORMAT, MCP, MODE, YOLO, EXCLUDED, MODEL, RESUME, FORK, TURNS, SECONDS, CALLS)
+TABLE = named_flags(globals())
 
 TOOLS_EXCLUDED = "enter_worktree,exit_worktree,cron_create,loop_wakeup,send_message"
 """Tools that leave the worktree, or the race."""
@@ -207,8 +201,7 @@ class Qwen(CliAdapter):
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"Qwen Code"),
+        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Qwen Code")
     )
     table = TABLE
 
@@ -237,7 +230,6 @@ class Qwen(CliAdapter):
 
     def parser(self) -> Parser:
         """A fresh parser for one attempt."""
-
         return QwenStream()
 
 

@@ -68,11 +68,10 @@ OWN: Mapping[str, Adapter] = LazyRegistry(
         "copilot": "copilot",
         "pi": "pi",
         "omp": "omp",
-        "hermes": "hermes",
+        "hermes": "acp",
         "openclaw": "openclaw",
         "droid": "droid",
         "cline": "cline",
-        "hermes-acp": "acp",
         "acp": "acp",
     }
 )
@@ -91,6 +90,7 @@ _OVER_ACP = {
 
 NOT_RUN: Mapping[str, tuple[str, str]] = {
     "pi-rpc": ("pi itself does the same work", "race pi"),
+    "hermes-acp": ("hermes itself does the same work", "race hermes"),
     "amp": (
         "it works only signed in to ampcode.com, so no run of it could be tried",
         "race another agent: `hydra agents` lists them",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import shlex
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 from hydra.conformance.dialect import ModelRequest, call_id, pieces, place_of, sse
-from hydra.conformance.script import ModelFault, ModelTurn, ScriptTool
+from hydra.conformance.script import ModelFault, ModelTurn
+from hydra.conformance.tool_mapping import own_call
 
 _CWD = re.compile(r"Primary working directory: ([^\n]+)")
 _ERROR_TYPES = {
@@ -23,7 +22,6 @@ _ERROR_TYPES = {
     429: "rate_limit_error",
     529: "overloaded_error",
 }
-_LONGEST_SHELL_MS = 600_000
 _message_numbers = itertools.count(1)
 
 
@@ -50,7 +48,9 @@ class AnthropicMessages:
             results=len(results),
             stream=bool(body.get("stream")),
             side=not body.get("tools"),
-            tools={tool.get("name", ""): _properties(tool) for tool in body.get("tools", ())},
+            schemas={
+                tool.get("name", ""): tool.get("input_schema", {}) for tool in body.get("tools", ())
+            },
         )
 
     def events(self, turn: ModelTurn, request: ModelRequest, place: int) -> list[bytes]:
@@ -112,10 +112,6 @@ def _text(body: Mapping[str, Any]) -> str:
     return "\n".join(texts)
 
 
-def _properties(tool: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(tool.get("input_schema", {}).get("properties", {}))
-
-
 def _content(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[str, Any]]:
     content: list[dict[str, Any]] = []
     if turn.think:
@@ -123,7 +119,7 @@ def _content(turn: ModelTurn, request: ModelRequest, place: int) -> list[dict[st
     if turn.say or not (turn.think or turn.tools):
         content.append({"type": "text", "text": turn.say})
     for number, tool in enumerate(turn.tools):
-        name, arguments = translate(tool, request)
+        name, arguments = own_call(tool, request.schemas, request.cwd)
         use = {"type": "tool_use", "id": call_id("toolu_", place, number)}
         content.append({**use, "name": name, "input": arguments})
     return content
@@ -149,32 +145,3 @@ def _block(index: int, block: Mapping[str, Any]) -> list[bytes]:
         *(sse({"type": "content_block_delta", "index": index, "delta": d}) for d in deltas),
         sse({"type": "content_block_stop", "index": index}),
     ]
-
-
-def translate(tool: ScriptTool, request: ModelRequest) -> tuple[str, dict[str, Any]]:
-    """Claude Code's own tool for a neutral one: its name as offered, and its input."""
-    if tool.kind == "call":
-        return tool["name"], dict(tool.arguments["input"])
-    name, arguments = _own_tool(tool, request.cwd)
-    return _offered_name(name, frozenset(arguments), request), arguments
-
-
-def _own_tool(tool: ScriptTool, cwd: str) -> tuple[str, dict[str, Any]]:
-    if tool.kind in ("shell", "delete_file"):
-        command = tool["command"] if tool.kind == "shell" else f"rm -- {shlex.quote(tool['path'])}"
-        about = "Runs the scripted command"
-        return "Bash", {"command": command, "description": about, "timeout": _LONGEST_SHELL_MS}
-    path = str(PurePosixPath(cwd) / tool["path"])
-    if tool.kind == "read_file":
-        return "Read", {"file_path": path}
-    if tool.kind == "write_file":
-        return "Write", {"file_path": path, "content": tool["text"]}
-    return "Edit", {"file_path": path, "old_string": tool["old"], "new_string": tool["new"]}
-
-
-def _offered_name(name: str, arguments: frozenset[str], request: ModelRequest) -> str:
-    """`name` where it is offered, else an offered tool that takes the same input."""
-    rows = request.tools or {}
-    if name in rows:
-        return name
-    return next((other for other, takes in rows.items() if arguments <= takes), name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,6 @@ from hydra.cli.common import (
     use_color,
 )
 from hydra.cli.display import cells, lines_width
-from hydra.conformance import completion
 
 if TYPE_CHECKING:
     from hydra.conformance.command.request import ConformanceRequest
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
 
 _FACTS = {"listing": "--list", "matrix": "--matrix", "promotion": "--promotion"}
 _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
+
+
+def _names_of(module: str, function: str) -> Callable[..., Any]:
+    """What a shell completes: the names that a function gives, loaded when they are asked for."""
+
+    def complete(_context: object, _option: object, begun: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        texts = getattr(import_module(f"hydra.conformance.{module}"), function)()
+        return [CompletionItem(text) for text in texts if text.startswith(begun)]
+
+    return complete
 
 
 @click.command(
@@ -42,7 +55,9 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
         "hydra conformance --live --drift recorded --markdown --junit conformance.xml",
     ),
 )
-@click.argument("agents", nargs=-1, metavar="[AGENT...]", shell_complete=completion.agents)
+@click.argument(
+    "agents", nargs=-1, metavar="[AGENT...]", shell_complete=_names_of("command.subjects", "keys")
+)
 @click.option(
     "--adapter",
     "adapters",
@@ -55,7 +70,7 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
     "cases",
     multiple=True,
     metavar="NAME",
-    shell_complete=completion.cases,
+    shell_complete=_names_of("contract.suite", "names"),
     help="Only this case of the contract (repeatable).",
 )
 @click.option("--live", is_flag=True, help="Run the installed CLIs too, without an account.")
@@ -64,7 +79,7 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
     "situations",
     multiple=True,
     metavar="NAME",
-    shell_complete=completion.situations,
+    shell_complete=_names_of("live.situation", "names"),
     help="With --live: only this situation, no contract (repeatable).",
 )
 @click.option("--jobs", type=click.IntRange(1, 16), help="With --live: situations at once (2).")
@@ -72,7 +87,7 @@ _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
 @click.option(
     "--drift",
     metavar="OLD",
-    shell_complete=completion.versions,
+    shell_complete=_names_of("command.drift", "version_words"),
     help='Name what changed since OLD: a version, a folder, a program, or "recorded".',
 )
 @click.option("--record", is_flag=True, help="Write what the installed CLIs said to --fixtures.")

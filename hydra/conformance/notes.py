@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from hydra.errors import ConfigError
 
@@ -18,15 +16,13 @@ ISSUES = "issues.toml"
 HEADINGS = ("## Shape", "## Risks")
 """What a research note has to say something under (seed 002, stage 1)."""
 
-_PRIORITY = re.compile(r"P\d")
 
-
-class Issue(Struct, frozen=True, kw_only=True):
+class Issue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An open issue of one adapter. `priority` is P0 (worst) to P9; `since` a day, `place` a link
     or a file that has more of it, or ""."""
 
-    priority: str
-    title: str
+    priority: Annotated[str, Meta(pattern=r"^P\d$")]
+    title: Annotated[str, Meta(min_length=1)]
     since: str = ""
     place: str = ""
 
@@ -58,25 +54,16 @@ def issues(root: Path, agent: str) -> tuple[Issue, ...] | None:
         return None
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        if document.keys() - {"open"} or not isinstance(document.get("open", []), list):
+        if document.keys() - {"open"}:
             raise ValueError("it has nothing but [[open]]")
-        return tuple(_issue(row) for row in document.get("open", []))
-    except ValueError as error:
+        rows = convert(document.get("open", []), list[dict[str, Any]])
+        # A day may be written as TOML's own.
+        return tuple(convert({**row, "since": str(row.get("since", ""))}, Issue) for row in rows)
+    except (ValueError, ValidationError) as error:
         raise ConfigError(
             f"{agent}/{ISSUES} cannot be read: {error}",
             hint="an [[open]] has a priority (P0 to P9) and a title, may have since and place",
         ) from error
-
-
-def _issue(document: Mapping[str, Any]) -> Issue:
-    names = {"priority", "title", "since", "place"}
-    if not isinstance(document, dict) or document.keys() - names:
-        raise ValueError(f"an [[open]] has {', '.join(sorted(names))}")
-    priority, title = str(document.get("priority", "")), str(document.get("title", ""))
-    if not _PRIORITY.fullmatch(priority) or not title:
-        raise ValueError(f"an [[open]] lacks its priority or its title: {dict(document)}")
-    since, place = str(document.get("since", "")), str(document.get("place", ""))
-    return Issue(priority=priority, title=title, since=since, place=place)
 
 
 def _text(path: Path) -> str:

@@ -200,49 +200,40 @@ Judged = tuple[bool, str]
 """Whether it is met, and the evidence or what is missing."""
 
 
-def _requirement(name: str, text: str, judged: Judged, command: str) -> Requirement:
-    met, says = judged
-    return Requirement(name=name, text=text, met=met, says=says, command="" if met else command)
+def _requirements(*rows: tuple[str, str, Judged, str]) -> tuple[Requirement, ...]:
+    """Each of a name, a text, whether it is met and why, and the command that would provide it."""
+    return tuple(
+        Requirement(name=name, text=text, met=met, says=says, command="" if met else command)
+        for name, text, (met, says), command in rows
+    )
 
 
 def rules(facts: Facts) -> tuple[Requirement, ...]:
     """The seed's three rules; the first is one for each platform, the second for each half."""
-    grave = any(issue.priority in GRAVE for issue in facts.issues or ())
+    offline, live = _offline(facts), _live(facts)
     # A list can be begun by hand; what is on it has to be mended, and shown to be.
-    list_by_hand = f"$EDITOR {_beside(facts, ISSUES)}"
+    grave = any(issue.priority in GRAVE for issue in facts.issues or ())
+    mend = live if grave else f"$EDITOR {_beside(facts, ISSUES)}"
+    cycles = f"for {CYCLES} consecutive releases"
     # A race is refused off Linux, so only the probes and the offline part can be recorded there.
-    platforms = (
-        ("linux", "Linux", "probe suite", _live(facts)),
-        ("windows", "Windows", "probe suite (without races)", f"{_offline(facts)} --record"),
-    )
-    return (
-        *(
-            _requirement(
-                platform,
-                f"{part} passes on {label} for {CYCLES} consecutive releases",
-                _cycles([r for r in facts.records if r.platform == platform], label),
-                f"{command}  (on {label})",
-            )
-            for platform, label, part, command in platforms
+    without = "probe suite (without races) passes on Windows"
+    covered = "conformance fixtures cover"
+    return _requirements(
+        (
+            "linux",
+            f"probe suite passes on Linux {cycles}",
+            _cycles(facts, "Linux"),
+            f"{live}  (on Linux)",
         ),
-        _requirement(
-            "parser",
-            "conformance fixtures cover the parser",
-            _parsed(facts),
-            _offline(facts) if facts.streams else _live(facts),
+        (
+            "windows",
+            f"{without} {cycles}",
+            _cycles(facts, "Windows"),
+            f"{offline} --record  (on Windows)",
         ),
-        _requirement(
-            "timeouts",
-            "conformance fixtures cover time-outs",
-            _timed(facts),
-            _live(facts) if facts.of(*LIMITS) else _offline(facts),
-        ),
-        _requirement(
-            "issues",
-            "no open P1 issue of its runtime path",
-            _issues(facts),
-            _live(facts) if grave else list_by_hand,
-        ),
+        ("parser", f"{covered} the parser", _parsed(facts), offline if facts.streams else live),
+        ("timeouts", f"{covered} time-outs", _timed(facts), live if facts.of(*LIMITS) else offline),
+        ("issues", "no open P1 issue of its runtime path", _issues(facts), mend),
     )
 
 
@@ -251,44 +242,37 @@ def stages(facts: Facts) -> tuple[Requirement, ...]:
     parsed, says = _parsed(facts)
     read_back, seen = _proven(facts, ("stream",))
     replayed = f"{facts.streams} recorded streams give their events; {seen}"
+    replay = (parsed and read_back, (replayed if read_back else seen) if parsed else says)
     offline, live = _offline(facts), _live(facts)
-    return (
-        _requirement(
-            "research",
-            "research note: the CLI's shape and its risks",
-            _noted(facts),
-            f"$EDITOR {_beside(facts, NOTE)}",
-        ),
-        _requirement(
+    note = f"$EDITOR {_beside(facts, NOTE)}"
+    core = f"client compatibility: {', '.join(CORE)} verified live, on docs/reference/agents.md"
+    return _requirements(
+        ("research", "research note: the CLI's shape and its risks", _noted(facts), note),
+        (
             "command",
             "command construction: every line is tried",
             _of_cases(facts, LINES, "its lines"),
             offline,
         ),
-        _requirement(
+        (
             "doctor",
             "doctor detection, with what to install and how to sign in",
             _detected(facts),
             offline,
         ),
-        _requirement(
+        (
             "launch",
             "launch smoke: the real CLI edits a file in a scratch project",
             _proven(facts, ("edit",)),
             live,
         ),
-        _requirement(
+        (
             "replay",
             "replay smoke: recorded streams give their events, a run's are read back",
-            (parsed and read_back, (replayed if read_back else seen) if parsed else says),
+            replay,
             live if parsed or not facts.streams else offline,
         ),
-        _requirement(
-            "clients",
-            f"client compatibility: {', '.join(CORE)} verified live, on docs/reference/agents.md",
-            _counted_on(facts),
-            live,
-        ),
+        ("clients", core, _counted_on(facts), live),
     )
 
 
@@ -415,11 +399,10 @@ def passed(record: Record) -> bool:
     return bool(tried) and all(tried)
 
 
-def _cycles(records: Sequence[Record], label: str) -> tuple[bool, str]:
+def _cycles(facts: Facts, label: str) -> Judged:
     """In each release the newest CLI that was tried counts; of the releases the newest two."""
-    newest: dict[Cycle, Record] = {}
-    for record in records:  # the newest version comes last
-        newest[cycle(record.hydra)] = record
+    mine = [record for record in facts.records if record.platform == label.lower()]
+    newest = {cycle(record.hydra): record for record in mine}  # the newest version comes last
     last = sorted(newest.items())[-CYCLES:]
     if not last:
         return False, f"no record of a run on {label}"

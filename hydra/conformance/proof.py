@@ -12,7 +12,7 @@ from hydra import __version__
 from hydra.adapters.proofs import records
 from hydra.adapters.proofs.definitions import definition
 from hydra.adapters.proofs.records import Proof, Record
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.results import Case, CaseVerdict
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.proof import fresh_record, proof
 from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case
@@ -39,17 +39,15 @@ def record(
     outputs: Outputs | None = None,
     *,
     adapters: Iterable[Adapter] | None = None,
-    places: Mapping[str, str] | None = None,
     whole: bool = False,
     unknown: str = "",
 ) -> list[Path]:
     """Writes what was seen below `root`, and says which files it wrote.
 
     An agent without answers to its probes gets streams only; one that could not be raced, answers
-    only. `places` are the paths that the probes saw, to what each is called instead. `whole`: all
-    situations were tried, so those of an earlier record that are no more are taken away; otherwise
-    they stay. `unknown` is what a version that is not understood is called; without it such a CLI
-    is left out. Raises `RecordError` where a record there cannot be read.
+    only. `whole`: all situations were tried, so those of an earlier record that are no more are
+    taken away; otherwise they stay. `unknown` is what a version that is not understood is called;
+    without it such a CLI is left out. Raises `RecordError` where a record there cannot be read.
     """
     written: list[Path] = []
     for adapter in registry.everyone() if adapters is None else adapters:
@@ -68,7 +66,7 @@ def record(
             folder = root / key / version
             folder.mkdir(parents=True, exist_ok=True)
             if version == text:
-                written += _answers(folder, adapter, answers, places or {})
+                written += _answers(folder, adapter, answers)
             seen = [observation for observation in mine if observation.version == version]
             if seen:
                 written += _Folder(folder, adapter).add(seen, cases, whole=whole)
@@ -80,12 +78,7 @@ def record(
 # answers to probes
 
 
-def _answers(
-    folder: Path,
-    adapter: Adapter,
-    answers: Mapping[str, ProbeOutput],
-    places: Mapping[str, str],
-) -> list[Path]:
+def _answers(folder: Path, adapter: Adapter, answers: Mapping[str, ProbeOutput]) -> list[Path]:
     written = []
     for probe in adapter.descriptor.probes:
         output = answers.get(probe.name)
@@ -94,12 +87,12 @@ def _answers(
         stem = probe.name.replace("_", "-")
         plain = stem == "version" or stem.endswith("help")
         if plain and output.exit_code == 0:
-            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout, places)))
+            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout)))
         elif not plain and not _answered(folder, adapter, output):
             stem = f"{stem}.{'no' if output.exit_code else 'ok'}"
-            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout, places)))
+            written.append(_write(folder / f"{stem}.txt", scrub(output.stdout)))
             if output.stderr:
-                written.append(_write(folder / f"{stem}.stderr.txt", scrub(output.stderr, places)))
+                written.append(_write(folder / f"{stem}.stderr.txt", scrub(output.stderr)))
     return written
 
 

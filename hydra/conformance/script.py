@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from hydra.conformance.data import among, naming
 from hydra.errors import ConfigError
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -56,7 +57,7 @@ class ScriptTool(Struct, frozen=True, kw_only=True):
         return str(self.arguments[name])
 
 
-class ModelFault(Struct, frozen=True, kw_only=True):
+class ModelFault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One of `FAULTS`. `times` is how often a conversation meets it before it passes; 0: always."""
 
     kind: str
@@ -66,8 +67,13 @@ class ModelFault(Struct, frozen=True, kw_only=True):
     message: str = ""
     times: int = 0
 
+    def __post_init__(self) -> None:
+        among(self.kind, FAULTS, "fault")
 
-class ModelTurn(Struct, frozen=True, kw_only=True):
+
+class ModelTurn(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"tools": "tool"}
+):
     """What the model gives back to one request. Tokens are what the usage report claims.
 
     `repeat` says it so many times over, for a reply that is large.
@@ -151,15 +157,14 @@ def load(name: str) -> Script:
     if name not in names():
         raise ConfigError(f"no script {name}", hint=f"known: {', '.join(names())}")
     path = SCRIPTS / f"{name}.toml"
-    try:
+    with naming(str(path)):
         return parse(name, tomllib.loads(path.read_text(encoding="utf-8")))
-    except ValueError as damage:
-        raise ConfigError(f"{path}: {damage}") from damage
 
 
 def parse(name: str, data: Mapping[str, Any]) -> Script:
     """A script from its data. Raises `ConfigError` for a key or a value it does not know."""
-    _known_keys(data, {"about", "turn"}, name)
+    if unknown := data.keys() - {"about", "turn"}:
+        raise ConfigError(f"{name}: unknown {', '.join(sorted(unknown))}; known: about, turn")
     turns = tuple(_turn(item, f"{name}: turn {n}") for n, item in enumerate(data.get("turn", ())))
     if not turns:
         raise ConfigError(f"{name}: a script needs at least one [[turn]]")
@@ -167,11 +172,9 @@ def parse(name: str, data: Mapping[str, Any]) -> Script:
 
 
 def _turn(data: Mapping[str, Any], where: str) -> ModelTurn:
-    fields = {key: data[key] for key in data if key not in ("tool", "fault")}
-    _known_keys(fields, set(ModelTurn.__struct_fields__) - {"tools", "fault"}, where)
-    tools = tuple(_tool(item, where) for item in data.get("tool", ()))
-    fault = _fault(data["fault"], where) if "fault" in data else None
-    turn = ModelTurn(**fields, tools=tools, fault=fault)
+    with naming(where):
+        turn = convert({**data, "tool": list(map(_tool, data.get("tool", ())))}, ModelTurn)
+    fault = turn.fault
     if turn.empty and (fault is None or fault.kind in IN_STREAM - {"drop"}):
         raise ConfigError(f"{where} neither says nor does anything")
     if fault and fault.kind not in IN_STREAM and not turn.empty:
@@ -179,28 +182,13 @@ def _turn(data: Mapping[str, Any], where: str) -> ModelTurn:
     return turn
 
 
-def _tool(data: Mapping[str, Any], where: str) -> ScriptTool:
+def _tool(data: Mapping[str, Any]) -> ScriptTool:
     kind = data.get("kind", "")
-    if kind not in TOOL_ARGUMENTS:
-        raise ConfigError(f"{where}: no tool kind {kind!r}; known: {', '.join(TOOL_ARGUMENTS)}")
+    among(kind, TOOL_ARGUMENTS, "tool")
     arguments = {key: data[key] for key in data if key not in ("kind", "agent")}
-    _known_keys(arguments, TOOL_ARGUMENTS[kind], f"{where}: {kind}")
-    if missing := TOOL_ARGUMENTS[kind] - set(arguments):
-        raise ConfigError(f"{where}: {kind} needs {', '.join(sorted(missing))}")
+    if wrong := TOOL_ARGUMENTS[kind] ^ arguments.keys():
+        raise ValueError(f"{kind} needs {', '.join(sorted(TOOL_ARGUMENTS[kind]))}: {wrong}")
     return ScriptTool(kind=kind, arguments=arguments, agent=data.get("agent", ""))
-
-
-def _fault(data: Mapping[str, Any], where: str) -> ModelFault:
-    _known_keys(data, set(ModelFault.__struct_fields__), f"{where}: fault")
-    if data.get("kind") not in FAULTS:
-        raise ConfigError(f"{where}: no fault {data.get('kind')!r}; known: {', '.join(FAULTS)}")
-    return ModelFault(**data)
-
-
-def _known_keys(data: Mapping[str, Any], keys: set[str] | frozenset[str], where: str) -> None:
-    if unknown := set(data) - keys:
-        text = ", ".join(sorted(keys))
-        raise ConfigError(f"{where}: unknown {', '.join(sorted(unknown))}; known: {text}")
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 HOME = "/home/user"
 WORKTREE = "/lane/shop"
@@ -34,7 +35,8 @@ _PATTERNS = (
     (re.compile(r"/cc-socks/\d+\.sock"), "/cc-socks/1000.sock"),
     # Where npm has put the CLI itself.
     (re.compile(r"(?<![\w.-])/[^\s\"'():\\]{1,200}?/(?=node_modules/)"), "/opt/"),
-    # Where the probes were asked; argparse may break a path at any hyphen.
+    # Where the probes were asked, and their HOME; argparse may break a path at any hyphen.
+    (re.compile(r"/[\w/.-]{1,100}/hydra-\s?conformance-\w+(?:/older)?/probes/home\b"), HOME),
     (re.compile(r"/[\w/.-]{1,100}/hydra-\s?conformance-\w+"), "/scratch"),
     (re.compile(r"\bhydra-probe-\w+"), "hydra-probe"),
     # Where pip has, and a session's name that is its moment (Hermes Agent).
@@ -52,7 +54,7 @@ _IDENTITIES = re.compile(
 _SERVERS = re.compile(r"(\w+_hydra_)\w+")
 
 
-def scrub(text: str, places: Mapping[str, str]) -> str:
+def scrub(text: str, places: Mapping[str, str] = MappingProxyType({})) -> str:
     """`text` without this machine's paths, times, ports, keys and random identities.
 
     `places` are paths of this run to what each is called instead; a longer one goes first. Each

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import trio
 from msgspec import Struct
@@ -289,7 +289,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             descriptor=adapter.descriptor,
             most=self.plan.limits.patch_bytes,
         )
-        return RemoteAdapter(adapter, command), carrying
+        return cast("Adapter", RemoteAdapter(adapter, command)), carrying
 
     def _sent(self, lane: LanePlan, adapter: Adapter, attempt: int) -> RawSink | None:
         if not adapter.descriptor.interactive:
@@ -417,7 +417,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):
             _log.debug("its ground stays", keep=self.plan.keep)
             try:
-                context.workspace.remove_secrets()
+                context.workspace.remove_secrets(but=context.adapter.descriptor.side_files)
             except OSError as error:
                 return f"the copies of its settings could not be removed: {error}"
             return ""

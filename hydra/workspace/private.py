@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -259,9 +259,10 @@ class LaneWorkspace:
         which comes when the checkout is done."""
         return self._record.exists() and self.worktree.exists()
 
-    def remove_secrets(self) -> None:
-        """All of its home but the caches: what was installed into the worktree may lead there."""
-        tree.empty(self._home, but=".cache")
+    def remove_secrets(self, but: Iterable[str] = ()) -> None:
+        """All of its home but the files that are named and the caches: what was installed into the
+        worktree may lead there."""
+        tree.empty(self._home, but=(".cache", *but))
         for folder in self._folder.glob(f"{USER_HOME}*"):
             if folder != self.worktree and not folder.is_symlink():
                 tree.remove(folder)

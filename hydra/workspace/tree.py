@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,13 +56,13 @@ def remove(top: Path) -> None:
     shutil.rmtree(top)
 
 
-def empty(folder: Path, *, but: str) -> None:
-    """Removes all of a folder but one entry, as `remove` does. Raises `OSError`."""
+def empty(folder: Path, *, but: Collection[str]) -> None:
+    """Removes all of a folder but these entries, as `remove` does. Raises `OSError`."""
     if not folder.is_dir() or folder.is_symlink():
         return
     folder.chmod(0o700)
     for entry in list(folder.iterdir()):
-        if entry.name == but:
+        if entry.name in but:
             continue
         if entry.is_symlink() or not entry.is_dir():
             entry.unlink()

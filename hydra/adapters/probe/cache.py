@@ -1,4 +1,4 @@
-"""What programs have answered before, and how long each took: one small file."""
+"""What programs have answered before: one small file."""
 
 from __future__ import annotations
 
@@ -55,13 +55,11 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Memory:
-    """Answers by key, and seconds by line. Without a file it remembers for as long as it lives."""
+    """Answers by key. Without a file it remembers for as long as it lives."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        document = _load(path)
-        self._answers = _table(document, "answers")
-        self._seconds = _table(document, "seconds")
+        self._answers = _load(path)
         self._changed = False
 
     def answer(self, key: str) -> CachedAnswer | None:
@@ -87,17 +85,6 @@ class Memory:
         until = None if lasts is None else now + lasts
         self._answers[key] = {**asdict(answer), "since": now, "until": until}
 
-    def seconds(self, line: str) -> float | None:
-        """How long it took when it was last run, whichever version it was."""
-        value = self._seconds.get(line)
-        return float(value) if isinstance(value, int | float) else None
-
-    def took(self, line: str, seconds: float) -> None:
-        """Remembers how long it took."""
-        self._changed = True
-        self._seconds.pop(line, None)
-        self._seconds[line] = round(seconds, 3)
-
     def save(self) -> None:
         """Writes what has changed; one that cannot be written is only slower next time."""
         if self._path is None or not self._changed:
@@ -113,13 +100,7 @@ class Memory:
 
     def _text(self) -> str:
         answers = dict(list(self._answers.items())[-_MOST:])
-        seconds = dict(list(self._seconds.items())[-_MOST:])
-        return json.dumps({"schema": _SCHEMA, "answers": answers, "seconds": seconds})
-
-
-def _table(document: dict[str, object], name: str) -> dict[str, object]:
-    value = document.get(name) if document.get("schema") == _SCHEMA else None
-    return value if isinstance(value, dict) else {}
+        return json.dumps({"schema": _SCHEMA, "answers": answers})
 
 
 def _load(path: Path | None) -> dict[str, object]:
@@ -129,7 +110,9 @@ def _load(path: Path | None) -> dict[str, object]:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return document if isinstance(document, dict) else {}
+    is_ours = isinstance(document, dict) and document.get("schema") == _SCHEMA
+    answers = document.get("answers") if is_ours else None
+    return answers if isinstance(answers, dict) else {}
 
 
 # ---- What changes when a program does: what an answer is remembered by.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
@@ -16,7 +17,6 @@ from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, 
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in
 from hydra.adapters.probe.run_probe import Views, put
-from hydra.adapters.probe.scheduler import Pool, ProbeQuestion, cores
 from hydra.adapters.probe.silence import unanswered
 from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
 from hydra.log import get_logger
@@ -34,40 +34,55 @@ async def detect_all(adapters: Iterable[Adapter], around: ProbeContext) -> dict[
     memory = Memory(around.cache_file)
     results: dict[str, DetectResult] = {}
 
-    async with trio.open_nursery() as running:
-        views = Views(around)
-        pool = Pool(running, partial(put, around=around, views=views), memory, cores())
-        desk = _Desk(pool, memory, around, views)
+    async with trio.open_nursery() as nursery:
+        desk = _Desk(nursery, memory, around)
 
-        async def detect(
-            adapter: Adapter, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
-        ) -> None:
-            results[adapter.key()] = await desk.detect(adapter, task_status.started)
+        async def detect(adapter: Adapter) -> None:
+            results[adapter.key()] = await desk.detect(adapter)
 
-        async with trio.open_nursery() as nursery:
-            for adapter in adapters:
-                await nursery.start(detect, adapter)  # until all that it asks is in the pool
-            pool.open()
+        for adapter in adapters:
+            nursery.start_soon(detect, adapter)
     memory.save()
     return {adapter.key(): results[adapter.key()] for adapter in adapters}
 
 
-class _Desk:
-    """Where adapters ask, and get what is remembered or what the program says now."""
+def cores() -> int:
+    """How many this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # not on macOS
+        return os.cpu_count() or 1
 
-    def __init__(self, pool: Pool, memory: Memory, around: ProbeContext, views: Views) -> None:
-        self._pool = pool
+
+@dataclass(eq=False, slots=True)
+class _PendingAnswer:
+    """A question on its way, whoever waits for the answer."""
+
+    answer: CachedAnswer | None = None
+    done: trio.Event = field(default_factory=trio.Event)
+
+    async def wait(self) -> CachedAnswer:
+        await self.done.wait()
+        assert self.answer is not None
+        return self.answer
+
+
+class _Desk:
+    """Where adapters ask, and get what is remembered or what the program says now: each question
+    once, and no more at a time than the cores can serve."""
+
+    def __init__(self, nursery: trio.Nursery, memory: Memory, around: ProbeContext) -> None:
+        self._nursery = nursery
         self._memory = memory
         self._around = around
-        self._views = views
+        self._views = Views(around)
+        self._places = trio.CapacityLimiter(cores())
+        self._pending: dict[str, _PendingAnswer] = {}
 
-    async def detect(self, adapter: Adapter, begun: Callable[[], None]) -> DetectResult:
+    async def detect(self, adapter: Adapter) -> DetectResult:
         """The first candidate that can race, else the most telling failure; those that were passed
-        over are named with why.
-
-        `begun` is called once its first questions are asked, or where there are none to ask.
-        """
-        result = await self._detect(adapter, begun)
+        over are named with why."""
+        result = await self._detect(adapter)
         _log.info(
             "agent is ready" if result.ready else "agent is not ready",
             agent=result.adapter,
@@ -77,20 +92,16 @@ class _Desk:
         )
         return result
 
-    async def _detect(self, adapter: Adapter, begun: Callable[[], None]) -> DetectResult:
+    async def _detect(self, adapter: Adapter) -> DetectResult:
         descriptor = adapter.descriptor
         unfit: list[DetectResult] = []
         for binary in candidates(descriptor, self._around):
-            questions = self._ask(descriptor, binary)
-            if not unfit:
-                begun()
-            result = await self._read(adapter, binary, questions)
+            result = await self._read(adapter, binary, self._ask(descriptor, binary))
             if not is_unfit(result.error):
                 return passing_over(descriptor, result, unfit)
             unfit.append(result)
         if unfit:
             return self._telling(descriptor, unfit)
-        begun()
         return DetectResult(adapter=descriptor.key, error=_missing(descriptor, self._around))
 
     def _telling(self, descriptor: Descriptor, unfit: Sequence[DetectResult]) -> DetectResult:
@@ -102,19 +113,37 @@ class _Desk:
 
     def _ask(
         self, descriptor: Descriptor, binary: Path
-    ) -> list[tuple[Probe, CachedAnswer | ProbeQuestion]]:
+    ) -> list[tuple[Probe, CachedAnswer | _PendingAnswer]]:
         signed, _ = seems_signed_in(descriptor, self._around)
         identity = identify(binary, self._around.environ.get("PATH"))
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
         questions = [ask(descriptor, probe, binary, identity, self._around) for probe in probes]
-        answers = [self._remembered(question) or self._pool.ask(question) for question in questions]
+        answers = [self._remembered(question) or self._put(question) for question in questions]
         return list(zip(probes, answers, strict=True))
+
+    def _put(self, question: Question) -> _PendingAnswer:
+        pending = self._pending.get(question.key) if question.key else None
+        if pending is None:
+            pending = _PendingAnswer()
+            if question.key:
+                self._pending[question.key] = pending
+            self._nursery.start_soon(self._answer, question, pending)
+        return pending
+
+    async def _answer(self, question: Question, pending: _PendingAnswer) -> None:
+        async with self._places:
+            answer = await put(question, self._around, self._views)
+        lasts = question.lasts(answer)
+        if question.key and lasts != 0:
+            self._memory.keep(question.key, answer, lasts)
+        pending.answer = answer
+        pending.done.set()
 
     async def _read(
         self,
         adapter: Adapter,
         binary: Path,
-        pairs: list[tuple[Probe, CachedAnswer | ProbeQuestion]],
+        pairs: list[tuple[Probe, CachedAnswer | _PendingAnswer]],
     ) -> DetectResult:
         descriptor = adapter.descriptor
         answers = {

@@ -32,14 +32,12 @@ _LANGUAGE = ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "NODE_OPTIONS")
 @dataclass(eq=False, slots=True, kw_only=True)
 class Question:
     """`key` is all that its answer depends on, "" where it cannot be told: two questions of one key
-    are one. `line` names program and words alone. `timeout` is the longest that anybody grants."""
+    are one."""
 
     descriptor: Descriptor
     probe: Probe
     binary: Path
     key: str
-    line: str
-    timeout: float
     wrapper: bool = False
 
     @property
@@ -71,13 +69,7 @@ def ask(
     line = "\x1f".join((str(binary), *probe.args))
     key = _key(descriptor, probe, line, identity, around) if identity.text else ""
     return Question(
-        descriptor=descriptor,
-        probe=probe,
-        binary=binary,
-        key=key,
-        line=line,
-        timeout=probe.timeout,
-        wrapper=identity.wrapper,
+        descriptor=descriptor, probe=probe, binary=binary, key=key, wrapper=identity.wrapper
     )
 
 

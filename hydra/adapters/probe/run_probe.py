@@ -14,7 +14,6 @@ from hydra.adapters.environment import select
 from hydra.adapters.probe.cache import CachedAnswer
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import Question
-from hydra.adapters.probe.scheduler import OnSleep
 from hydra.git.background import Later
 from hydra.log import get_logger
 from hydra.paths import make_private
@@ -60,9 +59,7 @@ class Views:
         )
 
 
-async def put(
-    question: Question, on_sleep: OnSleep, around: ProbeContext, views: Views
-) -> CachedAnswer:
+async def put(question: Question, around: ProbeContext, views: Views) -> CachedAnswer:
     """The program's answer, also where it could not be started (exit 126) or did not end."""
     with tempfile.TemporaryDirectory(prefix="hydra-probe-", dir=_scratch(around)) as scratch:
         folder = Path(scratch)
@@ -73,10 +70,10 @@ async def put(
                 question.argv,
                 env=_environment(question, folder, around),
                 cwd=folder,
-                timeout=question.timeout,
+                timeout=question.probe.timeout,
                 wrap=partial(confine, around.confinement, policy),
                 output_limit=OUTPUT_LIMIT,
-                on_sleep=on_sleep,
+                on_sleep=lambda _asleep: None,  # what waits for a core is not late
             )
         except CannotStart as error:
             if short := named_shortage(error.errno):

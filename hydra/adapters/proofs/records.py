@@ -13,9 +13,9 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict, replace
 
 from hydra.adapters import detection
@@ -48,7 +48,7 @@ DIMENSIONS = (
 """What a situation can prove of an agent, in the order in which the matrix shows it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}")
-_T = TypeVar("_T")
+Name = Annotated[str, Meta(min_length=1)]
 
 
 class Proof(Struct, frozen=True, kw_only=True):
@@ -82,11 +82,11 @@ class Record(Struct, frozen=True, kw_only=True):
     not tried is not there either: nothing is known of it.
     """
 
-    agent: str
-    version: str
-    hydra: str
-    platform: str
-    date: str
+    agent: Name
+    version: Name
+    hydra: Name
+    platform: Name
+    date: Name
     situations: Mapping[str, Proof] = field(default_factory=dict)
     contract: Mapping[str, bool] = field(default_factory=dict)
 
@@ -133,7 +133,7 @@ def text(record: Record) -> str:
 
 def read_all(root: Path, agent: str) -> list[Record]:
     """Every record of the agent, the newest version last; [] where there is none. Situations that
-    are others by now than they were then are not there: they were not tried.
+    are others by now than they were then, or no more, are not there: they were not tried.
 
     Versions are ordered as numbers, a beta before its release; those of one version by Hydra
     release, then by day. Raises `RecordError` for one that is damaged or from a newer Hydra.
@@ -148,7 +148,7 @@ def current(record: Record) -> Record:
     situations = {
         name: proof
         for name, proof in record.situations.items()
-        if proof.definition == definition(name)
+        if proof.definition and proof.definition == definition(name)
     }
     return replace(record, situations=situations)
 
@@ -168,11 +168,10 @@ def read(path: Path) -> Record:
         if document["schema"] > SCHEMA:
             schemas = f"schema {document['schema']}; this one reads up to {SCHEMA}"
             raise RecordError(
-                f"{_field(path)} is from a newer Hydra ({schemas})",
-                hint="update Hydra",
+                f"{_field(path)} is from a newer Hydra ({schemas})", hint="update Hydra"
             )
-        record = _record(document)
-    except (OSError, ValueError, RecursionError) as error:
+        record = convert(document, Record)
+    except (OSError, ValueError, ValidationError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise RecordError(f"{_field(path)} cannot be read: {why}", hint=_AGAIN) from error
     if (record.version, record.name) != (path.parent.name, path.name):
@@ -190,50 +189,3 @@ _AGAIN = "take the file away, or make it anew: hydra conformance --live --record
 
 def _field(path: Path) -> str:
     return f"the record {'/'.join(path.parts[-3:])}"
-
-
-def _record(document: Mapping[str, Any]) -> Record:
-    situations = _typed(document.get("situations", {}), dict, "situations")
-    return Record(
-        **{
-            name: _name(document, name)
-            for name in ("agent", "version", "hydra", "platform", "date")
-        },
-        situations={name: _proof(_typed(row, dict, name)) for name, row in situations.items()},
-        contract=_mapping(document, "contract", bool),
-    )
-
-
-def _proof(document: Mapping[str, Any]) -> Proof:
-    terms = ("status", "error", "error_reason", "stream", "definition")
-    return Proof(
-        passed=_typed(document.get("passed"), bool, "passed"),
-        **{name: _typed(document.get(name, ""), str, name) for name in terms},
-        exit=_typed(document.get("exit", {}), dict, "exit"),
-        events=_strings(document, "events"),
-        usage=_mapping(document, "usage", bool),
-        patch=_mapping(document, "patch", str),
-        proves=_strings(document, "proves"),
-    )
-
-
-def _name(document: Mapping[str, Any], name: str) -> str:
-    term = _typed(document.get(name), str, name)
-    if not term:
-        raise ValueError(f"its {name} is empty")
-    return term
-
-
-def _strings(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(_typed(row, str, name) for row in _typed(document.get(name, []), list, name))
-
-
-def _mapping(document: Mapping[str, Any], name: str, kind: type[_T]) -> dict[str, _T]:
-    data = _typed(document.get(name, {}), dict, name)
-    return {key: _typed(value, kind, f"{name}.{key}") for key, value in data.items()}
-
-
-def _typed(value: Any, kind: type[_T], name: str) -> _T:
-    if not isinstance(value, kind):
-        raise ValueError(f"its {name} is missing, or of the wrong kind")
-    return value

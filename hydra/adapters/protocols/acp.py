@@ -69,7 +69,7 @@ class AcpConversation(JsonStream):
         self._settings: list[AcpSetting] = []
         self._turn = PromptTurn(dialect, self._wish.root, self._wish.masked)
         self._answered = RecentIds()
-        self._readers: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
+        self._by_kind: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
             MessageKind.RESULT: self._result,
             MessageKind.ERROR: self._error,
             MessageKind.REQUEST: self._request,
@@ -90,7 +90,7 @@ class AcpConversation(JsonStream):
             if string(line, "id") in self._answered:
                 return []
             self._answered.add(string(line, "id"))
-        reader = self._readers.get(kind)
+        reader = self._by_kind.get(kind)
         return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:

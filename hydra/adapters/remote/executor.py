@@ -9,15 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from hydra.adapters.contract import Act, Adapter, Conversation, Descriptor, Parser, Talker
+from hydra.adapters.contract import Adapter, Conversation, Descriptor, Parser, Talker
 from hydra.adapters.remote.names import folder_of
 from hydra.adapters.remote.spec import RemoteSpec
 from hydra.config.model import Remote
-from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
+from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -99,37 +99,25 @@ def on_its_way(
 
 
 class RemoteAdapter:
-    """The adapter of a lane whose agent runs elsewhere. `command` is the agent's own."""
+    """The adapter of a lane whose agent runs elsewhere: the agent's own, but for how its output
+    ends. `command` is the agent's own."""
 
     def __init__(self, inner: Adapter, command: BuiltCommand) -> None:
         self.inner = inner
         self.command = command
-        self.descriptor: Descriptor = inner.descriptor
 
-    def key(self) -> str:
-        """The agent's."""
-        return self.inner.key()
-
-    def detect(self, binary: str, probes: Mapping[str, object]) -> DetectResult:
-        """The agent's."""
-        return self.inner.detect(binary, probes)  # type: ignore[arg-type]
-
-    def capabilities(self, flags: frozenset[str]) -> CapabilitySet:
-        """The agent's."""
-        return self.inner.capabilities(flags)
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """The agent's."""
-        return self.inner.build_command(request, result)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     def parser(self) -> Parser:
         """The agent's, which at the end hears the carrier out."""
-        return _RemoteStream(self.inner.parser())
+        return cast("Parser", _RemoteStream(self.inner.parser()))
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """The agent's, on the command as it is there."""
         built_command = replace(self.command, session_params=command.session_params)
-        return _RemoteStream(cast(Talker, self.inner).conversation(built_command))
+        inner = cast(Talker, self.inner).conversation(built_command)
+        return cast("Conversation", _RemoteStream(inner))
 
 
 class _RemoteStream:
@@ -138,17 +126,8 @@ class _RemoteStream:
     def __init__(self, inner: Parser) -> None:
         self._inner = inner
 
-    def parse_line(self, line: bytes) -> list[AgentEvent]:
-        """The agent's."""
-        return self._inner.parse_line(line)
-
-    def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
-        """The agent's."""
-        return self._inner.parse_raw(chunk)
-
-    def acts(self) -> Sequence[Act]:
-        """The agent's."""
-        return cast(Conversation, self._inner).acts()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The agent's; a failure of the carrier's stands over what it makes of the end."""

@@ -23,7 +23,7 @@ def contract_cases(
 
     Raises `UsageError` for one that is no case's.
     """
-    _check_names(names)
+    check_names(names, suite.names(), "no case is called")
     watcher.began("contract", 0)
     cases = []
     for subject in subjects:
@@ -33,14 +33,14 @@ def contract_cases(
     return cases
 
 
-def _check_names(names: Sequence[str]) -> None:
-    texts = suite.names()
+def check_names(names: Sequence[str], texts: Sequence[str], otherwise: str) -> None:
+    """Raises `UsageError`, which begins `otherwise`, for a name or pattern that fits no text."""
     for name in names:
         if not fnmatch.filter(texts, name):
             near = nearest(name, texts)
             hint = f"the nearest is {near}; " if near else ""
             raise UsageError(
-                f"no case is called {name}", hint=f"{hint}`hydra conformance --list` has them"
+                f"{otherwise} {name}", hint=f"{hint}`hydra conformance --list` has them"
             )
 
 

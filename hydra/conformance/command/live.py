@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hydra.adapters.probe import settings
+from hydra.conformance.command.contract import check_names
 from hydra.conformance.command.installed import InstalledAgent, installed
 from hydra.conformance.live.agent_settings import reaches
 from hydra.conformance.live.run import case, observe
@@ -19,14 +19,13 @@ from hydra.conformance.live.situation import names
 from hydra.conformance.race_run import new_folder, scratch_root
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.disk import below_minimum
-from hydra.errors import NoAgentReady, Refused, UsageError
-from hydra.text import nearest
+from hydra.errors import NoAgentReady, Refused
 from hydra.workspace.tree import remove
 
 if TYPE_CHECKING:
     from hydra.conformance.command.request import ConformanceRequest
     from hydra.conformance.contract.subject import ContractSubject
-    from hydra.conformance.live.observation_record import Observation
+    from hydra.conformance.live.observation import Observation
 
 SITUATIONS = "situations"
 """The folder in the scratch folder in which they are run."""
@@ -91,7 +90,7 @@ def ready(subjects: Sequence[ContractSubject], run: Run) -> Live:
     Raises `UsageError` for a situation that nobody knows, `NoAgentReady` where none is installed,
     or one that was named is not.
     """
-    texts = _situations(run.request.situations)
+    check_names(run.request.situations, names(), "there is no situation")
     able = [subject for subject in subjects if not run.request.live or subject.key in reaches()]
     adapters = [subject.adapter for subject in able]
     agents = installed(adapters, run.request.environ, run.folder / "probes")
@@ -103,21 +102,9 @@ def ready(subjects: Sequence[ContractSubject], run: Run) -> Live:
     return Live(
         subjects=tuple(able),
         agents={key: agent for key, agent in agents.items() if key not in missing},
-        situations=texts,
+        situations=tuple(dict.fromkeys(run.request.situations)) or tuple(names()),
         cases=tuple(_not_run(subject.key, agents.get(subject.key)) for subject in subjects),
     )
-
-
-def _situations(texts: Sequence[str]) -> tuple[str, ...]:
-    lines = names()
-    for name in texts:
-        if name not in lines:
-            near = nearest(name, lines)
-            hint = f"the nearest is {near}; " if near else ""
-            raise UsageError(
-                f"there is no situation {name}", hint=f"{hint}`hydra conformance --list` has them"
-            )
-    return tuple(dict.fromkeys(texts)) or tuple(lines)
 
 
 def _not_there(keys: Sequence[str], agents: Mapping[str, InstalledAgent]) -> NoAgentReady:
@@ -154,9 +141,3 @@ def observed(ready: Live, run: Run) -> list[Observation]:
         folder=run.folder / SITUATIONS,
         progress=lambda met: run.report(case(met)),
     )
-
-
-def case_of(met: Observation, *, keep: bool) -> Case:
-    """Its case; the evidence lies in the scratch folder, and is named only where that is kept."""
-    item = case(met)
-    return item if keep else replace(item, evidence="")

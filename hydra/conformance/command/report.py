@@ -144,10 +144,11 @@ def _with_clis(
     watch = network.enter()
     from hydra.conformance.command import live, stored_records
     from hydra.conformance.command.drift import find_old
+    from hydra.conformance.live.run import case
 
     old = find_old(request.drift, subjects) if request.drift else None
     with live.scratch(request.environ, keep=request.keep) as folder:
-        run = live.Run(request=request, folder=folder, report=lambda case: tell(watcher, case))
+        run = live.Run(request=request, folder=folder, report=lambda item: tell(watcher, item))
         ready = live.ready(subjects, run)
         if not request.situations:
             _contract(request, subjects, watcher, findings)
@@ -158,7 +159,7 @@ def _with_clis(
             watcher.began("live", len(ready.situations) * len(ready.programs))
             findings.cases += ready.cases
         observed = live.observed(ready, run) if request.live else []
-        findings.cases += [live.case_of(met, keep=request.keep) for met in observed]
+        findings.cases += [case(met, keep=request.keep) for met in observed]
         if request.record:
             findings.recorded += stored_records.record(ready, observed, findings.cases, run)
         if old is not None:

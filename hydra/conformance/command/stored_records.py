@@ -17,7 +17,7 @@ from hydra.conformance.results import Case
 from hydra.errors import Refused
 
 if TYPE_CHECKING:
-    from hydra.conformance.live.observation_record import Observation
+    from hydra.conformance.live.observation import Observation
 
 
 def record(

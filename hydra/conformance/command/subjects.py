@@ -27,10 +27,7 @@ class ConformanceSubjects(Struct, frozen=True, kw_only=True):
 
 
 def chosen(
-    agents: Sequence[str],
-    specs: Sequence[str],
-    fixtures: Path | None,
-    environ: Mapping[str, str],
+    agents: Sequence[str], specs: Sequence[str], fixtures: Path | None, environ: Mapping[str, str]
 ) -> ConformanceSubjects:
     """Those that were named, each once; all that Hydra would run where none was.
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from hydra.adapters.contract import KEY, PROTOCOLS
 from hydra.adapters.detection import broken, older, parts, sign_in_state
 from hydra.adapters.environment import matches, secret_values, select
+from hydra.adapters.plugins import faults
 from hydra.conformance import recorded
 from hydra.conformance.contract.delivery import CONVERSED
 from hydra.conformance.contract.subject import (
@@ -27,24 +27,14 @@ _LONGEST_PROBE = 60.0
 def names(subject: ContractSubject) -> Iterator[str]:
     """The key is safe as a ref and a file name; what a person reads is there."""
     descriptor = subject.adapter.descriptor
-    if not KEY.fullmatch(descriptor.key):
-        yield f"key {descriptor.key!r} is not of a-z, 0-9 and -, at most 40, or begins like `2x`"
+    yield from faults(descriptor)
     if subject.adapter.key() != descriptor.key:
         yield f"key() gives {subject.adapter.key()!r} and the descriptor {descriptor.key!r}"
     for field in ("label", "homepage", "install_hint", "sign_in_hint", "protocol", "stream_format"):
         if not str(getattr(descriptor, field)).strip():
             yield f"{field} is empty"
-    if descriptor.sandbox not in ("hard", "soft"):
-        yield f"sandbox is {descriptor.sandbox!r}, not hard or soft"
-    if descriptor.protocol not in PROTOCOLS:
-        yield f"protocol is {descriptor.protocol!r}, not one of {', '.join(PROTOCOLS)}"
     if descriptor.interactive != (descriptor.protocol in CONVERSED):
         yield f"protocol is {descriptor.protocol}, and converses is {descriptor.interactive}"
-    if not descriptor.binaries:
-        yield "binaries is empty: no program is looked for"
-    for name in (*descriptor.binaries, *descriptor.generic_binaries):
-        if PurePath(name).name != name or name.startswith("-"):
-            yield f"binaries: {name!r} is no plain file name"
     for name in set(descriptor.binaries) & set(descriptor.generic_binaries):
         yield f"binaries: {name!r} is both its own and a generic name"
     if 0 not in descriptor.exit_codes:
@@ -64,8 +54,6 @@ def probes(subject: ContractSubject) -> Iterator[str]:
     for name in sorted({name for name in texts if texts.count(name) > 1}):
         yield f"probes: {name!r} is there twice"
     for probe in outputs:
-        if not probe.args:
-            yield f"probes: {probe.name!r} has no arguments: it would start the agent itself"
         if not 0 < probe.timeout <= _LONGEST_PROBE:
             yield f"probes: {probe.name!r} may take {probe.timeout:g} s"
 
@@ -125,13 +113,6 @@ def files(subject: ContractSubject) -> Iterator[str]:
     inside = [("side_files", name) for name in descriptor.side_files]
     inside += [("instructions", name) for name in descriptor.instructions]
     if descriptor.config is not None:
-        inside.append(("config.default", descriptor.config.default))
-        texts = (
-            *descriptor.config.credentials,
-            *descriptor.config.copied,
-            *descriptor.config.home_files,
-        )
-        inside += [("config", name) for name in texts]
         variable = descriptor.config.variable
         if variable and not _NAME.fullmatch(variable):
             yield f"config.variable: {variable!r} is no variable's name"

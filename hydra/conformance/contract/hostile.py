@@ -43,12 +43,7 @@ HOSTILE = {
 
 
 _MOST = 2_500
-_EXITS = (
-    ExitStatus(code=0),
-    ExitStatus(code=1),
-    ExitStatus(signal=9),
-    ExitStatus(),
-)
+_EXITS = (ExitStatus(code=0), ExitStatus(code=1), ExitStatus(signal=9), ExitStatus())
 
 
 def lines(subject: ContractSubject) -> Iterator[str]:

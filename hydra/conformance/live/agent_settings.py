@@ -12,17 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
-from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
-from hydra.conformance.live.expectation import session_fields
+from hydra.conformance.data import among, naming
 from hydra.conformance.script import Script, parse
-from hydra.errors import ConfigError
+from hydra.records.events import SESSION_FIELDS
 
 AGENTS = Path(__file__).parent / "agents"
 
 
-class Reach(Struct, frozen=True, kw_only=True):
+class Reach(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent's way to the server. `files` are relative to its HOME; `{url}` is the server's.
 
     `session` are the fields that its session event is known to have; `may_warn` patterns of
@@ -49,6 +48,10 @@ class Reach(Struct, frozen=True, kw_only=True):
     expect: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     turns: Mapping[str, Script] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in self.session:
+            among(name, SESSION_FIELDS, "session")
+
     def prepare(self, home: Path, url: str) -> dict[str, str]:
         """Writes the files, and gives the environment."""
         for name, text in self.files.items():
@@ -71,27 +74,10 @@ def reaches() -> Mapping[str, Reach]:
 
 
 def _read(path: Path) -> Reach:
-    try:
-        return _reach(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
-    except ValueError as damage:
-        raise ConfigError(f"{path}: {damage}") from damage
-
-
-def _reach(agent: str, row: Mapping[str, object]) -> Reach:
-    only(row, Reach.__struct_fields__, f"{agent}.toml")
-    expect = mapping(row.get("expect", {}), f"{agent}: expect")
-    turns = mapping(row.get("turns", {}), f"{agent}: turns")
-    return Reach(
-        environ=texts(row.get("environ", {}), f"{agent}: environ"),
-        files=texts(row.get("files", {}), f"{agent}: files"),
-        session=session_fields(row.get("session", ()), agent),
-        may_warn=text_list(row.get("may_warn", ()), f"{agent}: may_warn"),
-        options=text_list(row.get("options", ()), f"{agent}: options"),
-        late_tools=value_of(row, "late_tools", False, agent),
-        idle=value_of(row, "idle", 6.0, agent),
-        prompt_bytes=value_of(row, "prompt_bytes", 0, agent),
-        situations=text_list(row.get("situations", ()), f"{agent}: situations"),
-        unproved=text_list(row.get("unproved", ()), f"{agent}: unproved"),
-        turns={name: parse(f"{agent}: turns.{name}", {"turn": t}) for name, t in turns.items()},
-        expect={name: mapping(data, f"{agent}: expect.{name}") for name, data in expect.items()},
-    )
+    with naming(str(path)):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        turns = {
+            name: parse(f"turns.{name}", {"turn": turns})
+            for name, turns in data.get("turns", {}).items()
+        }
+        return convert({**data, "turns": turns}, Reach)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
-from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
-from hydra.errors import KINDS, ConfigError
+from hydra.conformance.data import among, naming
+from hydra.errors import KINDS
 from hydra.records.events import AGENT_KINDS, SESSION_FIELDS
 from hydra.records.outcome import Status, Usage
 
@@ -20,6 +20,9 @@ class ExpectedEvent(Struct, frozen=True):
 
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        among(self.name.partition("/")[0], AGENT_KINDS, "event")
 
     def __str__(self) -> str:
         text = ", ".join(f"{key}={value}" for key, value in self.data.items())
@@ -66,7 +69,7 @@ def brief(value: object) -> str:
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 
-class Expectation(Struct, frozen=True, kw_only=True):
+class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How it should end for one agent.
 
     `error` is `Kind/reason`, "" for none; `numbers` are figures the error must name, the text
@@ -100,66 +103,22 @@ class Expectation(Struct, frozen=True, kw_only=True):
     refused: str = ""
     may_be_killed: bool = False
 
-
-KEYS = tuple(Expectation.__struct_fields__)
+    def __post_init__(self) -> None:
+        among(self.status, list(Status), "status")
+        among(self.error.partition("/")[0], ["", *KINDS], "error")
+        for name in self.usage:
+            among(name, USAGE, "usage")
+        for name in self.session or ():
+            among(name, SESSION_FIELDS, "session")
 
 
 def expectation(data: Mapping[str, Any], where: str) -> Expectation:
     """From its table. Raises `ConfigError` for a key or a word it does not know."""
-    only(data, KEYS, where)
-    status = value_of(data, "status", "completed", where)
-    _among(status, [status.value for status in Status], f"{where}: status")
-    error = value_of(data, "error", "", where)
-    _among(error.partition("/")[0], ["", *KINDS], f"{where}: error")
-    usage = mapping(data.get("usage", {}), f"{where}: usage")
-    only(usage, USAGE, f"{where}: usage")
-    return Expectation(
-        status=status,
-        error=error,
-        numbers=mapping(data.get("numbers", {}), f"{where}: numbers"),
-        exit=value_of(data, "exit", 0, where),
-        events=_events(data.get("events", ()), f"{where}: events"),
-        never=_events(data.get("never", ()), f"{where}: never"),
-        usage=usage,
-        patch=texts(data.get("patch", {}), f"{where}: patch"),
-        content=texts(data.get("content", {}), f"{where}: content"),
-        sent=text_list(data.get("sent", ()), f"{where}: sent"),
-        not_sent=text_list(data.get("not_sent", ()), f"{where}: not_sent"),
-        served=text_list(data.get("served", ()), f"{where}: served"),
-        waited=value_of(data, "waited", 0.0, where),
-        warnings=text_list(data.get("warnings", ()), f"{where}: warnings"),
-        may_warn=text_list(data.get("may_warn", ()), f"{where}: may_warn"),
-        malformed=value_of(data, "malformed", 0, where),
-        session=session_fields(data["session"], where) if "session" in data else None,
-        refused=value_of(data, "refused", "", where),
-        may_be_killed=value_of(data, "may_be_killed", False, where),
-    )
+    with naming(where):
+        lists = {key: list(map(_event, data[key])) for key in ("events", "never") if key in data}
+        return convert({**data, **lists}, Expectation)
 
 
-def session_fields(value: object, where: str) -> tuple[str, ...]:
-    """Fields of a session event. Raises `ConfigError` for one that none has."""
-    names = text_list(value, f"{where}: session")
-    for name in names:
-        _among(name, SESSION_FIELDS, f"{where}: session")
-    return names
-
-
-def _events(value: object, where: str) -> tuple[ExpectedEvent, ...]:
-    if not isinstance(value, list | tuple):
-        raise ConfigError(f"{where} is {value!r}, not a list")
-    return tuple(_expected(item, f"{where}: {n}") for n, item in enumerate(value, 1))
-
-
-def _expected(item: object, where: str) -> ExpectedEvent:
-    value = {"event": item} if isinstance(item, str) else dict(mapping(item, where))
-    name = value.pop("event", "")
-    if not isinstance(name, str):
-        raise ConfigError(f"{where}: event is {name!r}, not a text")
-    _among(name.partition("/")[0], AGENT_KINDS, f"{where}: event")
-    return ExpectedEvent(name, value)
-
-
-def _among(term: str, names: Collection[str], where: str) -> None:
-    if term not in names:
-        text = ", ".join(name or '""' for name in names)
-        raise ConfigError(f"{where} {term!r} is unknown; known: {text}")
+def _event(item: Any) -> ExpectedEvent:
+    document = {"event": item} if isinstance(item, str) else dict(item)
+    return ExpectedEvent(str(document.pop("event", "")), document)

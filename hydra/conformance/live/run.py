@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe.sandbox import try_confinement
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import Observation
 from hydra.conformance.live.scenario_run import meet
 from hydra.conformance.live.situation import Situation, load, load_all
 from hydra.conformance.race_run import WAKES, end_all
@@ -95,8 +95,9 @@ def _versioned(met: list[Observation]) -> list[Observation]:
     ]
 
 
-def case(observed: Observation) -> Case:
-    """One observation as a case of the report."""
+def case(observed: Observation, *, keep: bool = True) -> Case:
+    """One observation as a case of the report; its evidence lies in the scratch folder, and is
+    named only where that is kept."""
     verdict = CaseVerdict.FAILED if observed.differences else CaseVerdict.PASSED
     return Case(
         suite="live",
@@ -107,5 +108,5 @@ def case(observed: Observation) -> Case:
         differences=observed.differences,
         reason=observed.reason,
         seconds=observed.seconds,
-        evidence=str(observed.stdout or ""),
+        evidence=str(observed.stdout or "") if keep else "",
     )

@@ -14,8 +14,7 @@ from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
-from hydra.conformance.live.observation import LiveRun
-from hydra.conformance.live.observation_record import Observation
+from hydra.conformance.live.observation import LiveRun, Observation
 from hydra.conformance.live.orphans import orphans
 from hydra.conformance.live.situation import Situation, Stop
 from hydra.conformance.race_run import RaceOrder, RaceOutcome, ScratchPlace, race

@@ -10,13 +10,13 @@ import signal
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
 from hydra.adapters.proofs.records import DIMENSIONS
+from hydra.conformance.data import among, naming
 from hydra.conformance.live.agent_settings import reaches
-from hydra.conformance.live.data import mapping, only, text_list, texts, value_of
 from hydra.conformance.live.expectation import Expectation, expectation
 from hydra.conformance.script import Script, fill, parse
 from hydra.conformance.script import load as load_script
@@ -28,16 +28,27 @@ FILES = {"README.md": "# Shop\n\nA small shop.\n", "src/pager.py": "def pages(n)
 """The repository of a situation that names none."""
 
 
-class Stop(Struct, frozen=True, kw_only=True):
+class Stop(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A signal to Hydra, once the agent's tool runs: when `file` stands in its worktree. Or, with
     `served`, once the model server has answered so (`fault:hang`)."""
 
-    number: int
+    name: Literal["SIGINT", "SIGTERM"] = "SIGINT"
     file: str = ""
     served: str = ""
 
+    def __post_init__(self) -> None:
+        if bool(self.file) == bool(self.served):
+            raise ValueError("either file or served says what it waits for")
 
-class Situation(Struct, frozen=True, kw_only=True):
+    @property
+    def number(self) -> int:
+        """The signal's."""
+        return signal.Signals[self.name].value
+
+
+class Situation(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"stop": "signal"}
+):
     """One situation. `skip` says why it is not for an agent; `options` are words of `hydra race`,
     `{idle}` in them is the agent's idle limit.
 
@@ -50,7 +61,7 @@ class Situation(Struct, frozen=True, kw_only=True):
     about: str
     script: Script
     proves: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=lambda: FILES)
     prompt: str = "Do the task"
     padding: int = 0
     options: tuple[str, ...] = ()
@@ -60,6 +71,12 @@ class Situation(Struct, frozen=True, kw_only=True):
     expected: Mapping[str, Expectation] = field(default_factory=dict)
     seconds: float = 3.0
     waits: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.proves:
+            among(name, DIMENSIONS, "proves")
+        for agent in self.skip:
+            among(agent, reaches(), "skip")
 
     def task(self, longest: int = 0) -> str:
         """The whole prompt, padded to no more than `longest` bytes (0: as it is)."""
@@ -89,65 +106,25 @@ def load(name: str) -> Situation:
 
 
 def _read(path: Path) -> Situation:
-    try:
+    with naming(str(path)):
         return situation(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
-    except ValueError as damage:
-        raise ConfigError(f"{path}: {damage}") from damage
-
-
-_KEYS = (set(Situation.__struct_fields__) - {"name", "expected", "stop"}) | {
-    "expect",
-    "signal",
-    "turn",
-}
 
 
 def situation(name: str, data: Mapping[str, Any]) -> Situation:
     """From its data. Raises `ConfigError` for a key or a word it does not know."""
-    only(data, _KEYS, name)
-    proves = text_list(data.get("proves", ()), f"{name}: proves")
-    if unknown := [prove for prove in proves if prove not in DIMENSIONS]:
-        raise ConfigError(f"{name}: proves {unknown[0]!r}; known: {', '.join(DIMENSIONS)}")
-    if not value_of(data, "about", "", name):
-        raise ConfigError(f"{name}: about says what it is, and is missing")
-    skip = texts(data.get("skip", {}), f"{name}: skip")
-    only(skip, reaches(), f"{name}: skip")
-    return Situation(
-        name=name,
-        about=data["about"],
-        script=_script(name, data),
-        proves=proves,
-        files=texts(data.get("files", FILES), f"{name}: files"),
-        prompt=value_of(data, "prompt", "Do the task", name),
-        padding=value_of(data, "padding", 0, name),
-        options=text_list(data.get("options", ()), f"{name}: options"),
-        settings=mapping(data.get("settings", {}), f"{name}: settings"),
-        stop=_stop(mapping(data["signal"], name), name) if "signal" in data else None,
-        skip=skip,
-        expected=_expected(name, mapping(data.get("expect", {}), f"{name}: expect")),
-        seconds=value_of(data, "seconds", 3.0, name),
-        waits=value_of(data, "waits", False, name),
-    )
+    with naming(name):
+        expect = convert(data.get("expect", {}), dict[str, Any])
+        own = {key: value for key, value in data.items() if key not in ("expect", "turn")}
+        whole = {"name": name, "script": _script(name, data), "expected": _expected(name, expect)}
+        return convert({**own, **whole}, Situation)
 
 
 def _script(name: str, data: Mapping[str, Any]) -> Script:
     if ("script" in data) == ("turn" in data):
         raise ConfigError(f"{name}: either script names one, or [[turn]] is it")
     if "script" in data:
-        return load_script(value_of(data, "script", "", name))
+        return load_script(convert(data["script"], str))
     return parse(name, {"about": data.get("about", ""), "turn": data["turn"]})
-
-
-def _stop(data: Mapping[str, Any], name: str) -> Stop:
-    where = f"{name}: signal"
-    only(data, ("name", "file", "served"), where)
-    term = value_of(data, "name", "SIGINT", where)
-    file, served = value_of(data, "file", "", where), value_of(data, "served", "", where)
-    if bool(file) == bool(served):
-        raise ConfigError(f"{where}: either file or served says what it waits for")
-    if term not in ("SIGINT", "SIGTERM"):
-        raise ConfigError(f"{where}: {term!r}; known: SIGINT, SIGTERM")
-    return Stop(number=signal.Signals[term].value, file=file, served=served)
 
 
 def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
@@ -157,6 +134,6 @@ def _expected(name: str, data: Mapping[str, Any]) -> dict[str, Expectation]:
     expectations = {}
     for agent, reach in reaches().items():
         where = f"{name}: expect.{agent}"
-        own = shared | dict(mapping(data.get(agent, {}), where)) | dict(reach.expect.get(name, {}))
+        own = shared | data.get(agent, {}) | dict(reach.expect.get(name, {}))
         expectations[agent] = expectation(fill(own, {"agent": agent}), where)
     return expectations

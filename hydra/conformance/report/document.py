@@ -21,10 +21,7 @@ VERDICTS = ("passed", "failed", "skipped")
 
 
 def conformance_document(
-    report: Report,
-    *,
-    folder: str | None = None,
-    compared: Sequence[tuple[str, str, str]] = (),
+    report: Report, *, folder: str | None = None, compared: Sequence[tuple[str, str, str]] = ()
 ) -> dict[str, Any]:
     """The document of a report; `folder` is the scratch folder, where kept.
 
