@@ -520,5 +520,5 @@ def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
     [pytest.param(True, marks=pytest.mark.slow), pytest.param(False, marks=pytest.mark.full)],
 )
 def test_a_short_kill_storm(scratch: Path, bwrap: bool) -> None:
-    rounds = storm(scratch, kills=10, seed=20261121, bwrap=bwrap)
+    rounds = storm(scratch, kills=6, seed=20261121, bwrap=bwrap)
     assert [done for done in rounds if done.faults] == [], summary(rounds)

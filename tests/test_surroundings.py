@@ -529,8 +529,10 @@ def test_a_task_that_is_no_text(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("how", ["", "--events"])
+@pytest.mark.parametrize(
+    ("closed", "how"),
+    [("2>&-", ""), (">&-", "--events"), ("<&- >&- 2>&-", ""), ("<&- >&- 2>&-", "--events")],
+)
 def test_streams_that_are_closed(hydra: Hydra, closed: str, how: str) -> None:
     text = f'"$0" -m hydra race x -a claude {how} {closed}'
     process = hydra.execute("sh", "-c", text, sys.executable, timeout=60)
