@@ -11,22 +11,28 @@ from typing import Any
 import pytest
 
 from hydra.records.store.files import write_json
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
-from tests.support.landings import RUN, Shelf
+from tests.support.landings import RUN, Shelf, laid
 from tests.test_merge_by_rank import none_mergeable, ranking, record
 
 
-@pytest.fixture
-def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def codex_first(scratch: Path) -> Shelf:
     """Two lanes with patches, and a recorded verdict: codex before claude."""
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
+    shelf = Shelf.of(make_repository(scratch / "shop"), scratch)
     for lane in ("claude", "codex"):
         text = f"# {lane}\n"
         shelf.lane(lane, lambda tree, text=text: (tree / "src/pager.py").write_text(text))  # type: ignore[misc]
     record(shelf, ranking(shelf, "codex", "claude"))
+    return shelf
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, codex_first)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 
