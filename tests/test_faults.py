@@ -265,7 +265,9 @@ def test_an_old_git_is_one_error(hydra: Hydra) -> None:
     one_error(done, "2.37.7 is too old")
 
 
-@pytest.mark.parametrize("home", [None, "", "/nonexistent"])
+@pytest.mark.parametrize(
+    "home", [None, *(pytest.param(home, marks=pytest.mark.full) for home in ("", "/nonexistent"))]
+)
 def test_without_home_a_race_runs_where_it_is_told_where_its_state_lies(
     hydra: Hydra, home: str | None
 ) -> None:
@@ -358,7 +360,11 @@ def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> N
 # Row 3 in variants
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.full)],
+    ids=str,
+)
 def test_each_signal_ends_a_stubborn_race_with_nothing_left_and_the_patch_taken(
     hydra: Hydra, number: signal.Signals
 ) -> None:

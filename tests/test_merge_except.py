@@ -108,10 +108,7 @@ def test_what_names_nothing_of_the_patch_is_refused(shelf: Shelf) -> None:
     [
         (["claude"], True),
         (["--pick", "claude:src", "--pick", "claude:coverage"], True),  # a moved file goes along
-        (["--pick", "claude:."], True),
-        (["--pick", "claude:.", "--pick", "codex:src/more.py"], True),
         (["claude", "--except", "coverage"], False),
-        (["--pick", "claude:src"], False),
         (["--pick", "claude:src", "--pick", "codex:."], False),
     ],
 )
