@@ -22,6 +22,7 @@ from hydra.records.request import Limits
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.worlds import Laid, world
 
 DAY = 86400.0
 
@@ -49,6 +50,23 @@ def patched(hydra: Hydra, days: float = 0) -> Path:
 def failed(hydra: Hydra, days: float = 0) -> Path:
     """One that changed nothing, whose worktree is kept because it failed."""
     return raced(hydra, fakes.fail("error"), days=days)
+
+
+@pytest.fixture(scope="module")
+def old_world() -> Iterator[Laid]:
+    def fill(hydra: Hydra) -> None:
+        empty(hydra, 31)
+        empty(hydra)
+
+    with world(fill) as laid:
+        yield laid
+
+
+@pytest.fixture
+def old(old_world: Laid) -> tuple[Hydra, Path]:
+    """Two races that changed nothing; the older one's folder, of 31 days ago."""
+    hydra = old_world()
+    return hydra, min(hydra.state.glob("*/runs/*"))
 
 
 def worktree_of(folder: Path) -> Path:
@@ -144,9 +162,8 @@ def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(hydr
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_stays(hydra: Hydra) -> None:
-    folder = empty(hydra, 31)
-    empty(hydra)
+def test_what_cannot_be_read_stays(old: tuple[Hydra, Path]) -> None:
+    hydra, folder = old
     for damage in ("manifest.json", "result.json", "patches.git/HEAD"):
         whole = (folder / damage).read_bytes()
         (folder / damage).write_text("garbage")
@@ -157,11 +174,10 @@ def test_what_cannot_be_read_stays(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_is_read_or_written_stays(hydra: Hydra) -> None:
+def test_a_run_that_is_read_or_written_stays(old: tuple[Hydra, Path]) -> None:
     import fcntl
 
-    folder = empty(hydra, 31)
-    empty(hydra)
+    hydra, folder = old
     for how in (fcntl.LOCK_SH, fcntl.LOCK_EX):
         with (folder / "lock").open() as lock:
             fcntl.flock(lock, how)
@@ -170,9 +186,8 @@ def test_a_run_that_is_read_or_written_stays(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_a_pin_that_somebody_moved_is_left(hydra: Hydra) -> None:
-    folder = empty(hydra, 31)
-    empty(hydra)
+def test_a_pin_that_somebody_moved_is_left(old: tuple[Hydra, Path]) -> None:
+    hydra, folder = old
     git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "Second")
     git(hydra.repo, "update-ref", f"refs/hydra/{folder.name}/base", "HEAD")
     assert sweep(hydra.state, Limits()) == 1
@@ -180,9 +195,8 @@ def test_a_pin_that_somebody_moved_is_left(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_the_repository_may_be_gone(hydra: Hydra) -> None:
-    folder = empty(hydra, 31)
-    empty(hydra)
+def test_the_repository_may_be_gone(old: tuple[Hydra, Path]) -> None:
+    hydra, folder = old
     hydra.repo.rename(hydra.repo.with_name("moved"))
     assert sweep(hydra.state, Limits()) == 1
     assert not folder.exists()
@@ -307,8 +321,8 @@ def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_rm_that_is_not_clear_removes_nothing(hydra: Hydra) -> None:
-    folder = empty(hydra)
+def test_rm_that_is_not_clear_removes_nothing(old: tuple[Hydra, Path]) -> None:
+    hydra, folder = old
     for terms, hint in (
         ((), "--older-than 30d, --empty or --all"),
         (("--all", "--empty"), "leave out"),
