@@ -94,26 +94,6 @@ def test_two_hundred_thousand_files_of_node_modules(hydra: Hydra, ignored: bool)
         assert done.returncode == 1
 
 
-# Row 16
-
-
-def test_two_races_in_one_repository_at_once(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "together")
-    hydra.agent("claude", [EDIT, *gate.stop(), DONE])
-    before = fingerprint(hydra.repo)
-    terms = ("race", "Do it", "-a", "2xclaude", "--json", "-q")
-    races = [hydra.start(*terms), hydra.start(*terms)]
-    gate.wait(4)
-    assert len(git(hydra.repo, "for-each-ref", "refs/hydra").splitlines()) == 2
-    gate.open()
-    documents = [json.loads(race.communicate(timeout=60)[0]) for race in races]
-    gate.close()
-    assert [race.returncode for race in races] == [1, 1]
-    assert documents[0]["run"] != documents[1]["run"]
-    assert all(lane["patch"]["files"] == 1 for doc in documents for lane in doc["lanes"])
-    assert fingerprint(hydra.repo) == before
-
-
 # Row 18
 
 STEPS = ("diff-files", "update-index", "write-tree", "pack-objects", "commit-tree", "update-ref")
@@ -263,20 +243,6 @@ def test_an_old_git_is_one_error(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 3
     one_error(done, "2.37.7 is too old")
-
-
-@pytest.mark.parametrize(
-    "home", [None, *(pytest.param(home, marks=pytest.mark.full) for home in ("", "/nonexistent"))]
-)
-def test_without_home_a_race_runs_where_it_is_told_where_its_state_lies(
-    hydra: Hydra, home: str | None
-) -> None:
-    hydra.agent("claude", [EDIT, DONE])
-    clear = ["env", "-u", "HOME"] if home is None else ["env", f"HOME={home}"]
-    hydra.wrap = clear
-    done = hydra.run("race", "Do it", "-a", "claude", "--json")
-    assert done.returncode == 0, done.stderr
-    assert result(done.stdout)["patch"]["files"] == 1
 
 
 # Row 44

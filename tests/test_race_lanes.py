@@ -209,15 +209,6 @@ def _worktree(hydra: Hydra) -> str:
     return next(str(e["data"]["worktree"]) for e in events if e["kind"] == "lane_opened")
 
 
-def test_a_copy_that_is_not_there_is_refused_before_anything_starts(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    done = hydra.run("race", "Do it", "--copy", "nowhere.txt", "-a", "claude")
-    assert done.returncode == 2
-    assert "nowhere.txt" in done.stderr
-    assert "hint:" in done.stderr
-    assert hydra.run("runs").stdout == ""
-
-
 @pytest.mark.slow
 def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
@@ -230,21 +221,6 @@ def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> N
     assert "exited with 3" in lane["error"]["message"]
     assert "no luck" in lane["error"]["stderr"]
     assert lane["error"]["command"] == ["/bin/sh", "-c", "echo no luck >&2; exit 3"]
-
-
-@pytest.mark.slow
-def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra: Hydra) -> None:
-    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
-    (hydra.repo / "fresh.txt").write_text("untracked\n")
-    index = (hydra.repo / ".git" / "index").read_bytes()
-    hydra.agent("claude", [fakes.shell("sh", "-c", "cat README.md fresh.txt > seen"), DONE])
-    race = hydra.race("-a", "claude", "--include-dirty")
-    assert race.code == 0
-    shown = hydra.run("diff", "claude").stdout
-    assert "+# Shop, dirty" in shown
-    assert "+untracked" in shown
-    assert race.lane("claude")["patch"]["files"] == 1
-    assert (hydra.repo / ".git" / "index").read_bytes() == index
 
 
 @pytest.mark.slow
@@ -367,36 +343,6 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     assert "no races yet" in hydra.run("runs").stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "text"),
-    [
-        (("race", "  "), 2, "the task is empty"),
-        (("race", "x", "-a", "cluade"), 2, "claude"),
-        (("race", "x", "--idle-timeout", "10"), 2, "without a unit"),
-        (("race", "x", "--base", "nowhere"), 2, "nowhere"),
-        (("diff", "claude"), 2, "no races yet"),
-        (("runs", "show", "-r", "zzz"), 2, "no races yet"),
-        (("rcae", "x"), 2, "race"),
-    ],
-)
-def test_bad_input_is_one_clear_sentence_and_its_exit_code(
-    hydra: Hydra, arguments: tuple[str, ...], code: int, text: str
-) -> None:
-    hydra.agent("claude", add("a.txt"))
-    done = hydra.run(*arguments)
-    assert done.returncode == code, done.stderr
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_outside_of_a_repository_a_race_is_refused(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    hydra.repo = hydra.scratch
-    done = hydra.run("race", "x", "--json")
-    assert done.returncode == 3
-    assert json.loads(done.stdout)["error"]["message"]
-
-
 def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{hydra.home}/hydra.toml"\n')
     done = hydra.run("race", "Do it", "-a", "claude")
@@ -419,20 +365,6 @@ def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 4
     assert "hydra doctor" in done.stderr
-
-
-@pytest.mark.slow
-def test_runs_rm_says_what_goes_and_leaves_no_ref(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    run = hydra.race("-a", "claude").document["run"]
-    refused = hydra.run("runs", "rm", run)
-    assert refused.returncode == 2
-    assert "patches of claude" in refused.stderr
-    done = hydra.run("runs", "rm", run, "--yes")
-    assert done.returncode == 0, done.stderr
-    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
-    assert "no races yet" in hydra.run("runs").stderr
-    assert not any((hydra.state / "g").iterdir())
 
 
 @pytest.mark.slow
