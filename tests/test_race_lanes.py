@@ -254,7 +254,7 @@ def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
 def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
     noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
     hydra.agent("claude", [*noise, *add("a.txt")])
-    hydra.race("-a", "claude")
+    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
     kinds = [event["kind"] for event in hydra.events()]
     assert kinds.count("parse_fallback") == 1
 
