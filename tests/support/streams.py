@@ -131,10 +131,10 @@ _NUMBERS = (
 def by_bytes(rng: Random, line: bytes) -> bytes:
     """A bit of it flipped, a part of it alone, split in two, or something between its bytes."""
     at, other = sorted((rng.randrange(len(line) + 1), rng.randrange(len(line) + 1)))
-    flipped = line[:at] + bytes([line[at] ^ 1 << rng.randrange(8)]) + line[at + 1 :]
+    flipped = bytes(byte ^ 1 << rng.randrange(8) for byte in line[at : at + 1])
     return rng.choice(
         (
-            flipped if at < len(line) else line,
+            line[:at] + flipped + line[at + 1 :],
             rng.choice((line[:at], line[at:], line[:at] + line[other:], rng.randbytes(at % 60))),
             line[:at] + rng.choice((b"\r", b"\r\n", b"\n", b"\n\n")) + line[at:],
             line[:at] + rng.choice(BYTES) + line[at:other] + rng.choice(BYTES) + line[other:],
