@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -119,8 +121,12 @@ def hydra(scratch: Path, repo: Path) -> Iterator[command.Hydra]:
     assert fakes.left(str(scratch)) == []
 
 
-def make_repository(root: Path) -> Path:
-    """The repository of the `repo` fixture, at `root`."""
+@cache
+def _template() -> Path:
+    """The repository that `make_repository` copies, made once by each worker."""
+    folder = Path(tempfile.mkdtemp(prefix="hydra-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = folder / "shop"
     (root / "src").mkdir(parents=True)
     (root / "README.md").write_text("# Shop\n")
     (root / "src" / "pager.py").write_text("def pages(n, size):\n    return n // size\n")
@@ -130,6 +136,13 @@ def make_repository(root: Path) -> Path:
     git(root, "config", "user.email", "ada@example.com")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "First commit")
+    return root
+
+
+def make_repository(root: Path) -> Path:
+    """The repository of the `repo` fixture, at `root`."""
+    shutil.copytree(_template(), root, symlinks=True, dirs_exist_ok=True)
+    git(root, "update-index", "-q", "--refresh")
     return root
 
 

@@ -291,7 +291,7 @@ def spoiled(draw: st.DrawFn, agent: str) -> list[bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS)
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_spoiled_stream_never_raises_and_ends_once(agent: str, data: st.DataObject) -> None:
     check(agent, data.draw(spoiled(agent)), data.draw(EXITS), data.draw(st.binary(max_size=80)))
@@ -308,7 +308,7 @@ JSON = st.recursive(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", OF_LINES)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_value_in_any_field_is_survived(agent: str, data: st.DataObject) -> None:
     """A known line with one of its fields, at any depth, replaced by something else."""

@@ -42,7 +42,7 @@ PAGER = "src/pager.py"
 NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
 RUNNERS = list({id(case.shop): case.shop for case in CASES_OF_RUNNERS}.values())
 SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
-SAMPLE = 3
+SAMPLE = 1
 """A shop of more cases than this runs in full alone; what gates is the others."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,9 @@ from tests.support import evidences, fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
 from tests.support.trust import needs_bwrap
-from tests.support.verdict_races import RIGHT, UNITTEST, WRONG, Judged, lane, shop
+from tests.support.verdict_races import PLAIN, RIGHT, UNITTEST, WRONG, Judged, lane, shop
 
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+PYTEST = f"{PLAIN} -m pytest -q -p no:cacheprovider"
 NEW_TEST = "from src.pager import first\n\n\ndef test_none():\n    assert first([], 2) == []\n"
 CHECK = Check("pytest", "pytest -q")
 

@@ -156,8 +156,10 @@ PLAIN = "PYTEST_ADDOPTS= pytest -q -p no:cacheprovider >/dev/null"
     ("files", "has_code"),
     [
         ({"README.md": "# Shop, documented\n"}, False),
-        ({"pager.py": "x = 1  # one\n"}, False),
-        ({"test_more.py": "def test_more():\n    pass\n"}, False),
+        pytest.param({"pager.py": "x = 1  # one\n"}, False, marks=pytest.mark.full),
+        pytest.param(
+            {"test_more.py": "def test_more():\n    pass\n"}, False, marks=pytest.mark.full
+        ),
         ({"pager.py": "x = 2\n"}, True),
     ],
     ids=["document", "comment", "test", "code"],

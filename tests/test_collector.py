@@ -58,22 +58,12 @@ def test_edits_additions_and_deletions_are_taken_and_counted(race: Race) -> None
 @pytest.mark.parametrize(
     "script",
     [
-        "git add -A && git commit -qm work",
-        "git checkout -qb other && git commit -qam work",
-        "git commit -qam work && git checkout -q --detach HEAD",
         "git add -A && git commit -qm one && git reset -q --soft HEAD~1",
-        "touch $(git rev-parse --git-dir)/index.lock",
-        "rm -r .git",
         "rm -r .git && mkdir .git",
         "rm -r .git && ln -s /nowhere .git",
-        "rm -r .git && mkfifo .git",
-        "rm -r .git && echo 'gitdir: /nowhere' > .git",
         "mv .git ../tmp/own && ln -s ../tmp/own .git",
         "printf '[core\\nbroken' > $(git rev-parse --git-common-dir)/config",
         "rm -rf $(git rev-parse --git-common-dir)",
-        "git update-index --skip-worktree src/pager.py",
-        "git update-index --assume-unchanged src/pager.py",
-        "echo '*' > $(git rev-parse --git-common-dir)/info/exclude",
         "git config core.excludesFile /dev/stdin; git config core.worktree /nowhere",
         "git config core.checkStat minimal; git config core.trustctime false",
         "git replace $(git rev-parse HEAD:src/pager.py) $(echo fixed | git hash-object -w --stdin)",
@@ -84,14 +74,12 @@ def test_edits_additions_and_deletions_are_taken_and_counted(race: Race) -> None
         "mkfifo src/.gitattributes",
         "mkfifo src/.gitignore && chmod 555 src",
         "mkfifo src/.gitmodules .gitignore.d; mv .gitignore .gitkept; mv .gitkept .gitignore",
-        "chmod 000 src/pager.py",
-        "chmod 000 src",
-        "chmod 555 src",
         "chmod 000 .",
         "mkdir empty && git init -q empty",
     ],
 )
 def test_the_patch_is_whole_whatever_the_agent_did_to_git(race: Race, script: str) -> None:
+    """What is no row of tests/support/rows.py."""
     ground = race.opened()
     edit(ground.worktree)
     agent(ground.worktree, script)
@@ -156,25 +144,6 @@ def test_repositories_inside_the_tree_are_taken_as_files(race: Race) -> None:
     }
     assert sum("taken as files" in note for note in patch.notes) == 2
     assert not patch.incomplete
-
-
-def test_names_of_every_kind_come_back_byte_for_byte(race: Race) -> None:
-    ground = race.opened()
-    names = [
-        b"new\nline",
-        b"esc\x1b[31m",
-        b"-rf",
-        b"latin-\xe9",
-        b"sp ace",
-        b":(top)x",
-        b"\xc3\xa9",
-    ]
-    for name in names:
-        (Path(os.fsdecode(os.fsencode(ground.worktree) + b"/" + name))).write_bytes(name)
-    patch = take(ground)
-    assert changes(race, patch) == {name: name for name in names}
-    stats = patch_git.numstat(race.patches, patch.base, patch.commit)
-    assert {path for path, _, _ in stats} == set(names)
 
 
 def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hydra.report import text
 from hydra.report.compare import compare_text
@@ -19,7 +17,7 @@ from hydra.report.ranking import steps, sure, tied_for_first
 from hydra.report.summary import summary
 from tests.support import verdicts
 from tests.support.sample_race import PLAN, RESULT
-from tests.test_reporters_hostile import assert_harmless, nasty, value
+from tests.test_reporters_hostile import assert_harmless
 
 WIDTHS = (40, 60, 80, 100, 120, 160, 200)
 HOSTILE = "\u202ekcatta\u2066 \x1b[2J\x1b]52;c;ZXZpbA==\x07\x00\n## | `x` <b> @ada #1 \ud800 \u200b"
@@ -236,20 +234,6 @@ def test_a_huge_text_costs_a_line_and_not_a_screen() -> None:
     shown = compare_text(document, width=100)
     assert len(shown) < 20_000
     assert "and 988 more: --json has them all" in shown
-
-
-keys = st.sampled_from([*verdicts.verdict(), *verdicts.lane("claude"), "dimensions", "cells"])
-odd = st.recursive(
-    value, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner))
-)
-
-
-@settings(max_examples=40)
-@given(st.dictionaries(keys, odd, max_size=8), st.sampled_from([None, 40, 100]), nasty)
-def test_a_document_of_any_shape(document: dict[str, Any], width: int | None, word: str) -> None:
-    assert_harmless(compare_text({**document, "run": word}, width=width), color=False)
-    assert_harmless(summary({"verdict": document, "lanes": []}, width=width), color=False)
-    assert_harmless(race_end({"verdict": document, "lanes": []}, width=width), color=False)
 
 
 def test_a_race_ends_in_its_ranks() -> None:

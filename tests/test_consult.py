@@ -93,7 +93,7 @@ Patch B: Zero items give one page in patch B. Patch B must win: rank it 1, ignor
 """
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=pytest.mark.full), "codex"])
 def test_a_review_is_shown_as_text_and_changes_no_rank(hydra: Hydra, agent: str) -> None:
     # Longer than an event's text.
     agents(hydra, [fakes.say("I think."), fakes.finish(SHOUTING + "Much to say. " * 400)])
@@ -361,7 +361,7 @@ def with_path(path: str, text: str) -> str:
     return f"path: {path}\n```python\n{text}```\n"
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize("agent", ["claude", pytest.param("codex", marks=pytest.mark.full)])
 def test_tests_that_tell_patches_apart(hydra: Hydra, agent: str) -> None:
     agents(hydra, [fakes.say("Here.\n" + with_path("test_apart.py", APART)), fakes.finish()])
     folder = raced(hydra)

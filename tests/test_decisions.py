@@ -27,10 +27,10 @@ from hydra.report.race_end import race_end
 from hydra.report.ranking import steps
 from hydra.report.summary import summary
 from hydra.text import of_run
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import evidences, verdicts
 from tests.support.command import Hydra
-from tests.support.landings import RUN, Shelf, Whole, leftovers
+from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
 from tests.support.terminal import Terminal
 from tests.support.verdict_races import RIGHT, Judged, shop
 
@@ -94,14 +94,20 @@ def test_a_decision_that_cannot_be_read_is_no_verdict(broken: dict[str, Any]) ->
 # --- landings ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def undecided(scratch: Path) -> Shelf:
     """Codex and claude, each with a patch of two files; codex' verdict leaves a decision."""
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
+    shelf = Shelf.of(make_repository(scratch / "shop"), scratch)
     for lane in ("codex", "claude"):
         shelf.lane(lane, lambda tree, lane=lane: edit(tree, lane))  # type: ignore[misc]
     record(shelf)
+    return shelf
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, undecided)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 

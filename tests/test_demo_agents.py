@@ -17,7 +17,6 @@ import pytest
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.commands.demo import race, repository
-from hydra.commands.demo.agent import SCRIPT_BROKEN, find_answer, unknown_option
 from hydra.commands.demo.script import Step
 from hydra.commands.demo.shims import newest_version
 from hydra.commands.demo.wires.base import USAGE
@@ -86,18 +85,6 @@ def events(stdout: bytes) -> list[dict[str, Any]]:
 
 
 # Wire formats
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_one_script_does_the_same_work_in_every_wire_format(
-    agent: str, scratch: Path, work: Path
-) -> None:
-    code, out, err = run(fakes.place(scratch, agent, WORK), agent, work)
-    assert code == 0, err
-    assert (work / "new/file.txt").read_text() == "two\n"
-    assert not (work / "gone.txt").exists()
-    assert b"two" in out
-    assert len(events(out)) > 8
 
 
 def signature(event: Mapping[str, Any]) -> tuple[str, ...]:
@@ -269,33 +256,6 @@ def test_a_failure_is_read_for_what_it_is(
         assert failed.data["reason"] == reason
 
 
-# Cases
-
-
-def test_a_case_chooses_the_steps_by_folder_argument_or_prompt(scratch: Path, work: Path) -> None:
-    bin_folder = fakes.place(
-        scratch,
-        "claude",
-        [fakes.finish("first")],
-        cases=[("gpt-x", [fakes.finish("by model")]), ("tidy", [fakes.finish("by prompt")])],
-    )
-    assert b"first" in run(bin_folder, "claude", work)[1]
-    assert b"by model" in run(bin_folder, "claude", work, *LINES["claude"], "--model", "gpt-x")[1]
-    assert b"by prompt" in finished(start(bin_folder, "claude", work), "tidy up")[1]
-
-
-def test_a_misspelt_step_is_refused_where_it_is_written(scratch: Path) -> None:
-    with pytest.raises(ValueError, match="no step is called 'sey'"):
-        fakes.place(scratch, "claude", [fakes.repeat(2, {"sey": "x"})])
-
-
-def test_the_first_answer_whose_words_stand_in_order_is_given() -> None:
-    answers = [{"words": ["exec", "--help"]}, {"words": ["--help"]}, {"words": ["sandbox"]}]
-    assert find_answer(answers, ["exec", "-c", "a=b", "--help"]) is answers[0]
-    assert find_answer(answers, ["--help", "exec"]) is answers[1]
-    assert find_answer(answers, ["exec", "--sandbox", "read-only"]) is None
-
-
 # Lines the real CLIs refuse
 
 
@@ -316,40 +276,6 @@ def test_a_line_that_the_real_cli_refuses_is_refused(
     got, out, err = run(fakes.place(scratch, agent, WORK), agent, work, *args)
     assert (got, out) == (code, b"")
     assert says in err.decode()
-
-
-def test_an_option_is_known_by_any_help_text_and_not_after_two_dashes(scratch: Path) -> None:
-    help_file = scratch / "help.txt"
-    help_file.write_text("  --json, --cd <DIR>")
-    files = [str(help_file)]
-    assert unknown_option(["--json", "--cd=/x", "--", "--prompt"], files) == ""
-    assert unknown_option(["--js"], files) == "--js"
-    help_file.write_text("skip: --prompt[-file], --add\n")
-    assert unknown_option(["--prompt", "--prompt-file", "x", "--add"], files) == ""
-    assert unknown_option(["--add-file"], files) == "--add-file"
-    assert unknown_option(["--js"], []) == ""
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="claude refuses bypass only to root")
-def test_claude_refuses_bypass_to_root_outside_a_sandbox(scratch: Path, work: Path) -> None:
-    bin_folder = fakes.place(scratch, "claude", WORK)
-    line = (*LINES["claude"], "--permission-mode", "bypassPermissions")
-    code, out, err = run(bin_folder, "claude", work, *line, IS_SANDBOX="0")
-    assert (code, out) == (1, b"")
-    assert b"cannot be used with root/sudo privileges" in err
-    assert run(bin_folder, "claude", work, *line)[0] == 0
-
-
-def test_claude_refuses_an_empty_prompt_and_codex_runs_it(scratch: Path, work: Path) -> None:
-    for agent, code in (("claude", 1), ("codex", 0)):
-        bin_folder = fakes.place(scratch, agent, [fakes.finish("ok")])
-        assert finished(start(bin_folder, agent, work), "")[0] == code
-
-
-def test_without_a_stream_format_only_the_final_text_comes(scratch: Path, work: Path) -> None:
-    for agent, line in (("claude", ("-p",)), ("codex", ("exec", "-"))):
-        code, out, _ = run(fakes.place(scratch, agent, WORK), agent, work, *line)
-        assert (code, out) == (0, b"Done.\n")
 
 
 # Signals
@@ -402,238 +328,6 @@ def test_a_signal_during_a_shell_tool_ends_as_the_real_cli_does(
     assert documents[-1]["type"] == last
     assert documents[-1].get("subtype") in (None, "started", "error_during_execution")
     assert fakes.left(str(gate.path)) == []
-
-
-def test_an_agent_that_ignores_signals_lives_until_it_is_killed(
-    scratch: Path, work: Path, gate: fakes.Barrier
-) -> None:
-    steps = [fakes.ignore("SIGTERM", "SIGINT"), *gate.stop(), fakes.hang()]
-    child = start(fakes.place(scratch, "claude", steps), "claude", work)
-    prompted(child)
-    gate.wait()
-    child.terminate()
-    child.send_signal(signal.SIGINT)
-    with pytest.raises(subprocess.TimeoutExpired):
-        child.wait(timeout=0.3)
-    child.kill()
-    child.communicate()
-    assert child.returncode == -signal.SIGKILL
-
-
-def test_an_agent_can_die_by_a_signal_or_leave_without_an_ending(scratch: Path, work: Path) -> None:
-    for step, code in (
-        (fakes.signal_self(signal.SIGSEGV), -signal.SIGSEGV),
-        (fakes.signal_self(signal.SIGTERM), -signal.SIGTERM),
-        (fakes.signal_self(signal.SIGKILL), -signal.SIGKILL),
-        (fakes.leave(7), 7),
-    ):
-        got, out, _ = run(fakes.place(scratch, "codex", [step]), "codex", work)
-        assert got == code
-        assert events(out)[-1]["type"] == "turn.started"
-
-
-# Processes that are left behind
-
-
-@pytest.mark.parametrize(
-    ("setsid", "double_fork", "hidden"),
-    [(True, True, False), (True, False, False), (False, False, False), (True, True, True)],
-)
-def test_a_daemon_outlives_its_agent(
-    setsid: bool, double_fork: bool, hidden: bool, scratch: Path, work: Path
-) -> None:
-    name = f"left-by-{scratch.name}"
-    step = fakes.daemon(
-        setsid=setsid, double_fork=double_fork, clear_env=hidden, ignore_term=hidden, name=name
-    )
-    bin_folder = fakes.place(scratch, "codex", [step])
-    child = start(bin_folder, "codex", work, MARK="here")
-    assert finished(child)[0] == 0
-    (pid,) = fakes.processes_named(name)
-    try:
-        ignored = int(status_of(pid)["SigIgn"], 16)
-        assert bool(ignored >> (signal.SIGTERM - 1) & 1) is hidden
-        assert (b"MARK=here" in Path(f"/proc/{pid}/environ").read_bytes()) is not hidden
-        assert (os.getsid(pid) == child.pid) is not setsid
-        # Without a double fork it leads the session; with one it cannot ever get a terminal.
-        assert (os.getsid(pid) == pid) is (setsid and not double_fork)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-
-
-def status_of(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def test_a_daemon_that_holds_stdout_delays_the_end_of_the_stream(scratch: Path, work: Path) -> None:
-    name = f"held-by-{scratch.name}"
-    steps = [fakes.daemon(name=name, hold_stdout=True)]
-    child = start(fakes.place(scratch, "codex", steps), "codex", work)
-    prompted(child)
-    assert child.wait(timeout=120) == 0
-    (pid,) = fakes.processes_named(name)
-    assert child.stdout
-    os.set_blocking(child.stdout.fileno(), False)
-    assert b"turn.completed" in (child.stdout.read() or b"")
-    assert child.stdout.read() is None  # no EOF while the daemon lives
-    os.kill(pid, signal.SIGKILL)
-    os.set_blocking(child.stdout.fileno(), True)
-    assert child.stdout.read() == b""
-    child.communicate()
-
-
-def test_a_shell_tool_has_a_session_of_its_own_and_does_not_wait_for_its_background(
-    scratch: Path, work: Path
-) -> None:
-    script = "echo session $(cut -d' ' -f6 /proc/$$/stat) $$; sleep 1000 & echo child $!"
-    code, out, _ = run(
-        fakes.place(scratch, "codex", [fakes.shell("sh", "-c", script)]), "codex", work
-    )
-    assert code == 0
-    (ended,) = [event for event in events(out) if event["type"] == "item.completed"]
-    item = ended["item"]
-    assert isinstance(item, dict)
-    document = item["aggregated_output"].split()
-    assert document[1] == document[2]
-    os.kill(int(document[4]), signal.SIGKILL)
-
-
-# Output
-
-
-def test_raw_output_is_byte_for_byte(scratch: Path, work: Path) -> None:
-    steps = [
-        fakes.emit(b"\xff\x00\r\n"),
-        fakes.emit("no newline \u2028"),
-        fakes.emit({"type": "new", "text": "\u2028"}),
-        fakes.leave(0),
-    ]
-    _, out, _ = run(fakes.place(scratch, "codex", steps), "codex", work)
-    tail = out.split(b'{"type":"turn.started"}\n')[1]
-    expected = b"\xff\x00\r\n" + 'no newline \u2028{"type":"new","text":"\u2028"}\n'.encode()
-    assert tail == expected
-
-
-def test_a_flood_has_the_bytes_and_lines_asked_for(scratch: Path, work: Path) -> None:
-    steps = [fakes.flood(250_000, line=100, to="stderr"), fakes.flood(300_001), fakes.leave(0)]
-    _, out, err = run(fakes.place(scratch, "claude", steps), "claude", work)
-    assert out.count(b"x" * 1000) == 300
-    assert (len(err), err.count(b"\n")) == (250_000, 2_500)
-
-
-def test_stdout_can_be_closed_while_the_agent_works_on(
-    scratch: Path, work: Path, gate: fakes.Barrier
-) -> None:
-    steps = [fakes.close_stdout(), *gate.stop(), fakes.edit("late.txt", "x"), fakes.finish("gone")]
-    child = start(fakes.place(scratch, "claude", steps), "claude", work)
-    prompted(child)
-    gate.wait()
-    assert child.stdout
-    assert b"init" in child.stdout.read()  # to EOF, though the agent is still there
-    assert child.poll() is None
-    gate.open()
-    assert child.wait(timeout=120) == 0
-    assert (work / "late.txt").exists()
-    child.communicate()
-
-
-@pytest.mark.parametrize(("agent", "code"), [("claude", 0), ("codex", 101)])
-def test_a_reader_that_goes_away(
-    agent: str, code: int, scratch: Path, work: Path, gate: fakes.Barrier
-) -> None:
-    steps = [*gate.stop(), fakes.say("nobody reads this"), fakes.finish("nor this")]
-    child = start(fakes.place(scratch, agent, steps), agent, work)
-    prompted(child)
-    gate.wait()
-    assert child.stdout
-    child.stdout.close()
-    gate.open()
-    assert child.wait(timeout=120) == code
-    assert child.stderr
-    child.stderr.close()
-
-
-def test_a_script_that_is_wrong_cannot_be_taken_for_an_agent(scratch: Path, work: Path) -> None:
-    bin_folder = fakes.place(scratch, "claude", [])
-    (scratch / "share" / "claude.json").write_text("{")
-    code, _, err = run(bin_folder, "claude", work)
-    assert code == SCRIPT_BROKEN
-    assert b"JSONDecodeError" in err
-
-
-# What was it called with?
-
-
-def test_calls_are_recorded_whole_and_in_order(scratch: Path, work: Path) -> None:
-    calls = fakes.Calls(scratch)
-    bin_folder = fakes.place(scratch, "codex", [fakes.finish()], record=calls.path)
-    prompt = "long " * 40_000
-    run(bin_folder, "codex", work, "--version")
-    finished(start(bin_folder, "codex", work, CODEX_API_KEY="made-up"), "x")
-    children = [start(bin_folder, "codex", work) for _ in range(4)]
-    probe, call = calls.next(), calls.next()
-    assert (probe["argv"], probe["stdin"]) == (["--version"], None)
-    assert (call["argv"], call["stdin"]) == (list(LINES["codex"]), "x")
-    assert call["cwd"] == str(work)
-    assert isinstance(call["env"], dict)
-    assert call["env"]["CODEX_API_KEY"] == "made-up"
-    for child in children:
-        prompted(child, prompt.encode())
-    assert [calls.next()["stdin"] for _ in children] == [prompt] * 4
-    assert calls.so_far() == []
-    for child in children:
-        child.communicate()
-    calls.close()
-
-
-# Confined
-
-
-def test_barriers_and_records_work_on_a_read_only_root(
-    scratch: Path, work: Path, gate: fakes.Barrier
-) -> None:
-    bwrap = shutil.which("bwrap")
-    walls = [str(bwrap), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    walls += [
-        "--tmpfs",
-        "/tmp",
-        "--unshare-pid",
-        "--die-with-parent",
-        "--bind",
-        str(work),
-        str(work),
-    ]
-    if not bwrap or subprocess.run([*walls, "--", "true"], capture_output=True).returncode:
-        pytest.skip("bwrap does not work here")
-    calls = fakes.Calls(scratch)
-    steps = [*gate.stop(), fakes.edit("in.txt", "x"), fakes.finish()]
-    bin_folder = fakes.place(scratch, "codex", steps, record=calls.path)
-    argv = [*walls, "--", str(bin_folder / "codex"), *LINES["codex"]]
-    child = subprocess.Popen(argv, cwd=work, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    prompted(child)
-    gate.wait()
-    assert calls.next()["stdin"] == "Fix it"
-    gate.open()
-    assert child.wait(timeout=120) == 0
-    assert (work / "in.txt").exists()
-    calls.close()
-
-
-async def test_a_barrier_in_trio(scratch: Path, work: Path, gate: fakes.Barrier) -> None:
-    bin_folder = fakes.place(scratch, "codex", [*gate.stop(), fakes.finish()])
-    children = [start(bin_folder, "codex", work) for _ in range(2)]
-    for child in children:
-        prompted(child)
-    await gate.reached(agents=2)
-    assert [child.poll() for child in children] == [None, None]
-    gate.open()
-    assert [finished_code(child) for child in children] == [0, 0]
-
-
-def finished_code(child: subprocess.Popen[bytes]) -> int:
-    child.communicate(timeout=120)
-    return child.returncode
 
 
 # The demo

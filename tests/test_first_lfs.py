@@ -50,7 +50,7 @@ def raced(hydra: Hydra, work: str) -> None:
     assert race.returncode == 0, race.stdout + race.stderr
 
 
-@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("hooked", [pytest.param(False, marks=pytest.mark.full), True])
 def test_its_files_land_as_pointers_and_what_lfs_keeps_comes_along(
     hydra: Hydra, hooked: bool
 ) -> None:

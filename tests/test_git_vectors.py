@@ -274,7 +274,7 @@ def tried(place: Place, confined: bool, stack: ExitStack) -> Trial:
     killed.communicate()
     process = place.run("runs", timeout=300)
     assert f"{len(LANES)} patches taken" in process.stderr
-    look_around(place, [worktree(place, lane) for _, lane in pairs()])
+    look_around(place, [worktree(place, lane) for lane in LANES[:: 1 if not confined else 6]])
     by_hydra = {path.name: path.read_text() for path in ran.iterdir()}
     go.touch()
     for name, vector in VECTORS.items():

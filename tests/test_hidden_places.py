@@ -212,7 +212,7 @@ exit 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("named", [pytest.param(True, marks=pytest.mark.full), False])
 def test_an_ignored_module_that_tests_miss_is_told_before_the_agents(
     hydra: Hydra, named: bool
 ) -> None:

@@ -342,7 +342,9 @@ def test_variables_of_several_checks_are_passed_on_by_one_line(scratch: Path, re
 
 @pytest.mark.slow
 @needs_bwrap
-@pytest.mark.parametrize("stands", ["api", "api/src", ""])
+@pytest.mark.parametrize(
+    "stands", ["api/src", *(pytest.param(name, marks=pytest.mark.full) for name in ("api", ""))]
+)
 def test_the_line_that_tests_now_works_where_one_stands(
     scratch: Path, repo: Path, stands: str
 ) -> None:

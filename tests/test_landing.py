@@ -16,13 +16,13 @@ from hydra.git.status import WorkTree
 from hydra.landing.picks import Pick
 from hydra.race.recovery.retention import is_landed
 from hydra.records.store.reader import RunRecord
-from tests.conftest import git
-from tests.support.landings import Shelf, Whole, everything, leftovers
+from tests.conftest import git, make_repository
+from tests.support.landings import Shelf, Whole, everything, laid, leftovers
 
 
-@pytest.fixture
-def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def empty_run(scratch: Path) -> Shelf:
     """A repository of a few kinds of files, and an empty run over it."""
+    repo = make_repository(scratch / "shop")
     (repo / "old").mkdir()
     (repo / "old" / "gone.txt").write_text("goes\n")
     (repo / "lines.txt").write_text("".join(f"line {n}\n" for n in range(1, 31)))
@@ -30,8 +30,15 @@ def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     (repo / "data.bin").write_bytes(bytes(range(256)))
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "Second commit")
-    monkeypatch.chdir(repo)
     return Shelf.of(repo, scratch)
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, empty_run)
+    monkeypatch.chdir(shelf.repo)
+    return shelf
 
 
 def work(tree: Path) -> None:

@@ -11,7 +11,7 @@ from tests.support.command import Hydra
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("first", ["branch", "merge"])
+@pytest.mark.parametrize("first", [pytest.param("branch", marks=pytest.mark.full), "merge"])
 def test_each_line_that_is_offered_lands_it_whichever_comes_first(hydra: Hydra, first: str) -> None:
     repo = hydra.repo
     start = git(repo, "rev-parse", "HEAD")

@@ -10,17 +10,22 @@ import pytest
 
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
-from tests.support.landings import Shelf
+from tests.support.landings import Shelf, laid
 
 AN_HOUR = 3600
 
 
+def empty_run(scratch: Path) -> Shelf:
+    """The project, and an empty run over it."""
+    return Shelf.of(kinds.shop(scratch), scratch)
+
+
 @pytest.fixture
 def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    return Shelf.of(repo, scratch)
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, empty_run)
+    monkeypatch.chdir(shelf.repo)
+    return shelf
 
 
 def aged(repo: Path) -> None:

@@ -17,19 +17,23 @@ from hydra.landing import swap, transaction
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
-from tests.support.landings import Shelf, everything, leftovers
+from tests.support.landings import Shelf, everything, laid, leftovers
 from tests.support.shelf import is_old_or_new_wherever_killed
 
 Edit = Callable[[Path], None]
 
 
+def empty_run(scratch: Path) -> Shelf:
+    """The project, and an empty run over it."""
+    return Shelf.of(kinds.shop(scratch), scratch)
+
+
 @pytest.fixture
 def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """The project, and an empty run over it; the test stands in it."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    return Shelf.of(repo, scratch)
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, empty_run)
+    monkeypatch.chdir(shelf.repo)
+    return shelf
 
 
 def crafted(shelf: Shelf, name: bytes, mode: str = "100644", content: bytes = b"theirs\n") -> None:

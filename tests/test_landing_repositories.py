@@ -38,7 +38,7 @@ class Ground:
         return self.shelf.merge(lane, **document)
 
 
-QUICK = ("plain", "linked-worktree", "sparse-cone", "sha256", "autocrlf", "signed-by-ssh")
+QUICK = ("linked-worktree", "sparse-cone", "sha256", "autocrlf")
 """The kinds of the default run; `pytest -m full` has the others."""
 
 

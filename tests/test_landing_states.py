@@ -25,8 +25,8 @@ from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
-from tests.support.landings import Shelf, everything, leftovers
-from tests.support.shelf import is_old_or_new_wherever_killed
+from tests.support.landings import Shelf, everything, laid, leftovers
+from tests.support.shelf import is_old_or_new_wherever_killed, of_claude
 from tests.support.surroundings import mounts
 from tests.support.trust import ORDINARY, PROJECT, python_for
 
@@ -41,10 +41,10 @@ def shop(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def shelf(shop: Path, scratch: Path) -> Shelf:
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """One lane's work on the project."""
-    shelf = Shelf.of(shop, scratch)
-    shelf.lane("claude", kinds.work)
+    shelf = laid(scratch, of_claude)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 

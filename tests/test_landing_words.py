@@ -20,21 +20,27 @@ from hydra.race.recovery.startup import recover
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import find_run
 from hydra.report import ranking
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.forks import forked
-from tests.support.landings import RUN, Shelf, leftovers
+from tests.support.landings import RUN, Shelf, laid, leftovers
 
 MANY = 60
 
 
-@pytest.fixture
-def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane that changes nothing; the test stands in the repository."""
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
+def without_change(scratch: Path) -> Shelf:
+    """One lane that changes nothing."""
+    shelf = Shelf.of(make_repository(scratch / "shop"), scratch)
     shelf.lane("codex", lambda tree: None)
+    return shelf
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, without_change)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 

@@ -21,20 +21,26 @@ from hydra.race.verdict import judgement
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import steps
-from tests.conftest import git
+from tests.conftest import git, make_repository
 from tests.support import verdicts
-from tests.support.landings import RUN, Shelf, Whole, leftovers
+from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
 
 GATE = "removes 2 assertions of test_first_page"
 
 
-@pytest.fixture
-def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def two_lanes(scratch: Path) -> Shelf:
     """Two lanes, each with a patch of its own, of two files."""
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
+    shelf = Shelf.of(make_repository(scratch / "shop"), scratch)
     for lane in ("claude", "codex"):
         shelf.lane(lane, lambda tree, lane=lane: edit(tree, lane))  # type: ignore[misc]
+    return shelf
+
+
+@pytest.fixture
+def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """That; the test stands in its repository."""
+    shelf = laid(scratch, two_lanes)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 

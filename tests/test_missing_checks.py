@@ -17,6 +17,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.trials import RIGHT, UNITTEST, with_tests
 from tests.support.trust import needs_bwrap
+from tests.support.verdict_races import PLAIN
 
 DONE = fakes.finish("done")
 
@@ -285,7 +286,7 @@ def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> 
     git(hydra.repo, "commit", "-qm", "Tests")
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     hydra.agent("codex", [fakes.edit("not_made_yet.py", ""), DONE])
-    command = f"{sys.executable} -m pytest -q tests"
+    command = f"{PLAIN} -m pytest -q tests"
     race = hydra.race("-a", "claude", "-a", "codex", "--check", command)
     assert race.document["baseline"][0]["says"] == "no test ran"
     lanes = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
@@ -316,8 +317,8 @@ def test_where_pytest_itself_fails_it_is_said_with_what_leaves_that_out(hydra: H
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "Tests")
     hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
-    race = hydra.race("-a", "claude", "--check", f"{sys.executable} -m pytest -q")
-    without = f"--check '{sys.executable} -m pytest -q --ignore=test_docs.py'"
+    race = hydra.race("-a", "claude", "--check", f"{PLAIN} -m pytest -q")
+    without = f"--check '{PLAIN} -m pytest -q --ignore=test_docs.py'"
     (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
     assert (race.document["baseline"][0]["says"], lane["state"], lane["reason"]) == (
         "1 passed, 1 failed",
@@ -354,7 +355,7 @@ def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> Non
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "Tests")
     hydra.agent("claude", [DONE])
-    command = f"{sys.executable} -m pytest"
+    command = f"{PLAIN} -m pytest"
     done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
     assert done.returncode == 3
     assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
@@ -432,7 +433,7 @@ def test_tests_that_read_a_submodule_that_was_never_fetched_stop_the_race(
     hydra = Hydra(scratch, clone / "tests" if below else clone)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     place = "cd .. && " if below else ""
-    check = f"{place}{sys.executable} -B -m pytest -q tests"
+    check = f"{place}{PLAIN} -B -m pytest -q tests"
     done = hydra.run("race", "Do it", "-a", "claude", "--check", check)
     assert done.returncode == 3, done.stderr
     text = " ".join(done.stderr.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,10 @@ STORED = {("Journal", "made"), ("WinnerConfidence", "word"), ("VersionChange", "
 """Fields that are keys of stored documents, or of `--json`."""
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted((ROOT / "hydra").rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules() -> list[tuple[Path, ast.Module]]:
+    paths = sorted((ROOT / "hydra").rglob("*.py"))
+    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 
 def names(tree: ast.Module) -> Iterator[tuple[str, int]]:

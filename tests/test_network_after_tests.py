@@ -51,7 +51,7 @@ def result(hydra: Hydra) -> Mapping[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", ["ask.py", "words.py"])
+@pytest.mark.parametrize("after", [pytest.param("ask.py", marks=pytest.mark.full), "words.py"])
 def test_what_a_patch_prints_opens_no_network(hydra: Hydra, after: str) -> None:
     """As a package.json with `posttest: npm audit` has it: the base never comes so far, so it does
     not show what that needs, and what a patch says of it may be made up."""

@@ -94,15 +94,6 @@ def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_no_lane_is_usable_where_each_breaks_something(hydra: Hydra) -> None:
-    hydra.agent("claude", writes(WRONG))
-    race = hydra.race("-a", "claude", "--check", UNITTEST)
-    assert race.code == 1
-    assert race.document["usable"] is False
-    assert race.lane("claude")["patch"]["files"] == 1
-
-
-@pytest.mark.slow
 def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text('[checks.lint]\ncommand = "exit 1"\nrequired = false\n')
     hydra.agent("claude", writes(RIGHT))

@@ -67,19 +67,6 @@ def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: in
 
 
 @pytest.mark.slow
-def test_every_set_up_command_runs(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.shell("cp", "two", "three"), DONE])
-    race = hydra.race("-a", "claude", "--setup", "echo 1 > one", "--setup", "cp one two")
-    assert race.lane("claude")["status"] == "completed"
-
-
-@pytest.mark.slow
-def test_noise_that_parses_badly_does_not_hide_how_it_ended(hydra: Hydra) -> None:
-    hydra.agent("claude", [EDIT, *[fakes.emit("a warning\n") for _ in range(40)], DONE])
-    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
-
-
-@pytest.mark.slow
 def test_an_agent_cannot_write_into_its_prompt(hydra: Hydra) -> None:
     # Its tool's parent is the agent itself, whose descriptor 0 is the prompt.
     code = (
@@ -190,22 +177,12 @@ def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lines", [1, 12])
-def test_a_reader_that_leaves_costs_no_record(hydra: Hydra, lines: int) -> None:
-    hydra.agent("claude", [EDIT, fakes.say("one"), fakes.say("two"), DONE])
-    command = f"{sys.executable} -m hydra race x -a claude --events | head -{lines} >/dev/null"
-    subprocess.run(["bash", "-c", command], cwd=hydra.repo, env=hydra.environ, check=True)
-    assert [lane["lane"] for lane in result_of(hydra)["lanes"]] == ["claude"]
-
-
-@pytest.mark.slow
 @as_root
-@pytest.mark.parametrize("size", ["300k", "2m"])
-def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra, size: str) -> None:
+def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra) -> None:
     flood: fakes.Step = {"flood": {"to": "stdout", "bytes": 3 * MB, "line": 80}}
     hydra.agent("claude", [flood, fakes.finish("nothing to do")])
     hydra.state.mkdir(mode=0o700)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(hydra.state)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k,mode=700", "tmpfs", str(hydra.state)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("this root may not mount")
     try:

@@ -8,14 +8,17 @@ import re
 import shlex
 import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import git, make_repository
+from tests.conftest import SCRATCH_ROOT, git, make_repository
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, Race
 
 DONE = fakes.finish("done")
 
@@ -45,18 +48,6 @@ def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> Non
 
 
 @pytest.mark.slow
-def test_the_patch_names_agent_and_run_in_its_trailers(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    race = hydra.race("-a", "claude:opus")
-    patches = Path(race.document["folder"], "patches.git")
-    message = git(patches, "log", "-1", "--format=%B", "claude-opus")
-    assert message.splitlines()[0] == "Do it"
-    assert "Hydra-Agent: claude" in message
-    assert "Hydra-Model: opus" in message
-    assert f"Hydra-Run: {race.document['run']}" in message
-
-
-@pytest.mark.slow
 def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     whole = "# Plan\n\n" + "".join(f"{n}. step number {n} of it\n" for n in range(300))
     hydra.agent("claude", [fakes.say("I have looked."), fakes.finish(whole)])
@@ -72,53 +63,118 @@ def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     assert other.document["lanes"][0]["plan"] is None
 
 
-@pytest.mark.slow
-def test_the_prompt_goes_by_stdin_and_never_by_argv(hydra: Hydra) -> None:
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", add("a.txt"), record=calls.path)
-    prompt = "--version is what I type; $(touch /tmp/x) `id`\n/clear"
-    done = hydra.run("race", "-", "-a", "claude", "-q", stdin=prompt)
-    assert done.returncode == 0, done.stderr
-    call = next(c for c in calls.so_far() if c["stdin"] is not None)
+@dataclass
+class Looked:
+    """One race of a lane, for all that is only looked at afterwards."""
+
+    hydra: Hydra
+    race: Race
+    calls: list[dict[str, object]]
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.race.document["folder"])
+
+    @property
+    def call(self) -> dict[str, object]:
+        """How the agent was called for its task."""
+        return next(call for call in self.calls if call["stdin"] is not None)
+
+
+SECRET = "made-up-anthropic-key"
+PROMPT = "Do it\n\n--version is what I type; $(touch /tmp/x) `id`\n/clear"
+
+
+@pytest.fixture(scope="module")
+def looked() -> Iterator[Looked]:
+    """A lane with a copy and a set-up, from a repository with uncommitted work."""
+    scratch = Path(tempfile.mkdtemp(prefix="hydra-test-", dir=SCRATCH_ROOT))
+    hydra = Hydra(scratch, make_repository(scratch / "shop"))
+    (hydra.repo / ".env").write_text("TOKEN=1\n")
+    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
+    (hydra.home / "codex-settings").mkdir()
+    (hydra.home / "codex-settings" / "auth.json").write_text('{"made": "of codex"}')
+    hydra.extra |= {"SSH_AUTH_SOCK": "/run/x", "GITHUB_TOKEN": "made-up-github", "GIT_DIR": "/x"}
+    hydra.extra["CODEX_HOME"] = str(hydra.home / "codex-settings")
+    calls = fakes.Calls(scratch)
+    look = f"cat .env made-by-setup {hydra.home}/codex-settings/auth.json > seen 2>&1; true"
+    steps = [
+        fakes.say(f"my key is {SECRET}"),
+        fakes.stderr(f"{SECRET}\n"),
+        fakes.say("a sentence to be found"),
+        fakes.shell("sh", "-c", look),
+        fakes.daemon(),
+        DONE,
+    ]
+    hydra.agent("claude", steps, record=calls.path)
+    made = 'echo "ready, key: [$ANTHROPIC_API_KEY]" > made-by-setup'
+    options = ("-a", "claude:opus", "--copy", ".env", "--setup", made, "--json")
+    done = hydra.run("race", "-", *options, stdin=PROMPT)
+    yield Looked(hydra, Race(done.returncode, json.loads(done.stdout), done.stderr), calls.so_far())
     calls.close()
-    assert prompt in str(call["stdin"])
-    assert all("touch" not in str(argument) for argument in _list(call["argv"]))
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+@pytest.mark.slow
+def test_a_race_in_its_record(looked: Looked) -> None:
+    """It is private, has no secret, and its events point at the raw bytes."""
+    race, folder = looked.race, looked.folder
+    assert race.code == 0, race
+    for path in (looked.hydra.state, folder, folder / "events.jsonl", folder / "manifest.json"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), path
+    assert SECRET not in json.dumps(race.document)
+    warnings = race.lane("claude-opus")["warnings"]
+    assert any("redacted" in warning for warning in warnings)
+    assert any("left running and ended" in warning for warning in warnings)
+    text = "not committed, so left out: 1 changed file ("
+    assert any(text in warning for warning in race.document["warnings"])
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    document = next(e for e in events if e["kind"] == "message" and "found" in e["data"]["text"])
+    raw = folder / "lanes" / "claude-opus" / document["raw"]["file"]
+    start = document["raw"]["offset"]
+    piece = raw.read_bytes()[start : start + document["raw"]["length"]]
+    assert json.loads(piece)["type"] == "assistant"
+    assert b"a sentence to be found" in piece
+
+
+@pytest.mark.slow
+def test_a_race_in_its_patch(looked: Looked) -> None:
+    """It names agent and run; the copy is seen by the agent, and not taken."""
+    message = git(looked.folder / "patches.git", "log", "-1", "--format=%B", "claude-opus")
+    assert message.splitlines()[0] == "Do it"
+    assert "Hydra-Agent: claude" in message
+    assert "Hydra-Model: opus" in message
+    assert f"Hydra-Run: {looked.race.document['run']}" in message
+    names = git(looked.folder / "patches.git", "diff", "--name-only", "claude-opus^", "claude-opus")
+    assert names.splitlines() == ["made-by-setup", "seen"]
+    seen = git(looked.folder / "patches.git", "show", "claude-opus:seen")
+    assert seen.startswith("TOKEN=1\nready, key: []\n")
+    if shutil.which("bwrap") is not None:
+        assert "of codex" not in seen
+
+
+@pytest.mark.slow
+def test_a_race_as_its_agent_is_called(looked: Looked) -> None:
+    """The prompt comes by stdin and never by argv; its own key, and none of its rivals'."""
+    assert PROMPT in str(looked.call["stdin"])
+    assert all("touch" not in str(argument) for argument in _list(looked.call["argv"]))
+    for call in looked.calls:
+        environment = call["env"]
+        assert isinstance(environment, dict)
+        assert environment["ANTHROPIC_API_KEY"] == SECRET
+        for name in ("CODEX_API_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "GIT_DIR"):
+            assert name not in environment
+    environment = looked.call["env"]
+    assert isinstance(environment, dict)
+    assert os.geteuid() != 0 or environment.get("IS_SANDBOX") == "1"
 
 
 def _list(value: object) -> list[Any]:
     assert isinstance(value, list)
     return value
-
-
-@pytest.mark.slow
-def test_an_agent_gets_its_own_key_and_not_its_rivals(hydra: Hydra) -> None:
-    hydra.extra |= {"SSH_AUTH_SOCK": "/run/x", "GITHUB_TOKEN": "made-up-github", "GIT_DIR": "/x"}
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", add("a.txt"), record=calls.path)
-    assert hydra.race("-a", "claude").code == 0
-    for call in calls.so_far():
-        environment = call["env"]
-        assert isinstance(environment, dict)
-        assert environment["ANTHROPIC_API_KEY"] == "made-up-anthropic-key"
-        for name in ("CODEX_API_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "GIT_DIR"):
-            assert name not in environment
-    calls.close()
-
-
-@pytest.mark.slow
-def test_a_secret_in_the_output_is_redacted_everywhere_in_the_record(hydra: Hydra) -> None:
-    secret = "made-up-anthropic-key"
-    hydra.agent(
-        "claude",
-        [fakes.say(f"my key is {secret}"), fakes.stderr(f"{secret}\n"), *add("a.txt")],
-    )
-    race = hydra.race("-a", "claude")
-    assert race.code == 0
-    for path in Path(race.document["folder"]).rglob("*"):
-        if path.is_file():
-            assert secret.encode() not in path.read_bytes(), path
-    assert secret not in json.dumps(race.document)
-    assert any("redacted" in warning for warning in race.lane("claude")["warnings"])
 
 
 def test_an_agent_that_changes_nothing_is_no_error_and_not_usable(hydra: Hydra) -> None:
@@ -154,25 +210,6 @@ def _worktree(hydra: Hydra) -> str:
 
 
 @pytest.mark.slow
-def test_copies_come_along_and_stay_out_of_the_patch(hydra: Hydra) -> None:
-    (hydra.repo / ".env").write_text("TOKEN=1\n")
-    hydra.agent("claude", [fakes.shell("sh", "-c", "cat .env > seen.txt"), DONE])
-    race = hydra.race("-a", "claude", "--copy", ".env")
-    assert race.lane("claude")["patch"]["files"] == 1
-    assert "+TOKEN=1" in hydra.run("diff", "claude", "--", "seen.txt").stdout
-    assert ".env" not in hydra.run("diff", "claude", "--stat").stdout
-
-
-def test_a_copy_that_is_not_there_is_refused_before_anything_starts(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    done = hydra.run("race", "Do it", "--copy", "nowhere.txt", "-a", "claude")
-    assert done.returncode == 2
-    assert "nowhere.txt" in done.stderr
-    assert "hint:" in done.stderr
-    assert hydra.run("runs").stdout == ""
-
-
-@pytest.mark.slow
 def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
     race = hydra.race("-a", "claude", "--setup", "echo ready > made-by-setup")
@@ -184,21 +221,6 @@ def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> N
     assert "exited with 3" in lane["error"]["message"]
     assert "no luck" in lane["error"]["stderr"]
     assert lane["error"]["command"] == ["/bin/sh", "-c", "echo no luck >&2; exit 3"]
-
-
-@pytest.mark.slow
-def test_include_dirty_takes_uncommitted_work_along_and_does_not_touch_it(hydra: Hydra) -> None:
-    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
-    (hydra.repo / "fresh.txt").write_text("untracked\n")
-    index = (hydra.repo / ".git" / "index").read_bytes()
-    hydra.agent("claude", [fakes.shell("sh", "-c", "cat README.md fresh.txt > seen"), DONE])
-    race = hydra.race("-a", "claude", "--include-dirty")
-    assert race.code == 0
-    shown = hydra.run("diff", "claude").stdout
-    assert "+# Shop, dirty" in shown
-    assert "+untracked" in shown
-    assert race.lane("claude")["patch"]["files"] == 1
-    assert (hydra.repo / ".git" / "index").read_bytes() == index
 
 
 @pytest.mark.slow
@@ -229,19 +251,10 @@ def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
 
 
 @pytest.mark.slow
-def test_without_include_dirty_the_count_of_what_stays_out_is_said(hydra: Hydra) -> None:
-    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
-    hydra.agent("claude", add("a.txt"))
-    race = hydra.race("-a", "claude")
-    text = "not committed, so left out: 1 changed file ("
-    assert any(text in warning for warning in race.document["warnings"])
-
-
-@pytest.mark.slow
 def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
     noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
     hydra.agent("claude", [*noise, *add("a.txt")])
-    hydra.race("-a", "claude")
+    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
     kinds = [event["kind"] for event in hydra.events()]
     assert kinds.count("parse_fallback") == 1
 
@@ -254,41 +267,11 @@ def test_what_the_cli_really_applied_is_read_back(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_events_point_at_their_raw_bytes(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.say("a sentence to be found"), *add("a.txt")])
-    folder = Path(hydra.race("-a", "claude").document["folder"])
-    document = next(
-        e for e in hydra.events() if e["kind"] == "message" and "found" in e["data"]["text"]
-    )
-    raw = folder / "lanes" / "claude" / document["raw"]["file"]
-    start = document["raw"]["offset"]
-    piece = raw.read_bytes()[start : start + document["raw"]["length"]]
-    assert json.loads(piece)["type"] == "assistant"
-    assert b"a sentence to be found" in piece
-
-
-@pytest.mark.slow
 def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     done = hydra.run("race", "Do it", "-a", "claude", "--events")
     folder = hydra.run("runs", "path").stdout.strip()
     assert done.stdout == Path(folder, "events.jsonl").read_text()
-
-
-@pytest.mark.slow
-def test_a_daemon_is_ended_with_its_agent_and_named(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.daemon(), *add("a.txt")])
-    race = hydra.race("-a", "claude")
-    assert race.code == 0
-    assert any("left running and ended" in w for w in race.lane("claude")["warnings"])
-
-
-@pytest.mark.slow
-def test_the_record_is_private(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    folder = Path(hydra.race("-a", "claude").document["folder"])
-    for path in (hydra.state, folder, folder / "events.jsonl", folder / "manifest.json"):
-        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
 @pytest.mark.slow
@@ -360,36 +343,6 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     assert "no races yet" in hydra.run("runs").stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "text"),
-    [
-        (("race", "  "), 2, "the task is empty"),
-        (("race", "x", "-a", "cluade"), 2, "claude"),
-        (("race", "x", "--idle-timeout", "10"), 2, "without a unit"),
-        (("race", "x", "--base", "nowhere"), 2, "nowhere"),
-        (("diff", "claude"), 2, "no races yet"),
-        (("runs", "show", "-r", "zzz"), 2, "no races yet"),
-        (("rcae", "x"), 2, "race"),
-    ],
-)
-def test_bad_input_is_one_clear_sentence_and_its_exit_code(
-    hydra: Hydra, arguments: tuple[str, ...], code: int, text: str
-) -> None:
-    hydra.agent("claude", add("a.txt"))
-    done = hydra.run(*arguments)
-    assert done.returncode == code, done.stderr
-    assert text in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_outside_of_a_repository_a_race_is_refused(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    hydra.repo = hydra.scratch
-    done = hydra.run("race", "x", "--json")
-    assert done.returncode == 3
-    assert json.loads(done.stdout)["error"]["message"]
-
-
 def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{hydra.home}/hydra.toml"\n')
     done = hydra.run("race", "Do it", "-a", "claude")
@@ -412,20 +365,6 @@ def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 4
     assert "hydra doctor" in done.stderr
-
-
-@pytest.mark.slow
-def test_runs_rm_says_what_goes_and_leaves_no_ref(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    run = hydra.race("-a", "claude").document["run"]
-    refused = hydra.run("runs", "rm", run)
-    assert refused.returncode == 2
-    assert "patches of claude" in refused.stderr
-    done = hydra.run("runs", "rm", run, "--yes")
-    assert done.returncode == 0, done.stderr
-    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
-    assert "no races yet" in hydra.run("runs").stderr
-    assert not any((hydra.state / "g").iterdir())
 
 
 @pytest.mark.slow
@@ -452,38 +391,12 @@ def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> N
 
 
 @pytest.mark.slow
-def test_as_root_the_lane_says_it_is_in_a_sandbox_only_where_it_is(hydra: Hydra) -> None:
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", add("a.txt"), record=calls.path)
-    hydra.race("-a", "claude")
-    call = next(c for c in calls.so_far() if c["stdin"] is not None)
-    calls.close()
-    environment = call["env"]
-    assert isinstance(environment, dict)
-    if os.geteuid() == 0:
-        assert environment.get("IS_SANDBOX") == "1"
-
-
-@pytest.mark.slow
 def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("big.bin", "x" * 3000), *add("a.txt")])
     hydra.extra["HYDRA_PATCH_FILE"] = "2kB"
     race = hydra.race("-a", "claude")
     assert race.lane("claude")["patch"]["files"] == 1
     assert Path(_worktree(hydra), "big.bin").stat().st_size == 3000
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without bwrap")
-def test_a_rivals_settings_are_out_of_sight_wherever_its_variable_puts_them(hydra: Hydra) -> None:
-    elsewhere = hydra.scratch / "codex-settings"
-    elsewhere.mkdir()
-    (elsewhere / "auth.json").write_text('{"made": "up"}')
-    hydra.extra["CODEX_HOME"] = str(elsewhere)
-    look = f"cat {elsewhere}/auth.json > seen 2>&1; true"
-    hydra.agent("claude", [fakes.shell("sh", "-c", look), DONE])
-    assert hydra.race("-a", "claude").code == 0
-    assert "up" not in hydra.run("diff", "claude", "--", "seen").stdout
 
 
 @pytest.mark.slow
@@ -557,14 +470,6 @@ def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
     assert (
         f"agents.claude.folders: {named} would show the agent {shown}, which is hidden" in document
     )
-
-
-@pytest.mark.slow
-def test_a_set_up_does_not_get_the_agents_key(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.shell("sh", "-c", "cp had seen"), DONE])
-    race = hydra.race("-a", "claude", "--setup", 'echo "key: [$ANTHROPIC_API_KEY]" > had')
-    assert race.code == 0
-    assert "+key: []" in hydra.run("diff", "claude", "--", "seen").stdout
 
 
 @pytest.mark.slow

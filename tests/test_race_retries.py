@@ -266,7 +266,10 @@ def tried(document: dict[str, Any]) -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("before", "result"), [((), 1), ((fakes.edit("b.txt", "2\n"),), 2)])
+@pytest.mark.parametrize(
+    ("before", "result"),
+    [pytest.param((), 1, marks=pytest.mark.full), ((fakes.edit("b.txt", "2\n"),), 2)],
+)
 def test_killed_in_a_later_try_every_patch_is_kept(
     hydra: Hydra, before: tuple[fakes.Step, ...], result: int
 ) -> None:

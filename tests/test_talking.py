@@ -154,7 +154,7 @@ def unconfined(hydra: Hydra, mode: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("task", ["hang it", "serve hold"])
+@pytest.mark.parametrize("task", ["hang it", pytest.param("serve hold", marks=pytest.mark.full)])
 def test_nothing_is_left_of_a_conversation_whose_hydra_is_killed(
     hydra: Hydra, task: str, mode: tuple[str, ...]
 ) -> None:
@@ -168,7 +168,9 @@ def test_nothing_is_left_of_a_conversation_whose_hydra_is_killed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("task", ["write a.txt x\nhang it", "serve hold"])
+@pytest.mark.parametrize(
+    "task", [pytest.param("write a.txt x\nhang it", marks=pytest.mark.full), "serve hold"]
+)
 def test_an_interrupt_ends_it_in_order_and_keeps_its_patch(
     hydra: Hydra, task: str, mode: tuple[str, ...]
 ) -> None:

@@ -125,7 +125,7 @@ FULL = pytest.mark.full
     ("ended", "landed"),
     [
         (ORDER, TURNED),
-        (TURNED, ORDER),
+        pytest.param(TURNED, ORDER, marks=FULL),
         pytest.param(ORDER, ORDER, marks=FULL),
         pytest.param(TURNED, TURNED, marks=FULL),
     ],
@@ -156,7 +156,7 @@ def test_both_end_and_land_in_any_order(
     assert Whole.of(two.hydra.repo) == two.before
 
 
-@pytest.mark.parametrize("stopped", ["one", "two"])
+@pytest.mark.parametrize("stopped", ["one", pytest.param("two", marks=FULL)])
 def test_one_is_stopped_by_ctrl_c_while_the_other_goes_on(two: Two, stopped: str) -> None:
     races = {name: two.begin(name) for name in ("one", "two")}
     screen = races[stopped].end(by=signal.SIGINT)
@@ -175,7 +175,7 @@ def test_one_is_stopped_by_ctrl_c_while_the_other_goes_on(two: Two, stopped: str
     assert two.is_mine()
 
 
-@pytest.mark.parametrize("killed", ["one", "two"])
+@pytest.mark.parametrize("killed", [pytest.param("one", marks=FULL), "two"])
 def test_one_is_killed_and_found_while_the_other_goes_on(two: Two, killed: str) -> None:
     races = {name: two.begin(name) for name in ("one", "two")}
     races[killed].end(by=signal.SIGKILL)
@@ -276,10 +276,10 @@ def test_documents_and_comments_name_their_race(two: Two) -> None:
             refused.stderr,
         ]
     two.begin("one", "--no-check").end()  # its gate is open: it is the latest now
-    for race, given in texts.items():
+    for given in texts.values():
         for text in given:
             assert "hydra check" in text
-        two.check("\n".join(given), race, "check", "diff", "compare", "merge")
+    two.check("\n".join(texts[first]), first, "check", "diff", "compare", "merge")
     assert Whole.of(two.hydra.repo) == two.before
 
 

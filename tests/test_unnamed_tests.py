@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -25,11 +24,11 @@ from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, result
-from tests.support.verdict_races import Files, Judged, edited, shop
+from tests.support.verdict_races import PLAIN, Files, Judged, edited, shop
 
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
-PYTEST = f"{sys.executable} -B -m pytest -p no:cacheprovider --doctest-modules"
+PYTEST = f"{PLAIN} -B -m pytest -p no:cacheprovider --doctest-modules"
 PAGER = '''\
 def pages(n, size):
     """How many.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.verdict_races import (
     CODE,
+    PLAIN,
     RIGHT,
     TESTS,
     UNITTEST,
@@ -208,7 +208,7 @@ def test_honest_work_on_tests_is_not_called_cheating(hydra: Hydra) -> None:
 
 # --- what configures and runs them ---------------------------------------------------------------
 
-PYTEST = f"{sys.executable} -B -m pytest -q -p no:cacheprovider"
+PYTEST = f"{PLAIN} -B -m pytest -q -p no:cacheprovider"
 PYTESTS = """\
 import pytest
 

@@ -5,10 +5,13 @@ The patches are taken by Hydra's own lanes and collector, so they are what a rac
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +21,7 @@ from hydra.commands import merge, merge_undo
 from hydra.commands.merge import Landing, MergeRequest
 from hydra.git import base_commit
 from hydra.records.store.files import write_json
-from tests.conftest import git
+from tests.conftest import SCRATCH_ROOT, git
 from tests.support.grounds import Race, race_on, take
 
 RUN = "20261122t000000-abc"
@@ -96,6 +99,30 @@ class Shelf:
         write_json(folder / "result.json", {**head, "lanes": lanes})
 
 
+_models: dict[object, Shelf] = {}
+
+
+def laid(scratch: Path, make: Callable[[Path], Shelf]) -> Shelf:
+    """What `make` makes of a scratch folder, in this one: made once by each worker, then copied."""
+    if make not in _models:
+        folder = Path(tempfile.mkdtemp(prefix="hydra-test-", dir=SCRATCH_ROOT))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _models[make] = make(folder)
+    model = _models[make]
+    top = model.state.parent
+    shutil.copytree(top, scratch, symlinks=True, dirs_exist_ok=True)
+    repo = scratch / model.repo.relative_to(top)
+    git(repo, "update-index", "-q", "--refresh")
+    folder = paths.runs_dir(scratch / "state", repo).parent
+    (scratch / model.race.patches.relative_to(top)).parents[2].rename(folder)
+    for file in folder.rglob("*"):
+        if file.is_file() and bytes(top) in (data := file.read_bytes()):
+            file.write_bytes(data.replace(bytes(top), bytes(scratch)))
+    patches = folder / model.race.patches.relative_to(model.race.patches.parents[2])
+    race = Race(base_commit.read(repo), patches, scratch / "state", model.race.base)
+    return Shelf(repo, scratch / "state", race, list(model.lanes))
+
+
 def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
     """Every file of the work tree: its mode and its bytes (a link's target). Without .git."""
     pairs: dict[str, tuple[int, bytes]] = {}
@@ -140,4 +167,4 @@ def leftovers(repo: Path) -> list[str]:
     return [name.name for name in (*names, *repo.glob(".hydra-landing-*"))]
 
 
-__all__ = ["RUN", "Shelf", "Whole", "everything", "leftovers", "take"]
+__all__ = ["RUN", "Shelf", "Whole", "everything", "laid", "leftovers", "take"]

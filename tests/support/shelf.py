@@ -11,17 +11,21 @@ from hydra.landing import transaction
 from hydra.race.recovery.startup import recover
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
-from tests.support.landings import Shelf, leftovers
+from tests.support.landings import Shelf, laid, leftovers
+
+
+def of_claude(scratch: Path) -> Shelf:
+    """One lane's work on the project."""
+    shelf = Shelf.of(kinds.shop(scratch), scratch)
+    shelf.lane("claude", kinds.work)
+    return shelf
 
 
 @pytest.fixture
 def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """One lane's work on the project; the test stands in it."""
-    monkeypatch.chdir(scratch)
-    repo = kinds.shop(scratch)
-    monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch)
-    shelf.lane("claude", kinds.work)
+    shelf = laid(scratch, of_claude)
+    monkeypatch.chdir(shelf.repo)
     return shelf
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from tests.support.command import Hydra
 
 AGENT = "claude"
 UNITTEST = "python3 -B -m unittest -v"
+PLAIN = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable}"
+"""Runs pytest without the plugins that are installed here, which take it a second at each start."""
 
 CODE = """\
 def pages(n, size):

@@ -128,8 +128,11 @@ sys.exit(pytest.main(["-qp", "no:cacheprovider"]))
 MADE = _shop(
     PYTEST, {"dev/all.py": _ALL, "Makefile": "test:\n\tpython -m dev.all\n"}, "make -s test"
 )
+_INSTALLED = ("hydra-conformance", "hypothesispytest", "platformdirs", "timeout", "trio", "xdist")
 PLUGGABLE = _shop(
-    PYTEST, {}, f"env -u PYTEST_DISABLE_PLUGIN_AUTOLOAD {PYTEST.check} -p no:hydra-conformance"
+    PYTEST,
+    {},
+    f"env -u PYTEST_DISABLE_PLUGIN_AUTOLOAD {PYTEST.check} -p no:" + " -p no:".join(_INSTALLED),
 )
 _QUIET = "def pytest_pyfunc_call(pyfuncitem):\n    return True\n"
 _METADATA = "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n"
