@@ -230,3 +230,45 @@ def test_cases_that_fit_the_fault_speak_against_no_other_patch(hydra: Hydra) -> 
     ).run()
     assert item.of("cheat")["state"] == "held_back", str(item)
     assert [text for text in item.outputs("right") if "cheat" in text] == []
+
+
+TABLE = """\
+import unittest
+
+from src.pager import pages
+
+CASES = {"up": (3, 2, 2), "even": (4, 2, 2), "none": (0, 2, 0)}
+
+
+class Table(unittest.TestCase):
+    pass
+
+
+for name, (n, size, many) in CASES.items():
+    case = lambda self, n=n, size=size, many=many: self.assertEqual(pages(n, size), many)
+    setattr(Table, f"test_{name}", case)
+"""
+
+
+@pytest.mark.slow
+def test_a_failing_row_that_makes_a_test_is_not_taken_out(hydra: Hydra) -> None:
+    shop(hydra.repo, {"tests/test_pages.py": TABLE})
+    fewer = TABLE.replace('"up": (3, 2, 2), ', "")
+    item = Judged(hydra, {"fewer": {"tests/test_pages.py": fewer}}).run()
+    assert (item.of("fewer")["state"], item.of("fewer")["reason"]) == (
+        "held_back",
+        "1 failing test no longer runs, and fails once put back",
+    ), str(item)
+
+
+@pytest.mark.slow
+def test_the_way_back_with_an_example_in_the_code_is_no_decision(hydra: Hydra) -> None:
+    shop(hydra.repo, {"src/pager.py": RIGHT + "\n\ndef last(items):\n    return items[-1]\n"})
+    whole = (hydra.repo / "src/pager.py").read_text()
+    (hydra.repo / "src/pager.py").write_text(CODE + "\n\ndef last(items):\n    return items[0]\n")
+    git(hydra.repo, "commit", "-qam", "Simpler")
+    example = 'def first(items, size):\n    """\n    >>> first([1, 2], 1)\n    [1]\n    """\n'
+    back = whole.replace("def first(items, size):\n", example)
+    item = Judged(hydra, {"back": {"src/pager.py": back}}).run()
+    assert item.top() == "back", str(item)
+    assert item.of("back")["decision"] is None, str(item)
