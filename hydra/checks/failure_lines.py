@@ -30,13 +30,14 @@ _STRONG = (
     ),
     re.compile(r"^(?:\w+\.)+[A-Z]\w+: \S"),  # an exception of a library's
     re.compile(r"^(?:FAILED|ERROR) \S+\.py\b|^(?:FAIL|ERROR): \w+ \("),
-    re.compile(r"^error(?:\[\w+\])?: "),  # rustc, uv
-    re.compile(r"^thread '.*' panicked|^\s*(?:left|right): "),
+    re.compile(r"^error(?:\[\w+\])?: (?!test failed, to rerun pass )"),  # rustc, uv
+    re.compile(r"^thread '.*'(?: \(\d+\))? panicked"),  # rust
+    re.compile(r"^\s*(?:left|right): "),
     re.compile(r"^\s*--- FAIL: "),
     re.compile(r"^\s+\w+_test\.go:\d+: "),
     re.compile(r"^\s*Cannot find (?:module|package) ['\"]|^\S+\.go:\d+:\d+: "),  # jest, go
     re.compile(r"^npm (?:ERR!|error) "),
-    re.compile(r"^\s*(?:[A-Z]\w*)?Error\b.*: "),  # mocha
+    re.compile(r"^\s*(?:Uncaught )?(?:[A-Z]\w*)?Error\b.*: "),  # mocha
     re.compile(r"^\s+\d+:\d+\s+error\s+\S"),  # eslint
     re.compile(
         r"^\s*not ok \d+(?!.* # (?:TODO|SKIP)\b)|^\(fail\) |\S \.\.\. FAILED\b"

@@ -237,8 +237,9 @@ def _lost(
     mine: LaneResults, findings: Sequence[Finding], baseline: Sequence[CheckResult]
 ) -> Iterator[Reason]:
     """Tests that passed on the base and lay in files that are deleted, or in code that has fewer
-    now: seen in the run, where reading the patch has shown none (a class that inherits them is
-    deleted; examples may be in no run)."""
+    now, and any that fail once they are put back: seen in the run, where reading the patch has
+    shown none (a class that inherits them is deleted; examples may be in no run; a macro or a table
+    makes them)."""
     if any(finding.kind == DELETED and finding.weight == "gate" for finding in findings):
         return
     files = mine.lane.files
@@ -260,6 +261,11 @@ def _lost(
         if names:
             no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
             text = f"{plural(names, 'test')} that {no_longer}: {quoted_names(names)}"
+            yield _gate(text, file=result.details)
+        failed = [name for name in changed.vanished if fewer and mine.tests_alone.fails.get(name)]
+        if failed and not any(finding.weight == "gate" for finding in findings):
+            goes = f"no longer run{'s' * (len(failed) == 1)}, and {fail(failed)} once put back"
+            text = f"{number_of(failed, 'failing test')} {goes}: {quoted(failed)}"
             yield _gate(text, file=result.details)
 
 

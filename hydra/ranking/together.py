@@ -20,10 +20,13 @@ def picks_of_both(
     the second one's new tests; () where they would not go together, or where that is not known.
 
     They do where those tests pass on that patch, and where no file is in both, nor stands in the
-    place of the other's folder. Tests that lie in code cannot be picked without it.
+    place of the other's folder. Tests that lie in code cannot be picked without it. Where the
+    code is the second one's own, both are what that lane has left.
     """
     brought = {*tests_brought(tests.files)}
     all_of_it = {file.path for file in code.files}
+    if {*code.files} == {file for file in tests.files if file.path not in brought}:
+        return ()
     new = [row for row in rows if row.author == tests.lane and row.cells.get(tests.lane) == "own"]
     if (
         not new

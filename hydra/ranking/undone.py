@@ -17,6 +17,7 @@ from msgspec import Struct
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.inline_tests import without_tests
 from hydra.analysis.tampering.test_files import exists, is_tests
 from hydra.git.commits import ChangedLines
 from hydra.ranking.evidence import EarlierCommit, Evidence
@@ -119,12 +120,14 @@ class _Comparison:
         for back in (back for _, backs in self.backs for back in backs):
             whole |= set() if back.hunks else {back.path}
             hunks |= {(back.path, hunk) for hunk in back.hunks}
-        rows = [
-            {(file.path, hunk) for hunk in self._hunks(file.old_oid, file.new_oid)}
-            for file in self.files
-            if not (is_tests(file.path) or is_document(file.path) or file.path in whole)
-        ]
-        return any(not row or row - hunks for row in rows)
+        for file in self.files:
+            if is_tests(file.path) or is_document(file.path) or file.path in whole:
+                continue
+            row = self._hunks(file.old_oid, file.new_oid)
+            rest = [hunk for hunk in row if not _is_of_tests(file, hunk)]
+            if not row or {(file.path, hunk) for hunk in rest} - hunks:
+                return True
+        return False
 
     def _hunks(self, old: str, new: str) -> Sequence[ChangedLines]:
         return self.evidence.hunks.get((old, new), ())
@@ -208,6 +211,16 @@ def _lines(text: str | None) -> list[bytes]:
 def _telling(lines: Iterable[bytes]) -> tuple[bytes, ...]:
     """Without those that are blank, or have nothing but signs or such a word."""
     return tuple(line.strip() for line in lines if {*_TERM.findall(line, 0, 999)} - _EMPTY)
+
+
+def _is_of_tests(file: FileChange, hunk: ChangedLines) -> bool:
+    """Whether it changes nothing but tests that lie in code."""
+    sides = ((file.old or "", hunk.removed), (file.new or "", hunk.added))
+    return all(
+        {*_telling(_lines(text))} - {*_telling(_lines(without_tests(file.path, text)))}
+        >= {*_telling(changed)}
+        for text, changed in sides
+    )
 
 
 class _Shift:

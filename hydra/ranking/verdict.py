@@ -213,10 +213,15 @@ class _RankingState(Struct, frozen=True, kw_only=True):
             self.lane_results[lane],
             self.evidence,
             [finding for finding in self.findings[lane] if not self._is_said(lane, finding)],
-            self.rows,
+            [row for row in self.rows if row.author == lane or not self._asks_the_old(row)],
             self.groups,
         )
         return (*self._decided(lane), *reasons)
+
+    def _asks_the_old(self, row: CrossTest) -> bool:
+        """Whether a patch that is held back brings it and the base passes it: of one that makes
+        the tests fit the base's fault, what it asks speaks against no other."""
+        return row.base == "passed" and bool(self.gates.get(row.author))
 
     def proof(self, lane: str) -> Proof:
         """What proves it."""

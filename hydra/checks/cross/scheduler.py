@@ -224,8 +224,9 @@ class _TrialScheduler:
 
     def _twice(self, job: TrialJob) -> bool:
         """Whether all that fails of its author's tests fails on the same code elsewhere as well:
-        on a patch that is another in form alone, or on the base. What fails on other code has its
-        reason there, and may fail here by chance."""
+        on a patch that is another in form alone; or, of the base and patches without a line of
+        code, on another of these. What fails on other code has its reason there, and may fail here
+        by chance."""
         mine = self._results[job.key]
         runs = [
             (other.on, self._results[other.key])
@@ -234,6 +235,8 @@ class _TrialScheduler:
         ]
         ons = {on for on, result in runs if result is mine}
         same = ons.union(*(self._alike.get(on, ()) for on in ons))
+        as_base = {"", *self._codeless}
+        same |= as_base if same & as_base else set()
         others = (
             self._misses(job, result) for on, result in runs if on in same and result is not mine
         )
