@@ -16,7 +16,7 @@ from hydra.analysis.tampering.test_files import exists, holds_tests
 from hydra.analysis.wording import fail, first_names, joined, number_of, passes, quoted
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
-from hydra.config.path_pattern import compiled
+from hydra.config.values import compiled
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
