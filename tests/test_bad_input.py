@@ -66,6 +66,10 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
         'write "10m" or "10s"\n'
         "hint: `hydra race --help` shows how it is used\n",
     ),
+    "a duration that is too long": (
+        (*RACE, "--timeout", f"{'9' * 30}d"),
+        f"error: --timeout: must be 0.001s to 30d, not {'9' * 30}d\n",
+    ),
     "a copy that is not there": (
         (*RACE, "--copy", ".env"),
         "error: --copy names a file that is not there: .env\nhint: in {repo}\n",

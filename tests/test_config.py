@@ -10,27 +10,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.config.key import LOWER, NO, Key
-from hydra.config.keys import AGENT, CHECK, FIXED, KEYS, MODEL, PROFILE, REMOTE
+from hydra.config.layers import read_file
 from hydra.config.load import DEFAULT, load
-from hydra.config.model import (
+from hydra.config.schema import (
+    FIXED,
+    KEYS,
+    LOWER,
+    NAMED,
+    NO,
     AgentSettings,
     CheckSettings,
     Config,
     HookSettings,
     JudgeSettings,
+    Key,
     OwnModel,
     Profile,
     RaceSettings,
     Remote,
 )
-from hydra.config.toml import read_file
-from hydra.config.units import duration, format_duration, format_size, size
+from hydra.config.values import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
 from hydra.records.request import Budget, Check, Limits, Permission, Retry
-from tests.support.config_example import EXAMPLE, default_text, example
+from tests.support.config_example import EXAMPLE, PAGE, default_text, example, page, row
 
-ROOT = Path(__file__).parent.parent
 AGENTS = ("claude", "codex", "cursor-agent")
 OTHER_MODES = "(container|image|pod|namespace|context) "
 """Keys of a remote that do not go with the mode of the example."""
@@ -343,9 +346,7 @@ def test_what_no_file_may_say(name: str) -> None:
 
 
 def _key(name: str) -> Key:
-    tables = {"checks": CHECK, "agents": AGENT, "profiles": PROFILE, "models": MODEL}
-    tables["remotes"] = REMOTE
-    return FIXED.get(name) or tables[name.partition(".")[0]][name.rpartition(".")[2]]
+    return FIXED.get(name) or NAMED[name.partition(".")[0]][name.rpartition(".")[2]]
 
 
 def _shown(name: str) -> str:
@@ -567,18 +568,12 @@ def _set_by_file(config: Config) -> set[str]:
 
 
 def test_the_docs_have_a_row_for_every_key() -> None:
-    text = (ROOT / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
+    """After a change of KEYS write them anew: `python -m tests.support.config_example`."""
+    text = PAGE.read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert rows == [_row(name) for name in (key.name for key in KEYS)]
-
-
-def _row(name: str) -> str:
-    key = _key(name)
-    default = key.shown or f"`{default_text(key)}`"
-    text = {"yes": "yes", LOWER: "may lower it", NO: "no"}[key.repository]
-    may = text if key.file else "no file may"
-    ways = [f"`{way}`" for way in (key.environment, *key.flag.split(" / ")) if way]
-    return f"| `{name}` | {key.kind.name} | {default} | {key.meaning} | {may} | {' '.join(ways)} |"
+    assert rows == [row(key) for key in KEYS]
+    stale = text.replace("| `race.keep` | word |", "| `race.keeps` | number |")
+    assert page(stale) == page(text) == text
 
 
 # --- reading the file ----------------------------------------------------------------------

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from hydra.config.check_names import in_folder, kind_of, name_of
+from hydra.config.check_specs import in_folder, kind_of, name_of
 from hydra.config.load import load
-from hydra.config.model import CheckSettings
+from hydra.config.schema import CheckSettings
 from hydra.errors import ConfigError
 from hydra.records.request import Check
 

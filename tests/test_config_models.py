@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydra.config.load import load
-from hydra.config.model import Config, OwnModel
+from hydra.config.schema import Config, OwnModel
 from hydra.errors import ConfigError
 
 

@@ -18,7 +18,7 @@ from hydra.adapters import registry
 from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.conformance.contract.requests import EXTRA, REQUESTS, ask, request
 from hydra.conformance.recorded import recordings, root
 from hydra.records.request import Effort
@@ -205,15 +205,15 @@ def test_every_command_has_examples_that_it_takes(name: str) -> None:
 
 
 def test_defaults_that_help_names_are_the_configurations() -> None:
-    from hydra.config.units import format_duration
+    from hydra.config.values import format_duration
 
     race = hydra.get_command(click.Context(hydra), "race")
     assert race is not None
     helps = {option.name: getattr(option, "help", "") or "" for option in race.params}
     config = Config()
     for option, value in {
-        "total": f"{config.limits.total / 60:g}m",
-        "idle": format_duration(config.limits.idle),
+        "timeout": format_duration(config.limits.total),
+        "idle_timeout": format_duration(config.limits.idle),
         "max_parallel": str(config.race.max_parallel),
         "retry": str(config.retry.times),
         "trial_runs": str(config.judge.trials.runs),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hydra.cli import main
 from hydra.commands import init
 from hydra.config.load import load
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError
 from hydra.race.guesses.setups import setup
 from tests.conftest import git

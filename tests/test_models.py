@@ -10,7 +10,7 @@ import pytest
 from hydra.adapters import registry
 from hydra.adapters.models.catalog import OWN, Catalog, Model, built_in, estimate, plain, with_own
 from hydra.adapters.models.selection import choose, nearest
-from hydra.config.model import OwnModel
+from hydra.config.schema import OwnModel
 from hydra.records.outcome import Usage
 from hydra.records.plan import Rates
 

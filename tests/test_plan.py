@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.adapters.registry import check_experimental
-from hydra.config.model import CheckSettings, Config, RaceSettings
+from hydra.config.schema import CheckSettings, Config, RaceSettings
 from hydra.conformance.recorded import recordings, root
 from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
 from hydra.process.sandbox.trial import PROMISES

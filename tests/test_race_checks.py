@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.race.verdict import of_result
 from tests.conftest import git
 from tests.support import fakes

@@ -27,7 +27,7 @@ from hydra.adapters.remote.shell import PassThrough, Scan, last_words
 from hydra.adapters.remote.spec import loads
 from hydra.adapters.remote.transport import LISTEN, argv, holder_argv, once, shell_text
 from hydra.config.load import load
-from hydra.config.model import Config, Remote
+from hydra.config.schema import Config, Remote
 from hydra.errors import ConfigError
 from hydra.race.policy import retry_delay
 from hydra.records.agent import BuiltCommand

@@ -10,7 +10,7 @@ from hydra.adapters import registry
 from hydra.adapters.probe import settings
 from hydra.adapters.supported import check_supported
 from hydra.config.load import load
-from hydra.config.model import Config, Profile, RaceSettings
+from hydra.config.schema import Config, Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
 from hydra.race.lane_plan import resolve_options, smaller
 from hydra.records.agent import SpawnRequest

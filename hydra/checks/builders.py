@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hydra.checks.project import Project, read
-from hydra.config.check_names import in_folder
+from hydra.config.check_specs import in_folder
 
 COMPILED = re.compile(r"dist|build|lib|out|esm|cjs|es|types|\.next")
 """What folders are called that are made of a package's own code."""

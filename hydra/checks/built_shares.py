@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from hydra.analysis.notices.places import is_test
 from hydra.checks.builders import COMPILED, builder_of
 from hydra.checks.context import CheckContext
-from hydra.config.check_names import split_folder, typed
+from hydra.config.check_specs import split_folder, typed
 from hydra.errors import HydraError
 from hydra.git.diff import changes
 from hydra.text import of_run

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hydra.config.check_names import typed
+from hydra.config.check_specs import typed
 
 VARIABLE = "HYDRA_CHECKS_ENVIRONMENT"
 """What passes checks variables of the user's shell."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from hydra.analysis.folder_names import PACKAGES
 from hydra.checks.builders import builder_of, entry_files
 from hydra.checks.lack import Lack, joined, of_shell
-from hydra.config.check_names import split_folders
+from hydra.config.check_specs import split_folders
 from hydra.process.sandbox.hidden_output import ABSENT, MOST_TEXT, NO_PROGRAM
 from hydra.text import join_names
 from hydra.workspace.surplus import Surplus

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hydra.analysis.notices.manifests import MOST_BYTES
 from hydra.analysis.notices.requirements import asks_for_others, is_requirement, set_up_for
-from hydra.config.check_names import in_folder, typed
+from hydra.config.check_specs import in_folder, typed
 from hydra.errors import HydraError
 from hydra.git.contents import contents, sizes
 from hydra.git.diff import TreeChange, TreeEntry, changes

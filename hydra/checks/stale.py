@@ -19,7 +19,7 @@ from hydra.checks.comparison import compare
 from hydra.checks.context import CheckContext
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.suite import CheckSuite
-from hydra.config.check_names import typed
+from hydra.config.check_specs import typed
 from hydra.git.contents import files
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree

@@ -17,7 +17,7 @@ from hydra.checks.network import seeks_network
 from hydra.checks.programs import missing
 from hydra.checks.project import Project, folders_in
 from hydra.checks.run import SHELL
-from hydra.config.check_names import RUNNERS, name_of, split_folders, words_of
+from hydra.config.check_specs import RUNNERS, name_of, split_folders, words_of
 from hydra.log import get_logger
 from hydra.process.records import CommandResult
 from hydra.process.run import run

@@ -10,6 +10,7 @@ import click
 
 from hydra.cli.common import Command, json_option, run_option, use_color
 from hydra.cli.display import cells
+from hydra.cli.options import flags, setting
 
 
 @click.command(
@@ -25,20 +26,10 @@ from hydra.cli.display import cells
     ),
 )
 @click.argument("lanes", nargs=-1, metavar="[LANE...]")
-@click.option(
-    "--check",
-    "checks",
-    multiple=True,
-    metavar="CMD",
-    help="Run this where you stand, not the race's own checks (repeatable).",
-)
-@click.option(
-    "--setup", "setup", multiple=True, metavar="CMD", help='Run this first, such as "npm ci".'
-)
-@click.option(
-    "--copy", "copies", multiple=True, metavar="PATH", help="Copy this ignored file, such as .env."
-)
-@click.option("--share", multiple=True, metavar="FOLDER", help="Show this ignored folder.")
+@setting("race.check", "Run this where you stand, not the race's own checks (repeatable).", "CMD")
+@setting("race.setup", 'Run this first, such as "npm ci".', "CMD")
+@setting("race.copy", "Copy this ignored file, such as .env.", "PATH")
+@setting("race.share", "Show this ignored folder.", "FOLDER")
 @click.option(
     "--drop",
     "dropped",
@@ -46,12 +37,7 @@ from hydra.cli.display import cells
     metavar="NAME",
     help="Run nothing: leave this check out of the verdict.",
 )
-@click.option(
-    "--trial-runs",
-    type=click.IntRange(0, 10_000),
-    metavar="N",
-    help="Run patches' new tests on each other in at most N runs (40).",
-)
+@setting("judge.trial_runs", "Run patches' new tests on each other in at most N runs ({}).", "N")
 @run_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
@@ -76,14 +62,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         if text and not options["quiet"]:
             sys.stderr.write(f"{text}\n")
 
-    flags = {
-        "race.check": options["checks"],
-        "race.setup": options["setup"],
-        "race.copy": options["copies"],
-        "race.share": options["share"],
-        "judge.trial_runs": options["trial_runs"],
-    }
-    request = CheckRequest(run=options["run"], lanes=lanes, flags=flags, tell=tell)
+    request = CheckRequest(run=options["run"], lanes=lanes, flags=flags(options), tell=tell)
     done = check(request)
     document = done.document()
     if options["as_json"]:
@@ -102,7 +81,7 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.report.document import dump
     from hydra.report.text import clean
 
-    others = ("checks", "setup", "copies", "share", "trial_runs")
+    others = ("check", "setup", "copy", "share", "trial_runs")
     if lanes or any(options[name] for name in others):
         raise UsageError("--drop runs no check, and one was asked for", hint="give it alone")
     record, folder = drop(options["run"], options["dropped"])

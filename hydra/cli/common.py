@@ -83,7 +83,7 @@ class Duration(_SecondsType):
         """Seconds; a value without a unit is refused with what to write instead."""
         if isinstance(value, float):
             return value
-        from hydra.config.units import duration
+        from hydra.config.values import duration
         from hydra.errors import ConfigError
 
         try:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import DURATION, Command, is_terminal, json_option, use_color
+from hydra.cli.common import Command, is_terminal, json_option, use_color
 from hydra.cli.display import cells, part, watcher
+from hydra.cli.options import flags, setting
 from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
@@ -63,96 +64,53 @@ class RaceCommand(Command):
 )
 @click.argument("task", required=False)
 @click.option("--file", "file", type=click.Path(path_type=Path), help="Read the task from a file.")
-@click.option(
-    "-a",
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="AGENT",
-    help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex,"
+@setting(
+    "race.agents",
+    "Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex,"
     " where they are ready.",
+    "AGENT",
+    "-a",
 )
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
-@click.option("--include-dirty", is_flag=True, default=None, help="Take uncommitted changes along.")
-@click.option(
-    "--copy", "copies", multiple=True, metavar="PATH", help="Copy this ignored file, such as .env."
+@setting("race.include_dirty", "Take uncommitted changes along.")
+@setting("race.copy", "Copy this ignored file, such as .env.", "PATH")
+@setting(
+    "race.share",
+    "Show this ignored folder, copy-on-write, as .venv and node_modules are.",
+    "FOLDER",
 )
-@click.option(
-    "--share",
-    multiple=True,
-    metavar="FOLDER",
-    help="Show this ignored folder, copy-on-write, as .venv and node_modules are.",
-)
-@click.option(
-    "--check",
-    "checks",
-    multiple=True,
-    metavar="CMD",
-    help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that "
+@setting(
+    "race.check",
+    "Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that "
     "Hydra finds, which it names; --no-check: none.",
+    "CMD",
 )
 @click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
-@click.option(
-    "--trial-runs",
-    type=click.IntRange(0, 10_000),
-    metavar="N",
-    help="Run patches' new tests on each other in at most N runs (40).",
-)
-@click.option(
-    "--setup", "setup", multiple=True, metavar="CMD", help='Run this first, such as "npm ci".'
-)
-@click.option(
-    "--timeout", "total", type=DURATION, metavar="TIME", help="Stop an agent after so long (60m)."
-)
-@click.option(
-    "--idle-timeout",
-    "idle",
-    type=DURATION,
-    metavar="TIME",
-    help="Stop an agent that makes no progress for so long (10m).",
-)
-@click.option(
-    "--retry",
-    type=click.IntRange(0, 10),
-    metavar="N",
-    help="Try again after a failure of the agent's service (0).",
-)
-@click.option("--max-parallel", type=click.IntRange(1, 64), metavar="N", help="Agents at once (4).")
-@click.option(
-    "--permission",
-    type=click.Choice(["plan", "edit", "full-auto", "default", "config"]),
-    metavar="LEVEL",
-    help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has"
+@setting("judge.trial_runs", "Run patches' new tests on each other in at most N runs ({}).", "N")
+@setting("race.setup", 'Run this first, such as "npm ci".', "CMD")
+@setting("limits.total", "Stop an agent after so long ({}).", "TIME")
+@setting("limits.idle", "Stop an agent that makes no progress for so long ({}).", "TIME")
+@setting("retry.times", "Try again after a failure of the agent's service ({}).", "N")
+@setting("race.max_parallel", "Agents at once ({}).", "N")
+@setting(
+    "race.permission",
+    "What agents may do unasked: plan, edit, full-auto; default and config: as the agent has"
     " it. Default: full-auto where they are confined.",
+    "LEVEL",
 )
-@click.option(
-    "--effort",
-    type=click.Choice(["low", "medium", "high", "max"]),
-    metavar="LEVEL",
-    help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.",
+@setting(
+    "race.effort",
+    "How hard the models think: low, medium, high, max; of one agent: AGENT@high.",
+    "LEVEL",
 )
-@click.option("--unsafe-full-access", is_flag=True, help="Confine nothing: the whole machine.")
-@click.option(
-    "--network/--no-network", default=None, help="Whether the agents' commands have a network."
+@setting("race.unsafe_full_access", "Confine nothing: the whole machine.")
+@setting("race.network", "Whether the agents' commands have a network.")
+@setting("race.allow_filter", "Race although git would run this filter (.gitattributes).", "NAME")
+@setting(
+    "race.allow_experimental_adapters",
+    "Let experimental agents run (`hydra agents` lists them).",
 )
-@click.option(
-    "--allow-filter",
-    "filters",
-    multiple=True,
-    metavar="NAME",
-    help="Race although git would run this filter (.gitattributes).",
-)
-@click.option(
-    "--allow-experimental-adapters",
-    "experimental",
-    is_flag=True,
-    help="Let experimental agents run (`hydra agents` lists them).",
-)
-@click.option(
-    "--keep",
-    type=click.Choice(["all", "failed", "none"]),
-    help="Whose folders to keep as they are (failed). Patches are always kept.",
-)
+@setting("race.keep", "Whose folders to keep as they are ({}). Patches are always kept.")
 @click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 @click.option("--events", is_flag=True, help="Print each event as a line of JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
@@ -174,7 +132,7 @@ def command(**options: Any) -> None:
     request = RaceRequest(
         prompt=_prompt(options["task"], options["file"]),
         base=options["base"],
-        flags=_flags(options),
+        flags=flags(options),
         dry_run=options["dry_run"],
         no_check=options["no_check"],
         tell=_tell if tells else silent,
@@ -210,35 +168,12 @@ def _check_outputs(options: Mapping[str, Any]) -> None:
             hint="with --events, the document is in the run's folder: "
             'cat "$(hydra runs path)/result.json"',
         )
-    if options["no_check"] and options["checks"]:
+    if options["no_check"] and options["check"]:
         raise UsageError("--check and --no-check were both given", hint="give one of them")
     if options["events"] and options["dry_run"]:
         raise UsageError(
             "a dry run has no events", hint="--dry-run --json prints what would be run"
         )
-
-
-def _flags(options: Mapping[str, Any]) -> dict[str, object]:
-    return {
-        "race.agents": options["agents"],
-        "race.permission": options["permission"],
-        "race.effort": options["effort"],
-        "retry.times": options["retry"],
-        "race.unsafe_full_access": options["unsafe_full_access"],
-        "race.allow_experimental_adapters": options["experimental"],
-        "race.network": options["network"],
-        "race.max_parallel": options["max_parallel"],
-        "race.keep": options["keep"],
-        "race.include_dirty": options["include_dirty"],
-        "race.copy": options["copies"],
-        "race.share": options["share"],
-        "race.setup": options["setup"],
-        "race.check": options["checks"],
-        "judge.trial_runs": options["trial_runs"],
-        "race.allow_filter": options["filters"],
-        "limits.idle": options["idle"],
-        "limits.total": options["total"],
-    }
 
 
 def _prompt(task: str | None, file: Path | None) -> str:

@@ -20,7 +20,7 @@ from hydra.checks.baseline import LANDING, all_checks
 from hydra.checks.record import CheckStatus, document
 from hydra.commands.check_round import CheckReport, LaneTell, run_round, silent
 from hydra.commands.known_checks import known_checks, named_apart
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import (
     Exhausted,
     RecordError,

@@ -22,7 +22,7 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.local_models import Server, discover
 from hydra.adapters.probe.sandbox import try_confinement
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
 from hydra.git import base_commit
 from hydra.git.runner import require_git

@@ -8,7 +8,7 @@ from pathlib import Path
 from hydra import executables, paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe import available, settings
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit
 from hydra.process.sandbox.view import View

@@ -15,8 +15,8 @@ from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.checks.context import CheckContext
 from hydra.checks.start import look
 from hydra.checks.suite import CheckSuite, NoGround
-from hydra.config.checks import named
-from hydra.config.model import Config
+from hydra.config.check_specs import named
+from hydra.config.schema import Config
 from hydra.errors import HydraError
 from hydra.git import patches
 from hydra.process.records import CannotStart

@@ -20,7 +20,7 @@ from hydra.checks.requirements import other_requirements
 from hydra.commands.merge_checks import Check, checked
 from hydra.commands.merge_selection import Confirm, MergeSelection, chosen
 from hydra.commands.merge_tree import ComposedTree, composed, is_whole, notes_of, placed, tree_of
-from hydra.config.check_names import in_folder
+from hydra.config.check_specs import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
 from hydra.git import attributes, export, index, patches
 from hydra.git.diff import TreeChange, TreeDifference, difference

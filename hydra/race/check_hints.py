@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hydra.config.check_names import in_folder, split_folder, typed
+from hydra.config.check_specs import in_folder, split_folder, typed
 from hydra.errors import Refused
 from hydra.git.runner import run, split
 from hydra.process.sandbox.hidden_output import ABSENT

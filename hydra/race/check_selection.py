@@ -8,10 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hydra.config.check_names import in_folder, split_folder
-from hydra.config.checks import named
+from hydra.config.check_specs import in_folder, named, split_folder
 from hydra.config.load import DEFAULT
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.race.guesses.commands import guess_checks
 from hydra.records.request import Check, Permission
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import trio
 from msgspec.structs import replace
 
-from hydra.config.checks import named
+from hydra.config.check_specs import named
 from hydra.errors import Refused
 from hydra.log import get_logger
 from hydra.process.records import CannotStart

@@ -20,7 +20,7 @@ from hydra import executables
 from hydra.adapters.config_dirs import folders_of, further, place_of
 from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import SHARED, matches, secret_values
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import Failure
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra import paths
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.records.plan import RacePlan

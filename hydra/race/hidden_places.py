@@ -19,7 +19,7 @@ from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches
 from hydra.checks.lack import VARIABLE, Lack, of_shell, read
 from hydra.checks.lacks import lacks
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.log import get_logger

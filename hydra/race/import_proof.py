@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from hydra import executables
 from hydra.checks.context import CheckContext
 from hydra.checks.suite import CheckSuite, NoGround
-from hydra.config.check_names import split_folder, words_of
+from hydra.config.check_specs import split_folder, words_of
 from hydra.errors import Refused
 from hydra.process.sandbox.confine import confine
 from hydra.race.installs import answer_of

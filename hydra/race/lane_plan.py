@@ -16,7 +16,7 @@ from hydra.adapters.environment import names
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
 from hydra.adapters.supported import check_supported
-from hydra.config.model import LOCAL, Config, Profile, Remote
+from hydra.config.schema import LOCAL, Config, Profile, Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag
 from hydra.paths import ground_dir
 from hydra.records.agent import DetectResult, SpawnRequest

@@ -17,7 +17,7 @@ from hydra.adapters.environment import secret_values
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.available import AgentSet
 from hydra.adapters.registry import check_experimental
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import base_commit
 from hydra.git.background import Later

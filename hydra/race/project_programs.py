@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.config.check_names import in_folder, split_folder, words_of
+from hydra.config.check_specs import in_folder, split_folder, words_of
 from hydra.race.guesses.python import ENVIRONMENTS
 from hydra.records.plan import RacePlan
 from hydra.records.request import Check

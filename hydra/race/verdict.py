@@ -13,8 +13,8 @@ from hydra import executables
 from hydra.adapters.probe import settings
 from hydra.checks.baseline import newest_round
 from hydra.checks.lack import VARIABLE, joined, options
-from hydra.config.check_names import typed
-from hydra.config.model import Config
+from hydra.config.check_specs import typed
+from hydra.config.schema import Config
 from hydra.errors import Exhausted, RecordError, Refused
 from hydra.git import patches
 from hydra.log import bound, get_logger

@@ -9,7 +9,7 @@ from pathlib import Path
 from hydra.adapters import registry
 from hydra.adapters.config_dirs import places
 from hydra.adapters.contract import Adapter
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.git.base_commit import Repository
 from hydra.process.sandbox.masks import Masks, hidden_in_system
 from hydra.process.sandbox.view import View

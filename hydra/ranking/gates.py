@@ -15,7 +15,7 @@ from hydra.analysis.tampering.inline_tests import gone, inline_changed
 from hydra.analysis.tampering.test_files import exists, holds_tests
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
-from hydra.config.path_pattern import compiled
+from hydra.config.values import compiled
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
@@ -265,7 +265,7 @@ def _lost(
         failed = [name for name in changed.vanished if fewer and mine.tests_alone.fails.get(name)]
         if failed and not any(finding.weight == "gate" for finding in findings):
             goes = f"no longer run{'s' * (len(failed) == 1)}, and {fail(failed)} once put back"
-            text = f"{number_of(failed, 'failing test')} {goes}: {quoted(failed)}"
+            text = f"{plural(failed, 'failing test')} {goes}: {quoted_names(failed)}"
             yield _gate(text, file=result.details)
 
 

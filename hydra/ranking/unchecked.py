@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hydra.analysis.code_lines import is_document
 from hydra.analysis.made_folders import by_hand, made_folders
-from hydra.config.check_names import split_folders
+from hydra.config.check_specs import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.results import RAN
 from hydra.text import join_names, joined, plural

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.config.units import format_duration
+from hydra.config.values import format_duration
 from hydra.process.sandbox.view import View
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.request import Budget, Limits, Retry

@@ -1,16 +1,18 @@
-"""Makes `hydra.toml.example` of the table of keys: `python -m tests.support.config_example`."""
+"""Makes `hydra.toml.example` and the tables of docs/reference/configuration.md of the schema:
+`python -m tests.support.config_example`."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import fill
 
 import tomli_w
 
-from hydra.config.key import LOWER, NO, Key
-from hydra.config.keys import KEYS
+from hydra.config.schema import KEYS, LOWER, NO, Key
 
 EXAMPLE = Path(__file__).parents[2] / "hydra.toml.example"
+PAGE = EXAMPLE.parent / "docs" / "reference" / "configuration.md"
 
 _INTRO = (
     "Every setting of Hydra with its default. Your own file is $HYDRA_CONFIG, else "
@@ -88,5 +90,25 @@ def _toml(value: object) -> str:
     return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
 
 
+def page(text: str) -> str:
+    """The page with the rows of each section's table as the schema has them."""
+    for section in _INTROS:
+        rows = "".join(f"{row(key)}\n" for key in KEYS if key.section == section)
+        written = rf"^(\| `{re.escape(section)}\.\w+` \|.*\n)+"
+        if table := re.search(written, text, re.MULTILINE):
+            text = text.replace(table[0], rows)
+    return text
+
+
+def row(key: Key) -> str:
+    """A key as a row of the page."""
+    default = key.shown or f"`{default_text(key)}`"
+    may = {LOWER: "may lower it", NO: "no"}.get(key.repository, "yes")
+    ways = " ".join(f"`{way}`" for way in (key.environment, *key.flag.split(" / ")) if way)
+    cells = (f"`{key.name}`", key.kind.name, default, key.meaning)
+    return f"| {' | '.join((*cells, may if key.file else 'no file may'))} | {ways} |"
+
+
 if __name__ == "__main__":
     EXAMPLE.write_text(example(), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hydra.config.model import OwnModel
+from hydra.config.schema import OwnModel
 from hydra.records.outcome import Estimate, Usage
 from hydra.records.plan import Rates
 

@@ -14,7 +14,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import KEY, Adapter, Origin
 from hydra.adapters.plugins import PluginReference, installed, load
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import ConfigError, UsageError
 from hydra.records.plan import RacePlan
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hydra import paths
 from hydra.adapters import registry
+from hydra.config.layers import read_file
 from hydra.config.load import load as load_layers
-from hydra.config.model import Config, Profile
-from hydra.config.toml import read_file
+from hydra.config.schema import Config, Profile
 from hydra.errors import ConfigError
 from hydra.process.sandbox.places import exposed_place
 from hydra.records.request import Lane

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hydra.adapters.contract import Adapter, Conversation, Descriptor, Parser, Talker
 from hydra.adapters.remote.names import folder_of
 from hydra.adapters.remote.spec import RemoteSpec
-from hydra.config.model import Remote
+from hydra.config.schema import Remote
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hydra.adapters.config_dirs import folders_of
 from hydra.adapters.contract import Descriptor
 from hydra.adapters.environment import matches
-from hydra.config.model import Remote
+from hydra.config.schema import Remote
 
 HOME, WORK = "home", "work"
 """Below a lane's folder there: files of its agent's own, and the worktree's parent."""

@@ -22,7 +22,7 @@ from hydra.adapters.remote import scripts, transport
 from hydra.adapters.remote.detection import RemoteDetection
 from hydra.adapters.remote.names import carried
 from hydra.adapters.remote.shell import last_words
-from hydra.config.model import Remote
+from hydra.config.schema import Remote
 from hydra.errors import AgentError, BinaryMissing, SpawnFailed
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run

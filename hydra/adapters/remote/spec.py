@@ -6,7 +6,7 @@ import json
 
 from msgspec import Struct, convert, field, to_builtins
 
-from hydra.config.model import Remote
+from hydra.config.schema import Remote
 
 
 class RemoteSpec(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from hydra.config.model import Remote
+from hydra.config.schema import Remote
 
 END = "#hydra-end#"
 """The line that ends what a shell is told; what comes after it is for what it was told to do."""

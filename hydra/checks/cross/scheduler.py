@@ -23,7 +23,7 @@ from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.regressions import mends as mends_base
-from hydra.config.units import format_duration
+from hydra.config.values import format_duration
 from hydra.errors import HydraError
 from hydra.git.contents import paths
 from hydra.log import bind, get_logger

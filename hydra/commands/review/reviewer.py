@@ -15,7 +15,7 @@ from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.adapters.registry import check_experimental
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.errors import Failure, NoAgentReady, Refused, UsageError
 from hydra.race.disk_space import check_room
 from hydra.race.recovery.runs import RepositoryRuns

@@ -19,7 +19,7 @@ from hydra.checks.suite import CheckSuite
 from hydra.commands.review.excerpts import gives
 from hydra.commands.review.results import ResultRow, Twice, rows
 from hydra.commands.review.test_files import NewTest
-from hydra.config.model import Config
+from hydra.config.schema import Config
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
 from hydra.paths import ground_dir, home_dir

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from hydra import __version__, paths
 from hydra.adapters import registry
 from hydra.commands.review.reviewer import Ready
-from hydra.config.model import CheckSettings
+from hydra.config.schema import CheckSettings
 from hydra.disk import below_minimum
 from hydra.errors import Refused
 from hydra.git.ls_tree import regular_files

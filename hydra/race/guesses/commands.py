@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hydra.checks.project import Project, folders_in
-from hydra.config.check_names import in_folder
+from hydra.config.check_specs import in_folder
 from hydra.race.guesses import node, python
 
 _OTHERS = (

@@ -64,8 +64,8 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
     The limits are the user's own; where their settings cannot be read, nothing is said here.
     """
     from hydra import paths
+    from hydra.config.layers import read_file
     from hydra.config.load import load
-    from hydra.config.toml import read_file
     from hydra.race.recovery.space_retention import overdue
 
     with suppress(HydraError):
@@ -77,7 +77,7 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
 
 def sentence(overdue: Overdue, limits: Limits) -> str:
     """One line for a person, or ""."""
-    from hydra.config.units import format_duration
+    from hydra.config.values import format_duration
     from hydra.report.text import size
     from hydra.text import plural
 

@@ -1,17 +1,23 @@
-"""The name and the kind of a check that only a command was given for."""
+"""Checks as a person writes them, `pytest -q` or `unit=pytest -q`: name, kind, folder, command."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import count, pairwise
 
+from hydra.config.values import formed
+from hydra.errors import ConfigError
+from hydra.records.request import Check
+from hydra.redaction import redacted
+
+KINDS = ("test", "build", "lint")
 NAME = r"[a-z][a-z0-9-]{0,39}"
+_NAMED = rf"(?s:({NAME})=(?=\S)(.+))"
 _ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
-_IN_FOLDER = re.compile(
-    r"\(?\s*cd\s+(?:--\s+)?('[^']+'|\"[^\"]+\"|[^\s;&|]+)\s*(?:&&|;)\s*(?s:(.+))"
-)
+_IN_FOLDER = r"\(?\s*cd\s+(?:--\s+)?('[^']+'|\"[^\"]+\"|[^\s;&|]+)\s*(?:&&|;)\s*(?s:(.+))"
 _LONGEST_FOLDER = 60
 
 _WITH_VERB = frozenset(
@@ -31,9 +37,55 @@ _LINTERS = frozenset(
 _BUILDERS = frozenset(("build", "compile", "cmake", "ninja"))
 
 
+check_name = formed(NAME, '"{}" is not the name of a check: lower-case letters, digits and dashes')
+
+
+def check_command(command: str) -> str:
+    """A command for the shell: one line or several, no control character."""
+    if not command.strip() or any(ord(char) < 32 and char not in "\t\n" for char in command):
+        raise ConfigError("a check's command is empty or has a control character")
+    return command.strip()
+
+
+def check_spec(spec: str) -> str:
+    """What `--check` takes: a command, or `name=command`. Raises `ConfigError`."""
+    command = check_command(spec)
+    if re.fullmatch(_ASSIGNMENT, command) and not re.fullmatch(_NAMED, command):
+        raise ConfigError(  # to the shell it is a variable, and always passes
+            f'"{command}" runs nothing: it is no name=command with a name of lower-case letters, '
+            "digits and dashes"
+        )
+    return command
+
+
+def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
+    """The checks of `--check` and of `check = [...]`, each with a name of its own.
+
+    Raises `ConfigError` where two are given one name.
+    """
+    checks: list[Check] = []
+    used = set(taken)
+    for spec in specs:
+        match = re.fullmatch(_NAMED, spec)
+        command = match[2].strip() if match else spec
+        name = match[1] if match else _free(name_of(redacted(command)), used)
+        if name in used:
+            raise ConfigError(
+                f'two checks are called "{name}"', hint="name them apart: a=..., b=..."
+            )
+        used.add(name)
+        checks.append(Check(name, command, kind_of(name, command)))
+    return checks
+
+
+def _free(name: str, used: set[str]) -> str:
+    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    return next(free for free in names if free not in used)
+
+
 def name_of(command: str) -> str:
     """A name for a command: `pytest`, `npm-test`, `packages/api: unittest`."""
-    inner = _IN_FOLDER.match(command)
+    inner = re.match(_IN_FOLDER, command)
     if inner is None:
         return _name(words_of(command))
     folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")[-_LONGEST_FOLDER:]
@@ -43,7 +95,7 @@ def name_of(command: str) -> str:
 
 def split_folder(command: str) -> tuple[str, str]:
     """What `in_folder` has put together, or who wrote `cd FOLDER && COMMAND`."""
-    inner = _IN_FOLDER.match(command)
+    inner = re.match(_IN_FOLDER, command)
     if inner is None:
         return "", command
     return inner[1].strip("'\""), inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
@@ -80,7 +132,7 @@ def typed(command: str, folder: str) -> str:
 
 def kind_of(name: str, command: str) -> str:
     """test, build or lint, by the words in it; whatever is not known is a test."""
-    inner = _IN_FOLDER.match(command)
+    inner = re.match(_IN_FOLDER, command)
     terms = words_of(inner[2] if inner else command)[:3]
     parts = {*name.rpartition(": ")[2].split("-"), *(term.rpartition("/")[2] for term in terms)}
     if parts & _LINTERS:

@@ -1,0 +1,371 @@
+"""Every setting of `hydra.toml`: what holds it, and, a line a key, what it may be and who may say it.
+
+A key stands at the field that it fills; fields of `records/` have theirs in the tables below. The
+loader, the command line's options, docs/reference/configuration.md and hydra.toml.example all read
+this. `Config` is what the loader gives: settings that are whole, checked, and never change.
+"""
+# ruff: noqa: E501  (a table of keys reads best a row a line)
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple, get_args
+
+from msgspec import Struct
+
+from hydra.config import values
+from hydra.config.check_specs import KINDS, check_command, check_spec
+from hydra.records.request import (
+    RETRY_REASONS,
+    Budget,
+    Check,
+    Effort,
+    Limits,
+    Permission,
+    Retry,
+    TrialCap,
+)
+
+YES, LOWER, NO = "yes", "only lower", "no"
+"""Whether a repository's own hydra.toml may set a key (docs/decisions.md, 14)."""
+
+
+class Key(NamedTuple):
+    """One key of `hydra.toml`, by its dotted `name` (`race.agents`, `agents.<key>.path`).
+
+    `field` is the record's own; `repository` YES, LOWER or NO. `file` is False for what no file may
+    say at all; `environment` and `flag` are "" where there is none. `shown` stands in the docs where
+    the default is not a value; `example` is what `hydra.toml.example` shows, as TOML. In a table
+    below, `name` is the last part where that is not the field's, and what is "" is the table's.
+    """
+
+    kind: values.ValueKind
+    meaning: str
+    environment: str = ""
+    flag: str = ""
+    repository: str = ""
+    shown: str = ""
+    example: str = ""
+    name: str = ""
+    field: str = ""
+    default: Any = None
+    file: bool = True
+
+    @property
+    def section(self) -> str:
+        """`race`, `limits`, or `agents.<key>`."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def leaf(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+
+_KIB, _MIB, _TIB, _DAY = 1024, 1024**2, 1024**4, 86400
+_LIMIT, _GRACE = values.seconds(0.001, 30 * _DAY), values.seconds(0, 3600)
+_OUTPUT, _PATCH = values.in_bytes(64 * _KIB, _TIB), values.in_bytes(_KIB, _TIB)
+_PRICE, _TOKENS = values.points(0, 100_000), values.count(1, 1_000_000_000)
+_COMMANDS, _VARIABLES = values.strings(values.plain, "\n"), values.strings(values.variable)
+_INSIDE = values.strings(values.inside, ":")
+_EFFORT = values.choice(*Effort)
+_PERMISSION = values.choice(
+    *(level for level in Permission if level is not Permission.UNRESTRICTED),
+    elsewhere="all of the machine is given by --unsafe-full-access alone",
+)
+_reason = values.formed("|".join(RETRY_REASONS), f'"{{}}" is none of {", ".join(RETRY_REASONS)}')
+
+# fmt: off
+
+
+class RaceSettings(Struct, frozen=True, kw_only=True):
+    """`[race]`. None for `permission` and `network` means that nobody named one.
+
+    `permission` None is full-auto inside Hydra's confinement and edit where there is none;
+    UNRESTRICTED comes from --unsafe-full-access alone. `network` None leaves the agents' tools as
+    each CLI itself has them. `setup_trusted` is False when the repository's own file named the
+    set-up, which then runs only where something confines it.
+    """
+
+    agents: Annotated[tuple[str, ...], Key(values.strings(values.lane_spec), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]')] = ()
+    permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"')] = None
+    effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"')] = None
+    unsafe_full_access: ClassVar[Annotated[bool, Key(values.BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False)]] = False
+    network: Annotated[bool | None, Key(values.BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false")] = None
+    allow_experimental: Annotated[bool, Key(values.BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False)] = False
+    max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel")] = 4
+    copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy")] = ()
+    share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]')] = ()
+    setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts.", "HYDRA_SETUP", "--setup", example='["npm ci"]')] = ()
+    setup_trusted: bool = True
+    check: ClassVar[Annotated[tuple[str, ...], Key(values.strings(check_spec, "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]')]] = ()
+    keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep")] = "failed"
+    include_dirty: Annotated[bool, Key(values.BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO)] = False
+    allow_filters: Annotated[tuple[str, ...], Key(values.strings(values.plain), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter")] = ()
+
+
+_LIMITS = {
+    "idle": Key(_LIMIT, "Without any progress for so long, a lane is timed out; its patch is kept.", "HYDRA_IDLE_TIMEOUT", "--idle-timeout"),
+    "tool": Key(_LIMIT, "The idle limit while a tool runs.", "HYDRA_TOOL_TIMEOUT"),
+    "background": Key(_LIMIT, "So long an agent that has finished may wait for what it left running.", "HYDRA_BACKGROUND_TIMEOUT"),
+    "total": Key(_LIMIT, "The longest a lane may take.", "HYDRA_TIMEOUT", "--timeout"),
+    "grace_int": Key(_GRACE, "Time between SIGINT and SIGTERM.", "HYDRA_GRACE_INT"),
+    "grace_term": Key(_GRACE, "Time between SIGTERM and SIGKILL.", "HYDRA_GRACE_TERM"),
+    "grace_patch": Key(_GRACE, "Time to take the patches after an interrupt.", "HYDRA_GRACE_PATCH"),
+    "setup": Key(_LIMIT, "The longest a lane's set-up may take.", "HYDRA_SETUP_TIMEOUT"),
+    "check": Key(_LIMIT, "The longest one check may take.", "HYDRA_CHECK_TIME", name="check_time"),
+    "check_bytes": Key(_OUTPUT, "Kept of one check's output, like `raw_output`.", "HYDRA_CHECK_OUTPUT", name="check_output"),
+    "raw_bytes": Key(_OUTPUT, "Kept of an agent's output: head, tail, and a counted gap.", "HYDRA_RAW_OUTPUT", name="raw_output"),
+    "line_bytes": Key(values.in_bytes(_KIB, 256 * _MIB), "The longest line that is parsed; longer ones are kept and counted.", "HYDRA_LINE", name="line"),
+    "stderr_bytes": Key(_OUTPUT, "Kept of an agent's stderr, like `raw_output`.", "HYDRA_STDERR", name="stderr"),
+    "patch_file_bytes": Key(_PATCH, "The largest file in a patch; a larger one is reported.", "HYDRA_PATCH_FILE", name="patch_file"),
+    "patch_bytes": Key(_PATCH, "A patch over this is incomplete; its worktree is kept.", "HYDRA_PATCH_TOTAL", name="patch_total"),
+    "patch_untracked": Key(values.count(0, 10_000_000), "New files in a patch; with more it is incomplete and the folder is named.", "HYDRA_UNTRACKED", name="untracked"),
+    # A stranger may neither fill the user's disk nor have their records go.
+    "disk_floor": Key(values.in_bytes(0, _TIB), "Free space, or 5% of the disk where that is less, under which no race runs.", "HYDRA_DISK_FLOOR", repository=NO),
+    "retention": Key(values.seconds(0, 3650 * _DAY), "Age from which a run that holds no work goes by itself.", "HYDRA_RETENTION", repository=NO),
+    "retention_bytes": Key(values.in_bytes(0, 1024 * _TIB), "What a repository's runs may take before `hydra race` and `hydra runs` warn of it.", "HYDRA_RETENTION_SIZE", repository=NO, name="retention_size"),
+}
+
+
+class CheckSettings(NamedTuple):
+    """`[checks]`, and every check that one place names: the highest that names any.
+
+    `trusted` is False when that is the repository's own file: then they run only where something
+    confines them. `network` is auto, private or host.
+    """
+
+    checks: tuple[Check, ...] = ()
+    trusted: bool = True
+    parallel: Annotated[int, Key(values.count(1, 64), "Lanes whose checks run at once; those of one lane run one after another.", "HYDRA_CHECKS_PARALLEL")] = 1
+    network: Annotated[str, Key(values.choice("auto", "private", "host"), "`private` gives each check its own loopback, and nothing else of a network; `host` this machine's; `auto` its own, but where the base fails without the machine's.", "HYDRA_CHECKS_NETWORK")] = "auto"
+    environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that checks are given.", "HYDRA_CHECKS_ENVIRONMENT", repository=NO, example='["DATABASE_URL", "ACME_*"]')] = ()
+
+
+_CHECK = {
+    "command": Key(values.text(check_command), "What /bin/sh runs; 0 is passed.", shown="none: it must be there", example='"pytest -q"'),
+    "kind": Key(values.choice(*KINDS), "`test`, `build` or `lint`: only a failing test is run once more.", shown="guessed from the command", example='"test"'),
+    "required": Key(values.BOOLEAN, "Whether a patch must pass it to be usable."),
+    "junit": Key(values.text(values.inside), "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
+}
+
+
+class JudgeSettings(Struct, frozen=True, kw_only=True):
+    """`[judge]`: what its trials may cost, and what no patch may touch."""
+
+    # A stranger may neither keep the machine busy for longer nor lift the user's own gates.
+    trial_runs: Annotated[int, Key(values.count(0, 10_000), "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.", "HYDRA_TRIAL_RUNS", "--trial-runs", LOWER)] = TrialCap().runs
+    trial_time: Annotated[float, Key(values.seconds(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER)] = TrialCap().seconds
+    protected_paths: Annotated[tuple[str, ...], Key(values.strings(values.path_pattern, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')] = ()
+
+    @property
+    def trials(self) -> TrialCap:
+        """The cap as a race has it."""
+        return TrialCap(self.trial_runs, self.trial_time)
+
+
+_RETRY = {
+    "times": Key(values.count(0, 10), "How often a lane is tried again after a failure of `on`.", "HYDRA_RETRY", "--retry"),
+    "on": Key(values.strings(_reason), "After which failures: `rate_limit`, `overloaded`, `network`, `crash`."),
+    "wait": Key(values.seconds(0, 3600), "How long it waits before the first, give or take; twice as long for each further."),
+    "longest": Key(values.seconds(0, _DAY), "The longest that it waits."),
+    "with_patch": Key(values.BOOLEAN, "Whether it is tried again although it has changed something."),
+}
+
+
+class HookSettings(NamedTuple):
+    """`[hooks]`: commands of the user's own, which a repository may not set; seconds for each."""
+
+    pre_run: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands before a race; one that does not end with 0 keeps it from beginning.", example='["notify-send Hydra"]')] = ()
+    post_run: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands after it, once its result stands.", example='["notify-send Hydra"]')] = ()
+    on_error: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands for each lane that ended with an error.", example='["notify-send Hydra"]')] = ()
+    timeout: Annotated[float, Key(values.seconds(0.1, 3600), "How long each of them may take.")] = 60.0
+    environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that they are given.", example='["SLACK_WEBHOOK"]')] = ()
+
+
+class ConfineSettings(NamedTuple):
+    """`[confine]`: what the agents see beyond what they need to run, which a repository may not
+    say. `show` are absolute, or below HOME as `~/lib`."""
+
+    show: Annotated[tuple[str, ...], Key(values.strings(values.shown_place, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')] = ()
+
+
+def _budget(what: str) -> dict[str, Key]:
+    return {
+        "turns": Key(values.count(1, 100_000), f"Answers of the model that {what} may use.", example="40"),
+        "cost_usd": Key(values.points(0.01, 100_000), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
+        "seconds": Key(values.seconds(1, 7 * _DAY), f"Time that {what} may take; `limits.total` holds as well.", example='"20m"', name="time"),
+        "tool_calls": Key(values.count(1, 100_000), f"Tool calls that {what} may make.", example="200"),
+    }
+
+
+class AgentSettings(Struct, frozen=True, kw_only=True):
+    """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
+    as module:NAME; `folders` are below HOME, as `~/.my-agent`."""
+
+    path: Annotated[str | None, Key(values.text(values.program), "The program to run for this agent.", "HYDRA_<KEY>_PATH", repository=NO, shown="found on PATH", example='"~/bin/claude"')] = None
+    model: Annotated[str | None, Key(values.text(values.model_name), "The model of lanes that name none.", "HYDRA_<KEY>_MODEL", shown="the CLI's own", example='"opus"')] = None
+    effort: Annotated[Effort | None, Key(_EFFORT, "How hard the model is to think, where a lane says nothing of it.", shown="the CLI's own", example='"high"')] = None
+    service_tier: Annotated[str, Key(values.text(values.plain), "The service tier, for an agent that has one.", shown="the CLI's own", example='"fast"')] = ""
+    args: Annotated[tuple[str, ...], Key(_COMMANDS, "Further arguments for this agent's command line.", repository=NO, example='["--fallback-model", "sonnet"]')] = ()
+    folders: Annotated[tuple[str, ...], Key(values.strings(values.home_folder, "\n"), "Folders of its own in HOME, where Hydra knows of none: a lane gets copies of them.", repository=NO, example='["~/.my-agent"]')] = ()
+    environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that this agent is given.", repository=NO, example='["ACME_PROXY_TOKEN", "ACME_*"]')] = ()
+    remote: Annotated[str, Key(values.text(values.key_name), "The remote on which it runs; `local` is this machine.", repository=NO, shown="this machine", example='"gpubox"')] = ""
+    adapter: Annotated[str | None, Key(values.text(values.object_spec), "A third party's adapter, in the table of an agent that Hydra has none for.", repository=NO, shown="Hydra's own, or one that is installed", example='"my_pkg:ADAPTER"')] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """`[profiles.<name>]`: an agent under a name of its own. None and "" leave it as the race, or
+    the agent's own table, has it. `preface_file` is a path: no file is read here; `source` is where
+    the table stands."""
+
+    agent: Annotated[str, Key(values.text(values.key_name), "The agent that it is.", shown="required", example='"claude"')]
+    model: Annotated[str | None, Key(values.text(values.model_name), "Its model.", shown="the agent's", example='"opus"')] = None
+    effort: Annotated[Effort | None, Key(_EFFORT, "How hard the model is to think.", shown="the agent's", example='"high"')] = None
+    permission: Annotated[Permission | None, Key(_PERMISSION, "What it may do without asking.", repository=NO, shown="the race's", example='"edit"')] = None
+    preface: Annotated[str, Key(values.text(values.preface), "Text that stands before every prompt.", example='"You review: look for what breaks, and mend only that."')] = ""
+    preface_file: Annotated[str, Key(values.text(values.inside_or_whole), "The same from a file: in the repository, or by its whole path.", example='"docs/reviewer.md"')] = ""
+    environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that it is given.", repository=NO, example='["ACME_PROXY_TOKEN"]')] = ()
+    service_tier: Annotated[str, Key(values.text(values.plain), "Its service tier.", shown="the agent's", example='"fast"')] = ""
+    remote: Annotated[str, Key(values.text(values.key_name), "The remote on which it runs; `local` is this machine.", repository=NO, shown="the agent's", example='"gpubox"')] = ""
+    budget: Budget = field(default_factory=Budget)
+    source: str = field(default="", compare=False)
+
+
+LOCAL = "local"
+"""The name that stands for this machine where a remote is named."""
+
+
+class Remote(Struct, frozen=True, kw_only=True):
+    """`[remotes.<name>]`: where an agent can run but here, and how (docs/how-to/remote.md).
+
+    `mode` is ssh (with `host`), docker (`container`, or `image`) or k8s (`pod`); paths are there.
+    """
+
+    name: str
+    mode: Annotated[str, Key(values.choice("ssh", "docker", "k8s"), "How it is reached: `ssh`, `docker` or `k8s` (kubectl).", shown="required", example='"ssh"')]
+    host: Annotated[str, Key(values.text(values.destination), "Of `ssh`: the host, as `ssh` takes it.", example='"ada@gpubox"')] = ""
+    container: Annotated[str, Key(values.text(values.name_there), "Of `docker`: a container that runs.", example='"agents"')] = ""
+    image: Annotated[str, Key(values.text(values.name_there), "Of `docker`: an image; each attempt has a container of it.", example='"agents:latest"')] = ""
+    pod: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: a pod that runs.", example='"agents-0"')] = ""
+    namespace: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: the pod's namespace, else kubectl's own.", example='"agents"')] = ""
+    context: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: kubectl's context, else its own.", example='"lab"')] = ""
+    workdir: Annotated[str, Key(values.text(values.folder_there), "A folder there that is there; each attempt makes one of its own in it.", example='"/scratch"')] = "/tmp"  # noqa: S108  the other machine's
+    program: Annotated[str, Key(values.text(values.program_there), "The agent's program there; its folder then stands first on PATH.", shown="found on PATH there", example='"/opt/agents/bin/claude"')] = ""
+    options: Annotated[tuple[str, ...], Key(_COMMANDS, "Further options: of `ssh` itself, of `docker` or `kubectl` before their command.", example='["-p", "2222"]')] = ()
+
+    @property
+    def target(self) -> str:
+        """Where that is, in a few words: `gpubox over ssh`."""
+        if self.mode == "ssh":
+            return f"{self.host} over ssh"
+        if self.mode == "docker":
+            return f"container {self.container}" if self.container else f"image {self.image}"
+        space = f" of {self.namespace}" if self.namespace else ""
+        return f"pod {self.pod}{space}" + (f" in {self.context}" if self.context else "")
+
+
+class OwnModel(NamedTuple):
+    """`[models.<name>]`: a model by a name of the user's own. Prices are dollars for a million
+    tokens, None for unknown; `prices_read` is the day they are of, "" for unknown."""
+
+    id: Annotated[str, Key(values.text(values.model_name), "What the agent's CLI calls it; the table's name stands for it.", shown="required", example='"claude-opus-5-5"')]
+    family: Annotated[str, Key(values.text(values.plain), "Its family: an agent that takes models of others only is warned of.", example='"claude"')] = ""
+    aliases: Annotated[tuple[str, ...], Key(values.strings(values.model_name), "Further names that stand for it.", example='["work-large"]')] = ()
+    context: Annotated[int | None, Key(_TOKENS, "Its window, in tokens.", shown="unknown", example="200000")] = None
+    output: Annotated[int | None, Key(_TOKENS, "The longest answer, in tokens.", shown="unknown", example="64000")] = None
+    input_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens of prompts.", shown="unknown", example="3")] = None
+    output_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens of answers; with `input_price` only.", shown="unknown", example="15")] = None
+    cached_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens that were read from a cache.", shown="as any other of a prompt", example="0.3")] = None
+    prices_read: Annotated[str, Key(values.text(values.day), "The day on which these prices held.", shown="unknown", example='"2026-11-22"')] = ""
+
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting of a race. `sources` says where each came from, by dotted key.
+
+    A source is a file's path, an environment variable, a flag, or "default". It takes no part in
+    comparing: the same settings from another place are the same settings.
+    """
+
+    race: RaceSettings = field(default_factory=RaceSettings)
+    limits: Limits = field(default_factory=Limits)
+    checks: CheckSettings = field(default_factory=CheckSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
+    budget: Budget = field(default_factory=Budget)
+    """Of every lane."""
+    retry: Retry = field(default_factory=Retry)
+    hooks: HookSettings = field(default_factory=HookSettings)
+    confine: ConfineSettings = field(default_factory=ConfineSettings)
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    remotes: Mapping[str, Remote] = field(default_factory=dict)
+    models: Mapping[str, OwnModel] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def agents_of_profiles(self) -> Mapping[str, str]:
+        """Every profile's name, to its agent's key."""
+        return {name: profile.agent for name, profile in self.profiles.items()}
+
+    def agent(self, key: str) -> AgentSettings:
+        """The settings of one agent; all unset where nobody set any."""
+        return self.agents.get(key, AgentSettings())
+
+
+def _of_fields(settings: type) -> dict[str, Key]:
+    """The keys at the fields of a record, by field."""
+    rows: dict[str, Key] = {}
+    for name, annotation in settings.__annotations__.items():
+        for inner in (annotation, *get_args(annotation)):  # in a ClassVar it is one further in
+            for key in getattr(inner, "__metadata__", ()):
+                rows[name] = key
+    return rows
+
+
+def _table(
+    name: str, defaults: object, rows: Mapping[str, Key] | None = None, repository: str = YES
+) -> list[Key]:
+    """The keys of a table, whole: those at the fields of `defaults`, or `rows`, by field."""
+    keys = []
+    for at, row in (rows or _of_fields(type(defaults))).items():
+        default = getattr(defaults, at, None)
+        keys.append(
+            row._replace(
+                name=f"{name}.{row.name or at}",
+                field=at,
+                default=default,
+                repository=row.repository or repository,
+                shown=row.shown or ("none" if default in (None, "", ()) else ""),
+            )
+        )
+    return keys
+
+
+KEYS = (
+    *_table("race", RaceSettings()),
+    *_table("limits", Limits(), _LIMITS),
+    *_table("checks", CheckSettings()),
+    *_table("checks.<name>", Check("", ""), _CHECK),
+    *_table("judge", JudgeSettings()),
+    *_table("retry", Retry(), _RETRY, NO),
+    *_table("hooks", HookSettings(), None, NO),
+    *_table("confine", ConfineSettings(), None, NO),
+    *_table("budget", Budget(), _budget("one lane"), NO),
+    *_table("agents.<key>", AgentSettings()),
+    *_table("profiles.<name>", None, _of_fields(Profile) | _budget("its lane")),
+    *_table("remotes.<name>", Remote(name="", mode=""), None, NO),
+    *_table("models.<name>", OwnModel(""), None, NO),
+)
+"""Every key, in the order in which the docs show them."""
+
+FIXED = {key.name: key for key in KEYS if "<" not in key.name}
+"""The keys with a fixed name, by it."""
+
+NAMED = {
+    table: {key.leaf: key for key in KEYS if key.section.startswith(f"{table}.")}
+    for table in ("agents", "checks", "profiles", "remotes", "models")
+}
+"""What each table of one `[agents.<key>]`, `[checks.<name>]` ... may hold, by its last part."""

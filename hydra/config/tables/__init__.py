@@ -1,1 +1,0 @@
-"""The keys of `hydra.toml`, one file for each matter of it; `config/keys.py` has them all."""
