@@ -264,7 +264,11 @@ def _clear(
     salvaged = salvage(journal, store, unsure) if journal.phase != PREPARING else ()
     if files != staging and files.exists():
         tree.remove(files)
-    free(os.fsencode(journal.git_dir) + b"/index.lock", journal.id)
+    lock = Path(journal.git_dir) / "index.lock"
+    free(os.fsencode(lock), journal.id)
+    with suppress(OSError):  # no lock, or one of another account
+        if lock.samefile(staging / "lock"):  # an earlier Hydra's links to its own
+            lock.unlink()
     if staging.exists():
         tree.remove(staging)
     store.clear()
