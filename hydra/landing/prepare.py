@@ -107,8 +107,8 @@ class LandingFiles:
         for step in self.steps:
             if step.gives and step.new is not None:
                 old = Attributes.of(top + step.path) if step.version else None
-                kept = self.order.exact.get(step.path)
-                attributes = old or (Attributes.of(os.fsencode(kept)) if kept else None)
+                file = self.order.exact.get(step.path)
+                attributes = old or (Attributes.of(os.fsencode(file)) if file else None)
                 if attributes is not None:
                     attributes.give(fresh + step.path, step.old, step.new)
 

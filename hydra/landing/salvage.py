@@ -64,28 +64,28 @@ def keep_displaced(journal: Journal) -> tuple[SalvagedFile, ...]:
     folder = exact_folder(Path(journal.record), undone=document.get("undone") is not None)
     named: list[SalvagedFile] = []
     for move in journal.shifts:
-        kept = folder / str(move.number)
+        file = folder / str(move.number)
         if place := displaced(journal, move):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _kept(place, kept, move.digest):
+            if not _is_moved(place, file, move.digest):
                 continue
-        if _is_written(os.fsencode(kept), move.digest):
-            named.append(SalvagedFile(path=_text(move), file=str(kept), why=WRITTEN))
+        if _is_written(os.fsencode(file), move.digest):
+            named.append(SalvagedFile(path=_text(move), file=str(file), why=WRITTEN))
     return tuple(named)
 
 
-def _kept(place: bytes, kept: Path, digest: str) -> bool:
+def _is_moved(place: bytes, target: Path, digest: str) -> bool:
     """Whether the file itself is in the run then. To another disk goes a copy, and what somebody
     may still write into stays where it is, for `salvage`."""
     try:
-        os.rename(place, kept)  # noqa: PTH104  bytes
+        os.rename(place, target)  # noqa: PTH104  bytes
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        shutil.copy2(os.fsdecode(place), kept, follow_symlinks=False)
+        shutil.copy2(os.fsdecode(place), target, follow_symlinks=False)
         owner = os.lstat(place)
         with suppress(PermissionError):
-            os.chown(kept, owner.st_uid, owner.st_gid, follow_symlinks=False)
+            os.chown(target, owner.st_uid, owner.st_gid, follow_symlinks=False)
         if is_written_to(place) or _is_written(place, digest):
             return False
         os.unlink(place)  # noqa: PTH108
