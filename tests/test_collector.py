@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hydra.git import patches as patch_git
+from hydra.git import runner
 from hydra.git.snapshot_state import WorktreeLost
 from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
@@ -144,6 +146,29 @@ def test_repositories_inside_the_tree_are_taken_as_files(race: Race) -> None:
     }
     assert sum("taken as files" in note for note in patch.notes) == 2
     assert not patch.incomplete
+
+
+def test_each_repository_inside_the_tree_costs_one_git_for_its_files(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Besides what looks for work in it that is in no file."""
+    ground = race.opened()
+    script = "git init -q in$n; echo x > in$n/x; echo l > in$n/a.log; echo own > in$n/.gitignore"
+    agent(ground.worktree, f"for n in 1 2 3 4 5 6; do {script}; echo o > in$n/own; done")
+    asked: list[str] = []
+    start = runner._start
+
+    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
+        asked.extend(argv[:2])
+        return start(argv, *more)
+
+    monkeypatch.setattr(runner, "_start", counted)
+    patch = take(ground)
+    assert asked.count("check-ignore") <= 3
+    names = (b".gitignore", b"x")
+    taken = {b"in%d/%s" % (number, name) for number in range(1, 7) for name in names}
+    assert set(changes(race, patch)) == taken
+    assert sum("ignores it: in" in note for note in patch.notes) == 6
 
 
 def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:

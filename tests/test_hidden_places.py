@@ -287,6 +287,25 @@ def test_a_module_that_is_missing_for_another_reason_gives_no_line(home: Path) -
 
 @pytest.mark.slow
 @needs_bwrap
+def test_a_program_that_misses_its_libraries_is_told_with_its_folder(hydra: Hydra) -> None:
+    tool = hydra.home / "opt" / "tool" / "bin" / "tool"
+    tool.parent.mkdir(parents=True)
+    says = "error while loading shared libraries: libpart.so: cannot open shared object file"
+    tool.write_text(
+        f"#!/bin/sh\ntest -e {tool.parents[1]}/lib && exit\necho tool: {says}; exit 127\n"
+    )
+    tool.chmod(0o755)
+    (tool.parents[1] / "lib").mkdir()
+    hydra.path.append(tool.parent)
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    race = hydra.race("-a", "claude", "--check", "tool")
+    (line,) = [line for line in race.document["warnings"] if "opt" in line]
+    assert "~/opt/tool (a check misses libraries of the program tool)" in line
+    assert 'show = ["~/opt/tool"]' in line
+
+
+@pytest.mark.slow
+@needs_bwrap
 def test_an_agent_whose_command_misses_an_endless_name_ends_no_race(hydra: Hydra) -> None:
     (hydra.repo / "package.json").write_text('{"name": "shop"}\n')
     (hydra.repo / ".gitignore").write_text("node_modules/\n")

@@ -139,7 +139,7 @@ def test_every_document_has_the_fields_of_the_page_and_no_others(scratch: Path, 
     holds("check", printed(hydra, "check", "claude"), fields("hydra check --json"))
     diff = printed(hydra, "diff", "claude", "--hunks")
     holds("diff", diff, fields("hydra diff --json"))
-    undo = {"attributes", "flags", "exact"}
+    undo = {"flags", "exact"}
     landed = fields("hydra merge --json") - undo
     holds("merge", printed(hydra, "merge", "claude"), landed)
     doctor = printed(hydra, "doctor")

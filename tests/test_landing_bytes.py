@@ -136,7 +136,7 @@ def test_an_undo_brings_every_byte_back(shelf: Shelf, commit: bool) -> None:
 
 
 @pytest.mark.parametrize("shelf", [lf_under_autocrlf], indirect=True)
-@pytest.mark.parametrize("place", ["journaled moving", "exchanged", "ref set"])
+@pytest.mark.parametrize("place", ["journaled moving", "taken", "given", "ref set"])
 def test_an_undo_brings_every_byte_back_after_a_kill(
     shelf: Shelf, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,31 +164,6 @@ def test_an_undo_whose_bytes_are_gone_touches_nothing(shelf: Shelf) -> None:
         shelf.undo()
     assert everything(shelf.repo) == landed
     assert leftovers(shelf.repo) == []
-
-
-def lf_with_text_auto(repo: Path) -> None:
-    (repo / ".gitattributes").write_text("* text=auto\n")
-    kinds.commit(repo)
-
-
-def crlf_as_git_writes_it(repo: Path) -> None:
-    git(repo, "config", "core.autocrlf", "true")
-    in_crlf(repo)
-
-
-def nothing_converted(repo: Path) -> None:
-    assert not (repo / ".gitattributes").exists()
-
-
-@pytest.mark.parametrize(
-    "shelf", [nothing_converted, lf_with_text_auto, crlf_as_git_writes_it], indirect=True
-)
-def test_what_git_would_write_again_is_not_kept_twice(shelf: Shelf) -> None:
-    before = everything(shelf.repo)
-    shelf.merge("claude")
-    assert bytes_of(shelf) == []
-    shelf.undo()
-    assert everything(shelf.repo) == before
 
 
 def bytes_of(shelf: Shelf) -> list[Path]:

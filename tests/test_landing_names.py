@@ -1,4 +1,4 @@
-"""Names that a landing may meet: hostile ones, twins, long ones, what stands in their way."""
+"""Names that a landing may meet: hostile ones, long ones, what stands in their way."""
 
 from __future__ import annotations
 
@@ -188,54 +188,6 @@ def test_a_file_of_an_odd_name_in_the_way_is_named_and_safe_to_read(
     assert Stand.of(shelf.repo) == before
 
 
-NFC, NFD = "caf\u00e9".encode(), b"cafe\xcc\x81"
-
-
-@pytest.mark.parametrize(
-    ("mine", "theirs"),
-    [
-        (b"NOTES.md", b"notes.md"),
-        (NFC, NFD),
-        (NFD, NFC),
-        (b"Lib", b"lib/x.py"),
-        (b"stra\xc3\x9fe", b"STRASSE"),
-    ],
-)
-@pytest.mark.parametrize("tracked", [True, False])
-def test_a_name_that_another_file_system_takes_for_one_of_yours_is_refused(
-    shelf: Shelf, mine: bytes, theirs: bytes, tracked: bool
-) -> None:
-    path = Path(os.fsdecode(os.fsencode(shelf.repo) + b"/" + mine))
-
-    def make(tree: Path) -> None:
-        path = Path(os.fsdecode(os.fsencode(tree) + b"/" + theirs))
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("theirs\n")
-
-    shelf.lane("claude", make)
-    path.write_text("mine\n")
-    if tracked:
-        git(shelf.repo, "add", "-A")
-        git(shelf.repo, "commit", "-qm", "Mine")
-    before = Stand.of(shelf.repo)
-    with pytest.raises(LandingRefused, match="in the way") as caught:
-        shelf.merge("claude")
-    assert caught.value.paths == (
-        (os.fsdecode(theirs), f"the same name to some file systems as {os.fsdecode(mine)}"),
-    )
-    assert Stand.of(shelf.repo) == before
-
-
-def test_two_new_names_that_are_twins_are_refused(shelf: Shelf) -> None:
-    def make(tree: Path) -> None:
-        (tree / "Twin").write_text("1\n")
-        (tree / "twin").write_text("2\n")
-
-    shelf.lane("claude", make)
-    with pytest.raises(LandingRefused, match="in the way"):
-        shelf.merge("claude")
-
-
 @pytest.mark.parametrize("fold", ["true", "false"])
 def test_a_rename_by_case_alone_lands_and_goes_back(shelf: Shelf, fold: str) -> None:
     git(shelf.repo, "config", "core.ignoreCase", fold)
@@ -416,7 +368,7 @@ def test_one_stands_in_a_folder_that_is_emptied(
 @pytest.fixture
 def no_renameat2(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file system without it."""
-    monkeypatch.setattr(swap, "_renameat2", lambda old, new, flag: False)
+    monkeypatch.setattr(swap, "_renameat2", lambda old, new: False)
 
 
 def twins_of_hydras_own(tree: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,9 +14,7 @@ import pytest
 from hydra.errors import LandingRefused
 from hydra.git.status import WorkTree
 from hydra.landing import rollback, swap, transaction
-from hydra.race.recovery.startup import recover
 from tests.conftest import git
-from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf, everything, leftovers
 from tests.support.shelf import shelf
 
@@ -56,15 +53,6 @@ def same_size_and_time(path: Path) -> None:
 
 
 SAVES = [in_place, by_rename, append, private, same_size_and_time]
-
-
-@pytest.fixture(params=["exchange", "two names"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """With renameat2's exchange, and where it is not to be trusted."""
-    if request.param == "two names":
-        monkeypatch.setattr(swap, "file_system", lambda folder: swap.UNTRUSTED[0])
-        monkeypatch.setattr(swap, "_types", {})
-    return str(request.param)
 
 
 def at(monkeypatch: pytest.MonkeyPatch, moment: str, act: Callable[[], object]) -> None:
@@ -110,9 +98,8 @@ def test_a_save_right_after_the_files_were_compared(
     assert leftovers(shelf.repo) == []
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("save", SAVES)
-def test_a_save_right_before_the_exchange_goes_back(
+def test_a_save_right_before_its_file_is_moved_goes_back(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, save: Save
 ) -> None:
     mine = shelf.repo / "src/pager.py"
@@ -130,33 +117,31 @@ def test_a_save_right_before_the_exchange_goes_back(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("save", [in_place, by_rename, append])
 @pytest.mark.parametrize("what", ["merge", "undo"])
-def test_a_save_between_the_last_look_and_the_exchange_comes_out_and_goes_back(
+def test_a_save_between_the_last_look_and_the_move_comes_out_and_goes_back(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, save: Save, what: str
 ) -> None:
-    """No look can see it: what the exchange brought out does."""
+    """No look can see it: what was moved aside does."""
     mine = shelf.repo / "src/pager.py"
     if what == "undo":
         shelf.merge("claude")
     seen: list[tuple[int, bytes]] = []
-    exchange = swap.exchange
+    put = swap.put
 
-    def saved_first(fresh: bytes, target: bytes, aside: bytes) -> bytes:
-        if target.endswith(b"src/pager.py") and not seen:
+    def saved_first(fresh: bytes, target: bytes) -> None:
+        if fresh == os.fsencode(mine) and not seen:
             save(mine)
             seen.append(facts(mine))
-        return exchange(fresh, target, aside)
+        put(fresh, target)
 
-    monkeypatch.setattr(transaction, "exchange", saved_first)
+    monkeypatch.setattr(transaction, "put", saved_first)
     error = refused(shelf.undo if what == "undo" else lambda: shelf.merge("claude"))
     assert "src/pager.py was changed meanwhile" in error.message
     assert facts(mine) == seen[0]
     assert leftovers(shelf.repo) == []
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("save", [in_place, by_rename])
 def test_a_save_while_all_goes_back_is_newer_and_stays(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, save: Save
@@ -164,21 +149,23 @@ def test_a_save_while_all_goes_back_is_newer_and_stays(
     """The branch cannot be moved: as the landed file goes back, it is saved."""
     lock = shelf.repo / ".git/HEAD.lock"
     at(monkeypatch, "ref", lock.touch)
-    mine, give_back = shelf.repo / "src/pager.py", swap.give_back
+    mine, put = shelf.repo / "src/pager.py", swap.put
 
-    def saved_first(old: bytes, target: bytes, aside: bytes, ours: swap.FileMark) -> bool:
-        if target.endswith(b"src/pager.py"):
+    def saved_first(fresh: bytes, target: bytes) -> None:
+        if fresh == os.fsencode(mine):
             save(mine)
-        return give_back(old, target, aside, ours)
+        put(fresh, target)
 
-    monkeypatch.setattr(rollback, "give_back", saved_first)
-    refused(lambda: shelf.merge("claude"))
+    monkeypatch.setattr(rollback, "put", saved_first)
+    before = mine.read_bytes()
+    error = refused(lambda: shelf.merge("claude"))
     assert mine.read_bytes() == SAVED
+    (why,) = [why for path, why in error.paths if path == "src/pager.py"]
+    assert Path(why.partition(": ")[2]).read_bytes() == before
     lock.unlink()
     assert leftovers(shelf.repo) == []
 
 
-@pytest.mark.usefixtures("way")
 def test_a_new_file_that_is_saved_while_all_goes_back_stays(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,33 +199,38 @@ def test_a_late_write_by_who_had_it_open_is_kept_and_named(
     assert leftovers(shelf.repo) == []
 
 
-def test_a_file_that_a_program_has_open_is_looked_at_again(shelf: Shelf) -> None:
-    """Written to after the landing had ended: the next command names it. Once."""
-    sentences: list[str] = []
+def test_what_is_written_after_the_landing_by_who_had_it_open_comes_back_with_an_undo(
+    shelf: Shelf,
+) -> None:
     with (shelf.repo / "src/pager.py").open("ab", buffering=0) as file:
-        done = shelf.command("merge", "claude", "--no-check", "--json")
-        (entry,) = json.loads(done.stdout)["kept"]
-        assert (entry["path"], "has it open" in entry["why"]) == ("src/pager.py", True)
-        recover(shelf.environ, sentences.append)
-        assert sentences == []
+        before = (shelf.repo / "src/pager.py").read_bytes()
+        shelf.merge("claude")
         file.write(SAVED)
-    recover(shelf.environ, sentences.append)
-    assert len(sentences) == 1
-    assert "src/pager.py" in sentences[0]
-    assert str(Path(entry["file"]).parent) in sentences[0]
-    recover(shelf.environ, sentences.append)
-    assert len(sentences) == 1
+    shelf.undo()
+    assert (shelf.repo / "src/pager.py").read_bytes() == before + SAVED
+    assert git(shelf.repo, "status", "--porcelain") == " M src/pager.py"
+
+
+def test_where_the_run_is_on_another_disk_a_file_that_somebody_has_open_is_named(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = os.rename
+
+    def on_one_disk(source: bytes | Path, target: bytes | Path) -> None:
+        if os.fspath(shelf.state) in os.fsdecode(target):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", on_one_disk)
+    before = everything(shelf.repo)
+    with (shelf.repo / "src/pager.py").open("ab", buffering=0) as file:
+        (entry,) = shelf.merge("claude").document["kept"]
+        assert (entry["path"], "has it open" in entry["why"]) == ("src/pager.py", True)
+        file.write(SAVED)
     assert Path(entry["file"]).read_bytes().endswith(SAVED)
-
-
-def test_a_file_that_was_open_and_not_written_to_goes(shelf: Shelf) -> None:
-    with (shelf.repo / "src/pager.py").open("ab"):
-        text = shelf.command("merge", "claude", "--no-check").stdout
-    match = re.search(r"kept: src/pager\.py, .*: (/.*)", text)
-    assert match
-    assert Path(match[1]).exists()
-    recover(shelf.environ, lambda line: pytest.fail(line))
-    assert not Path(match[1]).parent.exists()
+    shelf.undo()
+    assert everything(shelf.repo) == before
+    assert leftovers(shelf.repo) == []
 
 
 def test_a_late_write_into_a_landed_file_survives_its_undo(
@@ -267,33 +259,6 @@ def test_a_landed_file_saved_with_its_size_and_time_is_kept_where_all_goes_back(
     error = refused(lambda: shelf.merge("claude"))
     (why,) = [why for path, why in error.paths if path == "src/pager.py"]
     assert Path(why.partition(": ")[2]).read_bytes() == seen[0]
-
-
-def test_what_fuse_virtiofs_and_9p_are_called() -> None:
-    assert swap.file_system(b"/proc") == 0x9FA0
-    assert swap.UNTRUSTED == (0x65735546, 0x01021997)
-
-
-def test_no_exchange_where_it_is_not_to_be_trusted(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flags: list[int] = []
-    call = swap._renameat2
-
-    def called(old: bytes, new: bytes, flag: int) -> bool:
-        flags.append(flag)
-        return call(old, new, flag)
-
-    monkeypatch.setattr(swap, "_renameat2", called)
-    monkeypatch.setattr(swap, "file_system", lambda folder: swap.UNTRUSTED[1])
-    monkeypatch.setattr(swap, "_types", {})
-    before = everything(shelf.repo)
-    shelf.merge("claude")
-    assert kinds.unlike_git(shelf.repo) == []
-    shelf.undo()
-    assert everything(shelf.repo) == before
-    assert flags
-    assert swap._EXCHANGE not in flags
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,15 @@ def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return shelf
 
 
+def moves(old: str, new: str) -> Callable[[Path], None]:
+    """An agent that moves one file."""
+
+    def edits(tree: Path) -> None:
+        (tree / old).rename(tree / new)
+
+    return edits
+
+
 def writes(name: str, data: bytes) -> Callable[[Path], None]:
     """An agent that writes one file."""
 
@@ -733,6 +742,24 @@ def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> N
     assert "made.bin" in str(caught.value)
     assert Stand.of(lfs.repo) == before
     assert leftovers(lfs.repo) == []
+
+
+def test_a_pointer_that_was_never_fetched_moves_as_it_is(lfs: Shelf) -> None:
+    pointer = git(lfs.repo, "show", "HEAD:big.bin") + "\n"
+    for file in (lfs.repo / ".git" / "lfs" / "objects").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    (lfs.repo / "big.bin").write_text(pointer)
+    os.utime(lfs.repo / "big.bin", (1, 1))  # else git asks git-lfs, which leaves a file behind
+    git(lfs.repo, "add", "big.bin")
+    lfs.lane("claude", moves("big.bin", "moved.bin"))
+    before = Stand.of(lfs.repo)
+    lfs.merge("claude")
+    assert (lfs.repo / "moved.bin").read_text() == pointer
+    assert not (lfs.repo / "big.bin").exists()
+    assert git(lfs.repo, "status", "--porcelain") == ""
+    lfs.undo()
+    assert Stand.of(lfs.repo) == before
 
 
 # From uncommitted changes (--include-dirty)

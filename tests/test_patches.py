@@ -175,7 +175,7 @@ def test_what_was_only_moved_is_not_written_twice(race: Race) -> None:
     patch = take(ground)
     ground.remove()
     assert len(changes(race, patch)) == 4
-    assert packed(race.patches) == ["tree", "tree"]
+    assert packed(race.patches) == ["commit", "tree", "tree"]  # by which they were named
 
 
 def packed(patches: Path) -> list[str]:

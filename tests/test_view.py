@@ -190,20 +190,6 @@ def test_a_program_that_a_check_names_by_its_path_is_shown_with_its_environment(
     assert not view.is_visible(notes)
 
 
-def test_a_prefix_gives_its_libraries_and_a_checkout_its_program_alone(machine: Machine) -> None:
-    for top in ("opt/tool", "src/tool"):
-        machine.compiled(f"{top}/bin/tool")
-        machine.file(f"{top}/lib/part.so")
-        machine.file(f"{top}/notes.txt")
-    (machine.home / "src/tool/.git").mkdir()
-    entry = machine.home / ".local" / "bin"
-    entry.mkdir(parents=True)
-    (entry / "own").symlink_to(machine.home / "src/tool/bin/tool")
-    shown = machine.shown(machine.home / "opt/tool/bin", entry)
-    assert shown >= {"opt/tool/bin", "opt/tool/lib", "src/tool/bin/tool"}
-    assert not shown & {"opt/tool", "opt/tool/notes.txt", "src/tool", "src/tool/lib"}
-
-
 @pytest.mark.parametrize(
     "entry", ["", ".config", ".local/share", ".aws/bin", ".codex/bin", ".claude", "Downloads"]
 )
@@ -218,15 +204,17 @@ def test_what_holds_everything_keys_or_agents_settings_is_not_shown_because_path
 
 
 @pytest.mark.parametrize("entry", ["shop", "alias", "shop/bin", ""])
-def test_of_the_users_checkout_on_path_code_alone_is_shown(machine: Machine, entry: str) -> None:
+def test_of_the_users_checkout_on_path_programs_alone_are_shown(
+    machine: Machine, entry: str
+) -> None:
     checkout = make_repository(machine.home / "work/shop")
     (machine.home / "work/alias").symlink_to(checkout)
-    names = ("plan.txt", "data/keys", "bin/plan.txt", "bin/data/keys", "lib/part.so", ".env")
+    names = ("plan.txt", "data/keys", "bin/plan.txt", "bin/data/keys", "bin/part.sh", ".env")
     hidden = [machine.file(f"work/shop/{name}", TOKEN) for name in names]
-    program, part = machine.program("work/shop/bin/tool"), machine.file("work/shop/bin/part.sh")
+    program = machine.program("work/shop/bin/tool")
     view = machine.view(machine.home / "work" / entry, repository=checkout)
     assert not any(map(view.is_visible, hidden))
-    assert view.is_visible(program) == view.is_visible(part) == (entry == "shop/bin")
+    assert view.is_visible(program) == (entry == "shop/bin")
 
 
 def test_an_installation_in_the_checkout_is_shown_because_path_names_it(machine: Machine) -> None:
@@ -268,19 +256,17 @@ def test_caches_without_keys_are_shown_where_they_lie(machine: Machine) -> None:
 def test_settings_of_an_installation_are_covered_among_packages_and_behind_links(
     machine: Machine,
 ) -> None:
-    machine.program("tools/bin/tool")
+    machine.program(".npm-global/bin/tool")
     covered = [
-        machine.file(f"tools/lib/{name}", TOKEN)
+        machine.file(f".npm-global/lib/{name}", TOKEN)
         for name in ("site-packages/pip.conf", "node/etc/npmrc", "versions/condarc")
     ]
-    for number in range(5):
-        machine.file(f"tools/lib/code{number}.py")
-    machine.file("tools/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
-    (machine.home / "tools/lib/current").symlink_to("deep/er/and/deeper")
-    covered.append(machine.home / "tools/lib/current/conf/settings.xml")
-    view = machine.view(machine.home / "tools/bin")
+    machine.file(".npm-global/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
+    (machine.home / ".npm-global/lib/current").symlink_to("deep/er/and/deeper")
+    covered.append(machine.home / ".npm-global/lib/current/conf/settings.xml")
+    view = machine.view(machine.home / ".npm-global/bin")
     assert set(view.masked) >= set(covered)
-    assert machine.file("tools/lib/site-packages/a/b/pip.conf") not in view.masked
+    assert machine.file(".npm-global/lib/site-packages/a/b/pip.conf") not in view.masked
 
 
 def test_an_empty_lock_in_the_system_is_not_covered(scratch: Path) -> None:
@@ -453,21 +439,10 @@ SETTINGS: dict[str, tuple[str, str, str]] = {
         "nodeLinker: node-modules\nsupportedArchitectures:\n  - linux\n",
         "npmAuthToken",
     ),
-    ".condarc": (
-        "channels:\n  - https://conda.example/t/{t}/main\n  - conda-forge\nproxy_servers:\n"
-        "  https: https://ada:{t}@proxy.example\n",
-        "channels:\n  - conda-forge\n",
-        "proxy",
-    ),
     ".config/go/env": (
         "GOPROXY=https://ada:{t}@go.example,direct\nGOAUTH=netrc {t}\nGOFLAGS=-mod=mod\n",
         "GOPROXY=https://go.example,direct\nGOFLAGS=-mod=mod\n",
         "GOAUTH",
-    ),
-    ".yarnrc": (
-        'registry "https://ada:{t}@yarn.example"\n_token {t}\n',
-        'registry "https://yarn.example"\n',
-        "_token",
     ),
 }
 

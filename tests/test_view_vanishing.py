@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process.sandbox import code
+from hydra.process.sandbox import lookups
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.lookups import entries_of, matches
 
@@ -26,7 +26,7 @@ def test_a_program_that_goes_once_its_folder_was_read(
         (tools / "going").unlink()
         return read
 
-    monkeypatch.setattr(code, "entries_of", entries)
+    monkeypatch.setattr(lookups, "entries_of", entries)
     view = compute_view(scratch / "home", {"PATH": f"{tools}:/usr/bin"})
     assert view.is_visible(tools / "staying")
     assert not (tools / "going").exists()

@@ -16,9 +16,8 @@ from hydra.git import attributes
 from hydra.git.diff import changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import completion, transaction
-from hydra.landing.attributes import Attributes
 from hydra.landing.journal import LandingOrder, LandingStore
-from hydra.landing.salvage import SalvagedFile
+from hydra.landing.salvage import SalvagedFile, exact_folder
 from hydra.race.recovery import runs
 from hydra.race.recovery.processes import end_left
 from hydra.race.recovery.runs import RepositoryRuns
@@ -63,10 +62,6 @@ def _undone(
         reason=f"hydra merge --undo: {document['title']}",
         loose=[os.fsencode(path) for path in document["loose"]],
         outside=outside,
-        attributes={
-            os.fsencode(path): Attributes.from_record(row)
-            for path, row in (document.get("attributes") or {}).items()
-        },
         exact=_exact(document),
         flags={os.fsencode(path): row for path, row in (document.get("flags") or {}).items()},
         record=Path(str(document["record"])),
@@ -99,10 +94,11 @@ def _undone(
 
 
 def _exact(document: Mapping[str, Any]) -> dict[bytes, Path]:
-    """Files with what the landing took out of its place, where git would write it otherwise."""
-    folder = completion.exact_folder(Path(str(document["record"])))
+    """What the landing took out of its place, but for links: git makes the same."""
+    folder = exact_folder(Path(str(document["record"])))
     names = document.get("exact") or {}
-    return {os.fsencode(path): folder / str(name) for path, name in names.items()}
+    files = ((os.fsencode(path), folder / str(name)) for path, name in names.items())
+    return {path: file for path, file in files if not file.is_symlink()}
 
 
 def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:

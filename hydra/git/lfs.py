@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import BinaryIO
 
-from hydra.containment import EscapeError, entry_below
+from hydra.containment import EscapeError, entry_below, read_regular
 from hydra.git.contents import contents, files, sizes
 from hydra.git.repository import Repository
 
@@ -57,6 +57,12 @@ def _digests(git_dir: Path, objects: Iterable[str]) -> dict[str, str]:
     texts = contents(git_dir, small, check=True)
     matches = ((oid, _POINTER.match(text)) for oid, text in texts.items())
     return {oid: match[1].decode() for oid, match in matches if match}
+
+
+def is_pointer(file: Path) -> bool:
+    """Whether what stands there is a pointer itself."""
+    text = read_regular(file, _POINTER_BYTES)
+    return text is not None and _POINTER.match(text) is not None
 
 
 def copy(git_dir: Path, folder: str, digest: str, target: Path, most: int = 1 << 62) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hydra.errors import Refused
 from hydra.git.patches import WHO
-from hydra.git.runner import GitError, Result, run, split
+from hydra.git.runner import Result, run, split
 
 _RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"))
 """A file that one side added to a folder that the other side renamed stays where it was put."""
@@ -57,7 +57,7 @@ def three_way(git_dir: Path, *, base: str, ours: str, theirs: str) -> MergeResul
     if result.code == 0:
         return MergeResult(split(result.stdout)[0].decode())
     if result.code == 1:  # anything above is no conflict but an error
-        return _conflicts(git_dir, result, sides)
+        return _conflicts(result, sides)
     raise Refused(
         f"git could not merge: {result.reason or f'exit {result.code}'}",
         hint="an object may be missing, as in a partial clone: bring it with git fetch",
@@ -74,27 +74,25 @@ def _commit(git_dir: Path, tree: str, *parents: str) -> str:
     ).line
 
 
-def _conflicts(git_dir: Path, result: Result, sides: tuple[str, str]) -> MergeResult:
+def _conflicts(result: Result, sides: tuple[str, str]) -> MergeResult:
     # TREE, then (MODE OID STAGE TAB PATH) each, an empty field, then the messages.
     fields = result.stdout.split(b"\0")
     tree, end = fields[0].decode(), fields.index(b"", 1)
     aside = re.compile(rb"~(?:%s|%s)(?:_\d+)?$" % (sides[0].encode(), sides[1].encode()))
-    modes: dict[bytes, set[bytes]] = {}
+    contents: dict[bytes, set[bytes]] = {}
     for facts, _, path in (field.partition(b"\t") for field in fields[1:end]):
-        mode, _, stage = facts.split(b" ")
+        _, oid, stage = facts.split(b" ")
         # What cannot stand under its own name is put aside by git, beside the path that is meant.
-        contents = modes.setdefault(aside.sub(b"", path), set())
-        contents.update([mode] if stage != b"1" else [])
+        names = contents.setdefault(aside.sub(b"", path), set())
+        names.update([oid] if stage != b"1" else [])
     told_of = reversed(_messages(fields[end + 1 :]))  # the first word on a path counts
     reasons = {aside.sub(b"", path): reason for path, reason in told_of}
-    paths = dict.fromkeys((*modes, *reasons))
     conflicts = []
-    for path in paths:
-        places = _places(git_dir, tree, path)
+    for path in dict.fromkeys((*contents, *reasons)):
         reason = reasons.get(path, "conflict")
-        if reason == "contents" and not places and len(modes.get(path, ())) > 1:
+        if reason == "contents" and len(contents.get(path, ())) == 1:
             reason = "modes"  # git calls it so too where the contents agree
-        conflicts.append(Conflict(path, reason, places))
+        conflicts.append(Conflict(path, reason))
     return MergeResult(tree, tuple(conflicts))
 
 
@@ -113,19 +111,3 @@ def _messages(fields: list[bytes]) -> list[tuple[bytes, str]]:
             pairs += ((path, reason) for path in paths[:1])
         at += count + 3
     return pairs
-
-
-def _places(git_dir: Path, tree: str, path: bytes) -> tuple[tuple[int, int], ...]:
-    try:
-        blob = run("cat-file", "blob", tree.encode() + b":" + path, git_dir=git_dir, isolated=True)
-    except GitError:  # it is a matter of names: there is no text
-        return ()
-    places, began = [], 0
-    for mark in _MARKERS.finditer(blob.stdout):
-        line = blob.stdout.count(b"\n", 0, mark.start()) + 1
-        if mark[1].startswith(b"<"):
-            began = line
-        elif mark[1].startswith(b">") and began:
-            places.append((began, line))
-            began = 0
-    return tuple(places)

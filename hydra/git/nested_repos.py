@@ -8,33 +8,26 @@ commit; once they differ, its files are taken, or the agent's work in it would b
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hydra.git.bare_repo import borrow_objects
 from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
-from hydra.git.repository import modules, objects_folders
-from hydra.git.runner import GitFailed, Result, join, run, split
+from hydra.git.runner import join, split
 from hydra.git.snapshot_state import SnapshotSession
 from hydra.git.sources import LaneRepository, inner_git_dir, inner_source
 from hydra.git.tree_scan import files_under, first_paths, shown
-
-_SUBMODULE_LIMIT = 20.0
-"""Seconds for one git command that reads objects an agent could have written."""
 
 
 def expand(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
     """Untracked paths with each nested repository (`name/`) replaced by its files."""
     others = _without_stores(session, _with_mounted(session, others))
+    folders = [path for path in others if path.endswith(b"/")]
+    for folder in folders:
+        session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
+    inside = {folder: list(files_under(session.top, folder, session.survey)) for folder in folders}
     files = [path for path in others if not path.endswith(b"/")]
-    for folder in others:
-        if folder.endswith(b"/"):
-            session.notes.append(f"a repository inside the tree, taken as files: {shown(folder)}")
-            inside = list(files_under(session.top, folder, session.survey))
-            files += worth_taking(session, folder, inside)
-    return files
+    return files + worth_taking(session, inside)
 
 
 def _without_stores(session: SnapshotSession, others: list[bytes]) -> list[bytes]:
@@ -79,29 +72,36 @@ def _is_elsewhere(session: SnapshotSession, path: bytes) -> bool:
     return text != str(inner_git_dir(folder, session.mounted)) and is_repository(session, path)
 
 
-def worth_taking(session: SnapshotSession, folder: bytes, paths: list[bytes]) -> list[bytes]:
-    """Those files of a repository inside the tree that no rule ignores, or that its index has.
+def worth_taking(session: SnapshotSession, inside: Mapping[bytes, Sequence[bytes]]) -> list[bytes]:
+    """Those files of repositories inside the tree, each with all of its files, that no rule
+    ignores, or that its index has.
 
     What only its own rules ignore is named: nobody but the agent has made these.
     """
-    top = folder.rstrip(b"/") + b"/"
-    tracked = frozenset(top + name for name in inner_names(session, source_of(session, folder)))
-    taken = frozenset(unignored(session, paths)) | tracked
-    if ignored := _by_own_rules(session, top, [path for path in paths if path not in taken]):
-        session.left_behind += len(ignored)
-        session.notes.append(
-            f"not in the patch, as the repository {shown(top)} ignores it: {first_paths(ignored)}"
-        )
+    paths = [path for files in inside.values() for path in files]
+    taken = set(unignored(session, paths))
+    for folder in inside:
+        top = folder.rstrip(b"/") + b"/"
+        taken |= {top + name for name in inner_names(session, source_of(session, folder))}
+    rules = _rules(session, [path for path in paths if path not in taken])
+    for folder, files in inside.items():
+        top = folder.rstrip(b"/") + b"/"
+        if ignored := [path for path in files if rules.get(path, b"").startswith(top)]:
+            session.left_behind += len(ignored)
+            session.notes.append(
+                f"not in the patch, as the repository {shown(top)} ignores it: "
+                f"{first_paths(ignored)}"
+            )
     return [path for path in paths if path in taken]
 
 
-def _by_own_rules(session: SnapshotSession, top: bytes, ignored: list[bytes]) -> list[bytes]:
+def _rules(session: SnapshotSession, ignored: list[bytes]) -> dict[bytes, bytes]:
+    """Where the rule stands that ignores each of these paths."""
     if not ignored:
-        return []
+        return {}
     arguments = ("check-ignore", "--no-index", "--verbose", "-z", "--stdin")
     fields = split(session.git(*arguments, stdin=join(ignored), check=False).stdout)
-    matches = zip(fields[::4], fields[3::4], strict=True)
-    return [path for source, path in matches if source.startswith(top)]
+    return dict(zip(fields[3::4], fields[::4], strict=True))
 
 
 def source_of(session: SnapshotSession, folder: bytes) -> LaneRepository | None:
@@ -150,76 +150,3 @@ def unignored(session: SnapshotSession, paths: list[bytes]) -> list[bytes]:
 def gitlinks(session: SnapshotSession) -> dict[bytes, str]:
     """Path to recorded commit, for each submodule in the index."""
     return links_in(session.git("ls-files", "--stage", "-z").stdout)
-
-
-class SubmoduleCheck:
-    """Compares a submodule's files with a commit, submodules inside it too.
-
-    A throw-away gitdir with the collector's settings borrows every objects folder in which the
-    commit may be, the agent's own included: nothing that is written there stays, nothing of the
-    agent's configuration is read, and a short limit answers what would take for ever.
-    """
-
-    def __init__(self, session: SnapshotSession) -> None:
-        self._session = session
-
-    def holds(self, path: bytes, oid: str) -> bool:
-        """Whether the files under `path` are those of commit `oid`; False where unknown."""
-        folder = Path(os.fsdecode(self._session.full(path)))
-        place = self._session.index.parent
-        with tempfile.TemporaryDirectory(dir=place, prefix="module-") as name:
-            git_dir = Path(name)
-            try:
-                self._prepare(git_dir, path, oid)
-                return self._same(git_dir, folder, path, oid)
-            except (GitFailed, OSError):
-                return False
-
-    def _prepare(self, git_dir: Path, path: bytes, oid: str) -> None:
-        kind = f"--object-format={'sha256' if len(oid) == 64 else 'sha1'}"
-        run("init", "--quiet", "--bare", "--template=", kind, git_dir, cwd=git_dir)
-        shutil.copyfile(self._session.patches / "config", git_dir / "config")
-        borrow_objects(git_dir, _objects(self._session, path))
-
-    def _same(self, git_dir: Path, folder: Path, path: bytes, oid: str) -> bool:
-        def git(*args: str) -> Result:
-            return run(
-                *args,
-                git_dir=git_dir,
-                work_tree=folder,
-                index=git_dir / "index",
-                isolated=True,
-                timeout=_SUBMODULE_LIMIT,
-                check=False,
-            )
-
-        if git("read-tree", oid).code != 0:
-            return False
-        git("update-index", "-q", "--ignore-submodules", "--refresh")
-        if git("diff-files", "--quiet", "--ignore-submodules=all").code != 0:
-            return False
-        others = split(git("ls-files", "--others", "--exclude-standard", "-z").stdout)
-        if unignored(self._session, [path + b"/" + name for name in others]):
-            return False  # nor do the rules above it name that
-        if self._added(path).intersection(split(git("ls-files", "--others", "-z").stdout)):
-            return False
-        inner = links_in(git("ls-files", "--stage", "-z").stdout)
-        return all(
-            self.holds(path + b"/" + name, recorded)
-            for name, recorded in inner.items()
-            if any(files_under(self._session.top, path + b"/" + name, self._session.survey))
-        )
-
-    def _added(self, path: bytes) -> frozenset[bytes]:
-        """What the agent has in the index of its own checkout, also by force."""
-        return inner_names(self._session, source_of(self._session, path))
-
-
-def _objects(session: SnapshotSession, path: bytes) -> list[Path]:
-    """Where a submodule's objects may lie: the run's, the user's, the agent's own copy."""
-    places = list(objects_folders(session.patches / "objects"))
-    for users in places[1:]:
-        for git_dir in (users.parent, *users.parent.glob("worktrees/*")):
-            places += modules(git_dir / "modules")
-    source = source_of(session, path)
-    return [*places, source.objects] if source else places

@@ -1,11 +1,9 @@
-"""Names in a tree: which git refuses, and which are one and the same to another file system."""
+"""Names in a tree: which git refuses."""
 
 from __future__ import annotations
 
 import os
 import re
-import unicodedata
-from functools import lru_cache
 
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Code points that HFS+ leaves out when it compares names (git's utf8.c, next_hfs_char)."""
@@ -20,15 +18,6 @@ _SUSPECT = re.compile(rb"(?i)git|gi7eb|[^\x20-\x7e]|\\|(?:^|/)(?:[./]|$)")
 
 LINK = "120000"
 """The mode of a symlink in a tree."""
-
-
-@lru_cache(maxsize=65536)
-def folded(name: bytes) -> str:
-    """One form for all names that some file system holds to be equal: by case or Unicode form."""
-    text = os.fsdecode(name)
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def refused(path: bytes, mode: str = "") -> str:

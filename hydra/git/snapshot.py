@@ -33,7 +33,7 @@ from hydra.git.runner import GitError, GitFailed, GitKilled
 from hydra.git.snapshot_limits import within_count, within_size
 from hydra.git.snapshot_state import SnapshotSession, WorktreeLost, names
 from hydra.git.sources import LaneRepository, SubmoduleWork
-from hydra.git.submodule_work import changed_submodules, works
+from hydra.git.submodule_work import changed_submodules
 from hydra.git.tree_scan import Survey, first_paths, survey
 from hydra.records.request import Limits
 
@@ -158,7 +158,6 @@ def _tree(session: SnapshotSession, nested: bool) -> str:
     session.repositories = seen_repositories(session) if nested else []
     tree = session.git("write-tree", "--missing-ok").line
     session.keep(tree)
-    session.works = [*works(session)]
     if tree == EMPTY_TREE[len(tree)]:
         session.notes.append("every file of the base is deleted")
     return tree
@@ -242,7 +241,7 @@ def _collected(session: SnapshotSession, tree: str) -> Snapshot:
     return Snapshot(
         tree=tree,
         incomplete="; ".join(session.lost),
-        notes=tuple(session.notes),
+        notes=tuple(dict.fromkeys(session.notes)),
         left_behind=session.left_behind,
         staged=session.staged,
         repositories=tuple(session.repositories),

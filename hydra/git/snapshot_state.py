@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra.errors import HydraError
-from hydra.git.alternates import borrowed, pack
-from hydra.git.diff import TreeChange, read_raw
-from hydra.git.diff import objects as new_objects
+from hydra.git.diff import TreeChange
 from hydra.git.lane_folder import LaneFolder, MountedTree
 from hydra.git.runner import Result, beside, run, split
 from hydra.git.sources import LaneRepository, SubmoduleWork
@@ -20,6 +18,10 @@ from hydra.records.request import Limits
 
 _UNSYNCED = (("core.fsync", "none"),)
 """20,000 files: 1.8 s unsynced against 18.7 s; `keep` syncs one pack afterwards."""
+
+_SYNCED = (("core.fsync", "pack,pack-metadata"), ("pack.window", "0"))
+
+_WHO = ("-c", "user.name=Hydra", "-c", "user.email=hydra@localhost")
 
 _LOOSE = (("core.bigFileThreshold", "1024g"),)
 """Never straight into a pack: `keep` brings what is loose. The user's own threshold would lose all
@@ -49,11 +51,10 @@ class SnapshotSession:
     staged: dict[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
     """What the agent's indexes have against the base, by where each lies."""
     repositories: list[tuple[bytes, tuple[str, ...]]] = field(default_factory=list)
-    submodules: dict[bytes, str] = field(default_factory=dict)
-    """Those that stay links and whose files are not their commit's, each with that commit."""
     moved: dict[bytes, str] = field(default_factory=dict)
     """Those that are links to another commit of the user's, each with that commit."""
     works: list[SubmoduleWork] = field(default_factory=list)
+    """What was changed in submodules that stay links."""
     near: Path | None = None
     """One more objects folder in which git looks."""
     broken: bool = False
@@ -105,31 +106,25 @@ class SnapshotSession:
 
         Until then new objects lie in a folder of this collection's own. Loose objects in
         patches.git would have to be pruned, and git then removes folders that another lane is
-        writing to.
+        writing to. What the user's repository has too (of another branch, of a stash) git has not
+        written: there a `git gc` may take it away.
         """
-        fresh = self._fresh()
-        if names := sorted(fresh.union(self._borrowed(tree, fresh))):
-            pack(self.patches, names, also=self.objects)
+        if tree != self.git("rev-parse", f"{self.base}^{{tree}}").line:
+            # A commit: between two of them git walks but the folders that differ.
+            terms = (*_WHO, "commit-tree", "-p", self.base, "-m", "held", tree)
+            self.pack(self.git(*terms).line, self.base)
 
-    def keep_new(self) -> None:
-        """Brings what git has written in this collection into patches.git, and nothing else."""
-        if names := borrowed(self.patches, self._fresh()):
-            pack(self.patches, names, also=self.objects)
-
-    def _fresh(self) -> set[str]:
-        folders = (folder for folder in self.objects.iterdir() if len(folder.name) == 2)
-        return {folder.name + file.name for folder in folders for file in folder.iterdir()}
-
-    def _borrowed(self, tree: str, fresh: set[str]) -> set[str]:
-        """What git did not write, as the user's repository has it: seldom anything."""
-        fields = self.paths("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", self.base, tree)
-        objects = {*new_objects(read_raw(fields)), tree} - fresh if fields else set()
-        if not objects or not (lacking := {*borrowed(self.patches, objects)}):
-            return set()
-        # What was only moved is in the base, and is kept there.
-        base = f"^{self.base}^{{tree}}"
-        listed = self.git("rev-list", "--objects", "--no-object-names", tree, base)
-        return lacking.intersection(listed.stdout.decode().split())
+    def pack(self, tip: str, settled: str) -> None:
+        """Puts what `tip` leads to and `settled` does not into patches.git, whole and synced."""
+        run(
+            *("pack-objects", "--revs", "--quiet", self.patches / "objects" / "pack" / "pack"),
+            git_dir=self.patches,
+            isolated=True,
+            stdin=f"{tip}\n^{settled}\n".encode(),
+            timeout=600,
+            extra_env=self._quarantine(),
+            config=_SYNCED,
+        )
 
     @property
     def objects(self) -> Path:

@@ -75,7 +75,7 @@ def lane_sources(
     if own and lane.was_lent(own.git_dir):
         return (own,)
     others = [*islice(filter(lane.was_lent, lane.repositories()), MOVED + 1)]
-    moved = (_with(lane, place, place, handed, lane.open(place), "moved/") for place in others)
+    moved = (_with(lane, place, handed, lane.open(place), "moved/") for place in others)
     return (*((own,) if own else ()), *moved)
 
 
@@ -85,25 +85,20 @@ def _own(lane: LaneFolder, handed: frozenset[tuple[str, str]]) -> LaneRepository
     admin = inner_git_dir(lane.mounted.tree, lane.mounted)
     if admin != dot:  # its agent has moved it
         scan = lane.open(admin)
-    git_dir = admin
-    if common := small(admin / "commondir"):  # a linked worktree, as an earlier Hydra made them
-        git_dir = lane.mounted.named(admin, common)
-        scan = lane.open(git_dir)
-    whole = lane.owns(admin) and lane.holds(git_dir)
-    return _with(lane, git_dir, admin, handed, scan) if whole else None
+    whole = lane.owns(admin) and lane.holds(admin)
+    return _with(lane, admin, handed, scan) if whole else None
 
 
 def _with(
     lane: LaneFolder,
     git_dir: Path,
-    admin: Path,
     handed: frozenset[tuple[str, str]],
     scan: Survey,
     prefix: str = "",
 ) -> LaneRepository:
     return LaneRepository(
         git_dir,
-        admin,
+        git_dir,
         lane.objects(git_dir / "objects"),
         prefix,
         handed=handed,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from typing import NamedTuple
 
 from hydra.git.diff import links_in
 from hydra.git.forced_files import inner_names
 from hydra.git.index import take, tracked
 from hydra.git.nested_repos import (
-    SubmoduleCheck,
     gitlinks,
     is_repository,
     source_of,
@@ -29,11 +29,24 @@ from hydra.git.tips import read_tips
 from hydra.git.tree_scan import files_under, shown
 
 
+class _Work(NamedTuple):
+    """What became of a submodule's files: `tree`, as `own` has taken them; "" where that went
+    wrong, by `problem`. `is_same`: it is the commit's, and something was left out."""
+
+    path: bytes
+    oid: str
+    own: SnapshotSession
+    source: LaneRepository | None
+    tree: str = ""
+    is_same: bool = False
+    problem: str = ""
+
+
 def changed_submodules(session: SnapshotSession) -> dict[bytes, list[bytes]]:
     """Submodules that are links no more: to the files to take in their place, [] if it is gone.
 
     One that still has its repository stays a link: to where it was, or to another commit of the
-    user's that its agent has checked out; what else was changed in it is for `works`.
+    user's that its agent has checked out; what else was changed in it goes to `session.works`.
     """
     changed: dict[bytes, list[bytes]] = {}
     for path, oid in gitlinks(session).items():
@@ -46,17 +59,18 @@ def changed_submodules(session: SnapshotSession) -> dict[bytes, list[bytes]]:
             changed[path] = [path]
             continue
         files = list(files_under(session.top, path, session.survey))
-        if not files or SubmoduleCheck(session).holds(path, oid):
+        if not files or not (works := _works(session, path, oid)):
             continue
         if not is_repository(session, path):
             session.notes.append(f"a submodule with changes, taken as files: {shown(path)}")
-            changed[path] = worth_taking(session, path, files)
+            changed[path] = worth_taking(session, {path: files})
         elif moved := _moved_to(session, path, oid):
             link = f"160000 {moved}\t".encode() + path + b"\0"
             session.git("update-index", "-z", "--index-info", stdin=link)
             session.moved[path] = moved
         else:
-            session.submodules[path] = oid
+            for work in works:
+                _keep(session, work)
     return changed
 
 
@@ -72,49 +86,59 @@ def _moved_to(session: SnapshotSession, path: bytes, recorded: str) -> str:
     terms = ("cat-file", "-e", f"{head}^{{commit}}")
     env = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": object_path(users)}
     answer = run(*terms, git_dir=session.patches, isolated=True, extra_env=env, check=False)
-    return head if answer.code == 0 and SubmoduleCheck(session).holds(path, head) else ""
+    return head if answer.code == 0 and not _works(session, path, head) else ""
 
 
-def works(session: SnapshotSession) -> Iterator[SubmoduleWork]:
-    """What was changed in those that stay links, and in the submodules inside them."""
-    for path, oid in session.submodules.items():
-        try:
-            yield from _works(session, path, oid)
-        except GitFailed as failed:
-            session.left_behind += 1
-            session.notes.append(
-                f"changes in the submodule {shown(path)} stay in the worktree: {failed.message}"
-            )
-
-
-def _works(session: SnapshotSession, path: bytes, oid: str) -> Iterator[SubmoduleWork]:
+def _works(session: SnapshotSession, path: bytes, oid: str) -> list[_Work]:
+    """Those of the submodule and of the submodules inside it whose files are not their commit's."""
     source = source_of(session, path)
-    if source is None:
-        session.left_behind += 1
-        session.notes.append(f"changes in the submodule {shown(path)} stay in the worktree")
-        return
+    lane = session.lane
+    near = source.objects if source else lane.objects(lane.scratch) if lane else None
     own = dataclasses.replace(
-        session, index=session.index.with_name("submodule"), near=source.objects
+        session, index=session.index.with_name("submodule"), near=near, left_behind=0
     )
-    own.index.unlink(missing_ok=True)
-    prefix = b"--prefix=" + path + b"/"
-    own.git("read-tree", prefix, oid)
-    own.git("update-index", "-q", "--ignore-submodules", "--refresh", check=False)
-    gone, present = tracked(own)
-    inner = links_in(own.git("ls-files", "--stage", "-z").stdout)
-    take(own, gone=gone, present=within_size(own, [*present, *_new(own, path, source, inner)]))
-    tree = own.git("write-tree", "--missing-ok", prefix).line
-    session.left_behind = own.left_behind
-    if tree != own.git("rev-parse", f"{oid}^{{tree}}").line:
-        own.keep_new()
-        yield SubmoduleWork(path, oid, tree, source)
+    work = _Work(path, oid, own, source)
+    try:
+        own.index.unlink(missing_ok=True)
+        prefix = b"--prefix=" + path + b"/"
+        own.git("read-tree", prefix, oid)
+        own.git("update-index", "-q", "--ignore-submodules", "--refresh", check=False)
+        gone, present = tracked(own)
+        inner = links_in(own.git("ls-files", "--stage", "-z").stdout)
+        take(own, gone=gone, present=within_size(own, [*present, *_new(own, path, source, inner)]))
+        tree = own.git("write-tree", "--missing-ok", prefix).line
+        is_same = tree == own.git("rev-parse", f"{oid}^{{tree}}").line
+    except (GitFailed, OSError) as failed:
+        return [work._replace(problem=str(failed))]
+    works = [] if is_same and not own.left_behind else [work._replace(tree=tree, is_same=is_same)]
     for name, recorded in inner.items():
-        if is_repository(session, name) and not SubmoduleCheck(session).holds(name, recorded):
-            yield from _works(session, name, recorded)
+        if any(files_under(session.top, name, session.survey)):
+            works += _works(session, name, recorded)
+    return works
+
+
+def _keep(session: SnapshotSession, work: _Work) -> None:
+    """What was changed in one that stays a link, or in a submodule inside it."""
+    session.left_behind += work.own.left_behind
+    if work.is_same:
+        return
+    try:
+        if work.tree:
+            work.own.pack(work.tree, f"{work.oid}^{{tree}}")
+    except GitFailed as failed:
+        work = work._replace(tree="", problem=failed.message)
+    if work.tree and work.source is not None:
+        session.works.append(SubmoduleWork(work.path, work.oid, work.tree, work.source))
+    else:
+        session.left_behind += 1
+        why = f": {work.problem}" * bool(work.problem)
+        session.notes.append(
+            f"changes in the submodule {shown(work.path)} stay in the worktree{why}"
+        )
 
 
 def _new(
-    own: SnapshotSession, path: bytes, source: LaneRepository, inner: Collection[bytes]
+    own: SnapshotSession, path: bytes, source: LaneRepository | None, inner: Collection[bytes]
 ) -> list[bytes]:
     """Files that its commit has not: those that no rule ignores, or that its agent has added."""
     indexed = frozenset(own.paths("ls-files", "--cached", "-z"))

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import stat
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hydra.git.diff import TreeEntry
 
@@ -38,22 +37,6 @@ class Attributes(NamedTuple):
         if not stat.S_ISREG(facts.st_mode):
             return None
         return cls(stat.S_IMODE(facts.st_mode) & 0o777, facts.st_uid, facts.st_gid, _extended(path))
-
-    @classmethod
-    def from_record(cls, row: Mapping[str, Any]) -> Attributes:
-        """As `as_record` wrote them."""
-        extended = {name: b64decode(value) for name, value in row["extended"].items()}
-        return cls(int(row["mode"], 8), row["owner"], row["group"], extended)
-
-    def as_record(self) -> dict[str, object]:
-        """For JSON: the mode in octal, values in base64."""
-        extended = {name: b64encode(value).decode() for name, value in self.extended.items()}
-        return {
-            "mode": f"{self.mode:o}",
-            "owner": self.owner,
-            "group": self.group,
-            "extended": extended,
-        }
 
     def give(self, path: bytes, old: TreeEntry | None, new: TreeEntry) -> None:
         """Gives them to a file that git wrote as `new`; where its x bit changes, with that.

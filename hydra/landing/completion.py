@@ -7,7 +7,6 @@ What is undone is judged by `rollback`; what is left in the staging folder by `s
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,9 +18,9 @@ from hydra.errors import Exhausted, HydraError, LandingRefused
 from hydra.git.index import clear_drafts
 from hydra.git.paths import parents
 from hydra.git.runner import run
-from hydra.landing.journal import DONE, EXACT, MOVING, PREPARING, Journal, LandingStore
+from hydra.landing.journal import DONE, MOVING, PREPARING, Journal, LandingStore
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
-from hydra.landing.salvage import SalvagedFile, files_in_short, is_to_be_reviewed, review, salvage
+from hydra.landing.salvage import SalvagedFile, files_in_short, keep_displaced, salvage
 from hydra.landing.swap import free
 from hydra.log import get_logger
 from hydra.paths import make_private
@@ -100,16 +99,6 @@ def recover_landing(store: LandingStore, end_left: Callable[[str], object]) -> L
         return LandingEnd(journal.run, False, _undo_surely(journal, store))
 
 
-def look_again(store: LandingStore) -> str:
-    """Looks at files that were displaced while a program had them open. Gives a sentence for a
-    person on those that were written to since; "" where none was."""
-    if not is_to_be_reviewed(store):
-        return ""
-    with store.alone() as mine:
-        files = review(store) if mine else ()
-    return f"kept since a landing: {files_in_short(files)}" if files else ""
-
-
 def _end_without_tree(journal: Journal, store: LandingStore) -> LandingEnd:
     """Nothing can be put back where there is nothing: what had been displaced is kept."""
     under_way = [move for move in journal.shifts if displaced(journal, move)]
@@ -122,32 +111,22 @@ def _end_without_tree(journal: Journal, store: LandingStore) -> LandingEnd:
 
 
 def finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
-    """The landing stands: writes its record, then takes its leftovers away. Gives what of them is
-    kept."""
-    document = journal.document
-    if journal.record and document is not None:
-        _keep_exact(journal)
-        write_record(Path(journal.record), document, store)
+    """The landing stands: keeps what it displaced, writes its record, then takes its leftovers
+    away. Gives what of the user's is to be named."""
+    named = keep_displaced(journal) if journal.record else ()
+    _record(journal, store, named)
     for move in journal.shifts:
         if move.fresh is None:
             _remove_empty(journal, move.path)
-    salvaged = _clear(journal, store)
-    if salvaged and journal.record and document is not None:
-        files = [file.shown for file in salvaged]
-        write_record(Path(journal.record), {**document, "kept": files}, store)
-    return salvaged
+    if salvaged := _clear(journal, store):
+        _record(journal, store, (*named, *salvaged))
+    return (*named, *salvaged)
 
 
-def exact_folder(record: Path) -> Path:
-    """Where the bytes lie that the undo of a recorded landing brings back."""
-    return record.with_suffix(f".{EXACT}")
-
-
-def _keep_exact(journal: Journal) -> None:
-    """Before the record that names them. The run may lie on another disk than the repository."""
-    folder = Path(journal.staging) / EXACT
-    if folder.is_dir():
-        shutil.copytree(folder, exact_folder(Path(journal.record)), dirs_exist_ok=True)
+def _record(journal: Journal, store: LandingStore, named: Sequence[SalvagedFile]) -> None:
+    if journal.record and journal.document is not None:
+        document = {**journal.document, "kept": [file.shown for file in named]}
+        write_record(Path(journal.record), document, store)
 
 
 def write_record(record: Path, document: Mapping[str, Any], store: LandingStore) -> None:
@@ -286,10 +265,10 @@ def _clear(
     if files != staging and files.exists():
         tree.remove(files)
     lock = Path(journal.git_dir) / "index.lock"
-    if not free(os.fsencode(lock), journal.id):
-        with suppress(OSError):  # no lock, or one of another account
-            if lock.samefile(staging / "lock"):  # an earlier Hydra's links to its own
-                lock.unlink()
+    free(os.fsencode(lock), journal.id)
+    with suppress(OSError):  # no lock, or one of another account
+        if lock.samefile(staging / "lock"):  # an earlier Hydra's links to its own
+            lock.unlink()
     if staging.exists():
         tree.remove(staging)
     store.clear()

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hydra.errors import LandingRefused
 from hydra.git.diff import changes
-from hydra.git.merge import Conflict, MergeResult, three_way
+from hydra.git.merge import MergeResult, three_way
 
 _SHOWN = 20
 
@@ -52,7 +52,7 @@ def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
         whose = f"{' and '.join(part.lane for part in before)} and those of {part.lane}"
         if merged.conflicts:
             raise _in_conflict(
-                f"the picks of {whose} change the same place", _task_text(merged), _SMALLER
+                f"the picks of {whose} change the same place", _rows(merged), _SMALLER
             )
         expected = [(base, part.tree)]
         expected += (
@@ -72,13 +72,13 @@ def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
 def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
     """The same changes on `head`, where the branch has moved on since the race began.
 
-    Raises `LandingRefused` with every conflict, by path and lines.
+    Raises `LandingRefused` with every conflict, by path.
     """
     merged = three_way(patches, base=base, ours=head, theirs=tree)
     if merged.conflicts:
         raise _in_conflict(
             "the branch has moved since the race, and both changed the same place",
-            _task_text(merged),
+            _rows(merged),
             "race again from here, or merge it by hand: "
             f"git fetch {shlex.quote(str(patches))} LANE && git merge FETCH_HEAD",
         )
@@ -93,7 +93,7 @@ def _refuse_clashes(pairs: Mapping[tuple[str, str], MergeResult]) -> None:
     rows: list[tuple[str, str]] = []
     for (name, other), merged in clashes.items():
         by = f", by {name} and {other}" if len(clashes) > 1 else ""
-        rows += ((path, reason + by) for path, reason in _task_text(merged))
+        rows += ((path, reason + by) for path, reason in _rows(merged))
     raise _in_conflict(f"the picks of {whose} change the same place", rows, _SMALLER)
 
 
@@ -105,15 +105,8 @@ def _in_conflict(what: str, rows: Sequence[tuple[str, str]], hint: str) -> Landi
     return LandingRefused(f"nothing was landed: {what}", hint=hint, paths=tuple(rows[:_SHOWN]))
 
 
-def _task_text(merged: MergeResult) -> list[tuple[str, str]]:
-    return [(os.fsdecode(conflict.path), _reason(conflict)) for conflict in merged.conflicts]
-
-
-def _reason(conflict: Conflict) -> str:
-    if not conflict.lines:
-        return conflict.reason
-    places = ", ".join(f"{first}-{last}" for first, last in conflict.lines[:8])
-    return f"{conflict.reason} (lines {places} of the merged text)"
+def _rows(merged: MergeResult) -> list[tuple[str, str]]:
+    return [(os.fsdecode(conflict.path), conflict.reason) for conflict in merged.conflicts]
 
 
 # ---- The message of a landed commit: the task's title or the user's own words, then trailers that

@@ -24,7 +24,6 @@ from hydra.errors import RecordError
 from hydra.git.diff import TreeChange
 from hydra.git.repository import Repository
 from hydra.git.status import WorkTree
-from hydra.landing.attributes import Attributes
 from hydra.landing.obstacles import mount_of
 from hydra.landing.swap import FileMark
 from hydra.paths import make_private
@@ -46,8 +45,7 @@ class FileMove(NamedTuple):
     """One path of the work tree under way: `number` names its place in the staging folder.
 
     `old` knows the file that goes (None: none), `fresh` the one that comes (None: none). `digest`
-    is of the old file's content, `fresh_digest` of the new one's ("" of what has none, and in a
-    journal of schema 1).
+    is of the old file's content, `fresh_digest` of the new one's ("" of what has none).
     """
 
     number: int
@@ -178,10 +176,10 @@ def _journal(document: dict[str, Any]) -> Journal:
             path=os.fsencode(path),
             old=FileMark(*old) if old else None,
             fresh=FileMark(*fresh) if fresh else None,
-            digest=digests[0] if digests else "",
-            fresh_digest=digests[1] if digests else "",
+            digest=digest,
+            fresh_digest=fresh_digest,
         )
-        for number, path, old, fresh, *digests in document["shifts"]
+        for number, path, old, fresh, digest, fresh_digest in document["shifts"]
     )
     document["made"] = tuple(os.fsencode(path) for path in document["made"])
     return Journal(**document)
@@ -203,8 +201,8 @@ class LandingOrder(Struct, frozen=True, kw_only=True):
     `ref` (a full name) moves from `head` to `commit`, by `reason` in its reflog; `commit` "" moves
     none. `loose` and `outside` are as in `TreeLook`. `bring` brings the objects that the index and
     the commit name; it runs in a thread, once nothing is in the way. `document` is written to
-    `record` when it stands. `exact` are files with what comes back to a path byte for byte, where
-    git would write it otherwise.
+    `record` when it stands. `exact` are files with what comes back to a path: their bytes, owner
+    and permissions.
     """
 
     id: str
@@ -219,7 +217,6 @@ class LandingOrder(Struct, frozen=True, kw_only=True):
     bring: Callable[[], None] = lambda: None
     loose: Collection[bytes] = ()
     outside: Collection[bytes] = ()
-    attributes: Mapping[bytes, Attributes] = field(default_factory=dict)
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     exact: Mapping[bytes, Path] = field(default_factory=dict)
     record: Path | None = None
@@ -231,9 +228,6 @@ class LandingOrder(Struct, frozen=True, kw_only=True):
 
 
 # ---- Where a landing prepares what is to come, and keeps what was there.
-
-EXACT = "exact"
-"""The folder in a staging folder with the bytes that an undo brings back, each by its digest."""
 
 
 def places(repository: Repository, name: str) -> tuple[Path, Path]:

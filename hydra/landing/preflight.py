@@ -2,17 +2,15 @@
 its way. Every path in the way is named, not only the first.
 
 Staged, changed, untracked and ignored files stay byte for byte; so whatever a change would touch
-must stand exactly as the change's own old side has it, and what it adds must find its place free:
-by name, by case and by Unicode form, whatever this file system holds to be equal.
+must stand exactly as the change's own old side has it, and what it adds must find its place free.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,7 +18,7 @@ from msgspec import Struct
 from hydra.errors import LandingRefused
 from hydra.git.background import Later
 from hydra.git.diff import TreeChange, TreeEntry
-from hydra.git.paths import folded, parents, refused
+from hydra.git.paths import parents, refused
 from hydra.git.status import IndexEntry, WorkTree, is_module
 from hydra.landing.obstacles import immovable, is_anothers, is_mount, unwritable
 from hydra.landing.version import Version
@@ -67,11 +65,9 @@ class TreeLook:
     outside: Collection[bytes] = ()
     problems: dict[bytes, str] = field(default_factory=dict)
     _top: bytes = field(init=False)
-    _indexed: dict[bytes, bytes] = field(default_factory=dict)
     _index: dict[bytes, IndexEntry] = field(default_factory=dict)
     _out: frozenset[bytes] = frozenset()
     _going: set[bytes] = field(default_factory=set)
-    _listings: dict[bytes, dict[str, list[bytes]]] = field(default_factory=dict)
     _ways: dict[bytes, str] = field(default_factory=dict)
     _versions: dict[bytes, Version | None] = field(default_factory=dict)
     _digests: dict[bytes, str | None] = field(default_factory=dict)
@@ -81,9 +77,9 @@ class TreeLook:
 
     def read(self) -> None:
         """Reads the index; what follows looks at files alone."""
-        self._indexed = self.tree.entries()
+        indexed = self.tree.entries()
         touched = (change.path for change in self.changes)
-        facts = ((path, self._indexed.get(path)) for path in touched)
+        facts = ((path, indexed.get(path)) for path in touched)
         self._index = {
             path: IndexEntry.read(output) for path, output in facts if output is not None
         }
@@ -110,7 +106,6 @@ class TreeLook:
         self._check_files(standing)
         for change in self.changes:
             self._check_place(change)
-        self._check_twins([change for change in self.changes if change.old is None])
         if self.problems:
             raise _in_the_way(self.problems)
         return tuple(map(self._step, self.changes))
@@ -240,22 +235,11 @@ class TreeLook:
         return ""
 
     def _check_free(self, path: bytes) -> None:
-        """Nothing of the user's has this name, or one that another file system takes for it."""
-        for place in (*parents(path), path):
-            folder, _, name = place.rpartition(b"/")
-            try:
-                names = self._listing(folder)
-            except PermissionError:
-                self._problem(path, f"its folder cannot be looked into: {os.fsdecode(folder)}")
-                return
-            for twin in names.get(folded(name), ()):
-                other = folder + b"/" + twin if folder else twin
-                if twin == name and place != path:
-                    continue  # a folder on the way, looked at by `_check_way`
-                for content in self._left_of(other):
-                    self._problem(path, _taken(path, content, twin == name))
-            if name not in names.get(folded(name), ()) or place in self._going:
-                return  # not there, or no folder: nothing below it is either
+        """Nothing of the user's has this name. What is on the way, `_check_way` has looked at."""
+        # Where a link goes, what is behind it is not in the way.
+        if self._going.isdisjoint(parents(path)) and os.path.lexists(self._full(path)):
+            for content in self._left_of(path):
+                self._problem(path, _taken(path, content))
 
     def _left_of(self, path: bytes) -> Iterator[bytes]:
         """What of a file or folder stays when all that goes has gone; at most one name."""
@@ -270,25 +254,6 @@ class TreeLook:
             if inside not in self._going:
                 yield inside
                 return
-
-    def _check_twins(self, added: Sequence[TreeChange]) -> None:
-        """A new name that only another file system takes for one that is tracked, there or not."""
-        if not added:
-            return
-        stay = [path for path in self._indexed if path not in self._going]
-        places = {folder for path in stay for folder in _folders(path)}.union(stay)
-        contents = dict(zip(_all_folded(places), places, strict=True))
-        for change in added:
-            for place in (*_folders(change.path), change.path):
-                other = place if place in places else contents.setdefault(folded(place), place)
-                if other != place:
-                    self._problem(change.path, _taken(change.path, other, False))
-                    break
-
-    def _listing(self, folder: bytes) -> dict[str, list[bytes]]:
-        if folder not in self._listings:
-            self._listings[folder] = _listing(self._full(folder))
-        return self._listings[folder]
 
     def _full(self, path: bytes) -> bytes:
         return self._top + b"/" + path if path else self._top
@@ -320,40 +285,10 @@ def files_below(folder: bytes) -> Iterator[bytes]:
     yield from closed
 
 
-def _listing(folder: bytes) -> dict[str, list[bytes]]:
-    rows: dict[str, list[bytes]] = {}
-    try:
-        for name in os.listdir(folder):  # noqa: PTH208  bytes
-            rows.setdefault(folded(name), []).append(name)
-    except (FileNotFoundError, NotADirectoryError):
-        pass
-    return rows
-
-
-def _folders(path: bytes) -> tuple[bytes, ...]:
-    return _with_folders(path.rpartition(b"/")[0])
-
-
-@lru_cache(maxsize=65536)
-def _with_folders(folder: bytes) -> tuple[bytes, ...]:
-    return (*_with_folders(folder.rpartition(b"/")[0]), folder) if folder else ()
-
-
-def _all_folded(places: Collection[bytes]) -> Iterable[str]:
-    """As `folded`, at once: nearly every repository has ASCII names alone."""
-    joined = b"\0".join(places)
-    if not places:
-        return ()
-    return joined.decode().lower().split("\0") if joined.isascii() else map(folded, places)
-
-
-def _taken(path: bytes, content: bytes, same: bool) -> str:
-    name = os.fsdecode(content)
-    if same and content == path:
+def _taken(path: bytes, content: bytes) -> str:
+    if content == path:
         return "there already: a file of yours that git does not track, or ignores"
-    if same:
-        return f"a folder of yours with other files in it, such as {name}"
-    return f"the same name to some file systems as {name}"
+    return f"a folder of yours with other files in it, such as {os.fsdecode(content)}"
 
 
 def _in_the_way(problems: dict[bytes, str], hint: str = _MOVE_IT) -> LandingRefused:

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from hydra.git import lfs
 from hydra.git.background import Later
-from hydra.git.diff import EXECUTABLE, LINK, MODULE
+from hydra.git.diff import EXECUTABLE
 from hydra.git.index import copy_users_index
 from hydra.git.paths import parents
 from hydra.git.status import FLAGS, WorkTree, is_module
 from hydra.landing import journal
 from hydra.landing.attributes import Attributes
-from hydra.landing.conversions import Conversions
-from hydra.landing.journal import EXACT, LandingOrder
+from hydra.landing.journal import LandingOrder
 from hydra.landing.preflight import Step, TreeLook
 
 
@@ -32,9 +32,8 @@ class LandingFiles:
     """`staging` is the folder for the index, `files` the one for files; both are there already.
 
     Afterwards `steps` are what is to be done, `missing` the folders to be made, the upper ones
-    first, `flags` what the paths bore in the user's index, `exact` by path the name in the
-    folder `EXACT` of a copy of each file that goes and that git might write otherwise. The bringing
-    of the objects is under way as soon as nothing is known to be in the way.
+    first, `flags` what the paths bore in the user's index. The bringing of the objects is under way
+    as soon as nothing is known to be in the way.
     """
 
     order: LandingOrder
@@ -43,7 +42,6 @@ class LandingFiles:
     steps: tuple[Step, ...] = ()
     missing: tuple[bytes, ...] = ()
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
-    exact: Mapping[bytes, str] = field(default_factory=dict)
     _brought: Later[None] | None = None
 
     @property
@@ -64,7 +62,6 @@ class LandingFiles:
         try:
             look.read()
             written = Later(partial(self._check_out, entered, look.coming()))
-            conversions = Later(partial(Conversions.read, tree, self._files()))
             try:
                 self.steps = look.steps()
                 self.missing = tuple(self._missing_folders())
@@ -72,10 +69,8 @@ class LandingFiles:
                 self.flags = look.flags()
                 self._flag()
                 self._brought = Later(order.bring)
-                self._copy_exact(conversions.result())
             finally:
                 written.wait()
-                conversions.wait()
         finally:
             entered.wait()
         written.result()
@@ -112,16 +107,10 @@ class LandingFiles:
         for step in self.steps:
             if step.gives and step.new is not None:
                 old = Attributes.of(top + step.path) if step.version else None
-                attributes = old or self.order.attributes.get(step.path)
+                file = self.order.exact.get(step.path)
+                attributes = old or (Attributes.of(os.fsencode(file)) if file else None)
                 if attributes is not None:
                     attributes.give(fresh + step.path, step.old, step.new)
-
-    def gone(self) -> dict[str, dict[str, object]]:
-        """What the files bear that go and have no successor, for the record."""
-        top = os.fsencode(self.order.repository.root) + b"/"
-        paths = [step.path for step in self.steps if step.version and not step.gives]
-        files = ((path, Attributes.of(top + path)) for path in paths)
-        return {os.fsdecode(path): file.as_record() for path, file in files if file}
 
     def _own_tree(self) -> WorkTree:
         return self.order.tree(self.order.repository.root, self.index)
@@ -144,33 +133,24 @@ class LandingFiles:
         fresh = self.order.tree(self.files / "fresh", index)
         if loose:
             fresh.set((change.path, change.new) for change in loose)
-        fresh.checkout([path for path in coming if path not in self.order.exact])
-        self._write_exact(coming)
-
-    def _write_exact(self, coming: Sequence[bytes]) -> None:
+        exact = {**self._moved_pointers(), **self.order.exact}
+        fresh.checkout([path for path in coming if path not in exact])
         modes = {c.path: c.new.mode for c in self.order.changes if c.new is not None}
         for path in coming:
-            if path in self.order.exact:
+            if path in exact:
                 file = Path(os.fsdecode(os.fsencode(self.files / "fresh") + b"/" + path))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.touch(0o777 if modes[path] == EXECUTABLE else 0o666)
-                shutil.copyfile(self.order.exact[path], file)
+                shutil.copyfile(exact[path], file)
 
-    def _files(self) -> list[bytes]:
-        """Paths of what goes, as far as git converts it: no link, no submodule."""
-        changes = self.order.changes
-        return [c.path for c in changes if c.old is not None and c.old.mode not in (LINK, MODULE)]
-
-    def _copy_exact(self, conversions: Conversions) -> None:
-        """Of files that are looked at once more before they go: it is what was read there."""
-        top, folder = os.fsencode(self.order.repository.root) + b"/", self.staging / EXACT
-        names: dict[bytes, str] = {}
-        for step in self.steps:
-            if step.digest and conversions.may_change(step.path, top + step.path):
-                folder.mkdir(mode=0o700, exist_ok=True)
-                shutil.copyfile(top + step.path, os.fsencode(folder / step.digest))
-                names[step.path] = step.digest
-        self.exact = names
+    def _moved_pointers(self) -> dict[bytes, Path]:
+        """Of files that only move, those that stand as the pointers that LFS never fetched: git-lfs
+        would have nothing to put in their place."""
+        stand = {c.old.oid: c.path for c in self.order.changes if c.old is not None}
+        news = ((c.path, c.new.oid) for c in self.order.changes if c.new is not None)
+        moved = ((path, stand[oid]) for path, oid in news if oid in stand)
+        files = ((path, self.order.repository.root / os.fsdecode(old)) for path, old in moved)
+        return {path: file for path, file in files if lfs.is_pointer(file)}
 
     def _named_paths(self) -> list[bytes]:
         return [step.path for step in self.steps if step.gives]

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hydra.landing.journal import MOVING, FileMove, Journal
-from hydra.landing.swap import FileMark, free, give_back, put
+from hydra.landing.swap import FileMark, free, put
 
 
 class Unsure(Struct, frozen=True):
@@ -50,7 +50,8 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
             acts.append(step)
 
     for move in journal.shifts:  # where it was killed between taking a name and filling it
-        for place in (full(journal, move.path), gone_place(journal, move.number)):
+        gone, back = gone_place(journal, move.number), back_place(journal, move.number)
+        for place in (full(journal, move.path), gone, back):
             if FileMark.of(place) not in (move.old, move.fresh):
                 free(place, journal.id)
     judge(_index_back(journal))
@@ -66,19 +67,22 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
 
 def restore(journal: Journal, move: FileMove) -> None:
     """Puts one path back at once: what came out of its place is not what was read there."""
-    step = _went_back(journal, move) if move.fresh is None else _came_back(journal, move)
-    if step is not None and not isinstance(step, Unsure):
-        step()
+    _put_back(move, gone_place(journal, move.number), full(journal, move.path))
 
 
 def fresh_place(journal: Journal, path: bytes) -> bytes:
-    """Where a new file waits; after an exchange, where the old one is."""
+    """Where a new file waits."""
     return os.fsencode(journal.files) + b"/fresh/" + path
 
 
 def gone_place(journal: Journal, number: int) -> bytes:
-    """Where a file is that only goes, or whose place cannot be exchanged."""
+    """Where a file is that went."""
     return os.fsencode(journal.files) + b"/gone/%d" % number
+
+
+def back_place(journal: Journal, number: int) -> bytes:
+    """Where a file is that came and went again."""
+    return gone_place(journal, number) + b"-back"
 
 
 def folder_place(journal: Journal, number: int) -> bytes:
@@ -88,11 +92,11 @@ def folder_place(journal: Journal, number: int) -> bytes:
 
 def displaced(journal: Journal, move: FileMove) -> bytes | None:
     """Where the file is that had to go; None where it still stands in its place, or does again."""
-    gone = gone_place(journal, move.number)
-    if os.path.lexists(gone):
-        return gone
-    fresh = fresh_place(journal, move.path)
-    return fresh if FileMark.of(fresh) not in (None, move.fresh) else None
+    places = (gone_place(journal, move.number), fresh_place(journal, move.path))
+    if os.path.lexists(places[0]):
+        return places[0]
+    # Where an earlier Hydra had the two change places.
+    return places[1] if move.old and FileMark.of(places[1]) == move.old else None
 
 
 def full(journal: Journal, path: bytes) -> bytes:
@@ -119,61 +123,52 @@ def _content(file: Path) -> bytes | None:
 
 
 def _came_back(journal: Journal, move: FileMove) -> Act | Unsure | None:
-    """A file that came goes back to the staging folder; with it, what it took the place of."""
-    target, fresh = full(journal, move.path), fresh_place(journal, move.path)
-    now = FileMark.of(target)
-    if move.old is None:
-        return _only_came_back(journal, move, now)
+    """A file that came goes again; with it comes back what it took the place of."""
+    now = FileMark.of(full(journal, move.path))
+    places = (fresh_place(journal, move.path), back_place(journal, move.number))
+    waits = any(map(os.path.lexists, places))
     old = displaced(journal, move)
-    if old is None:
-        return None  # not come yet, or back already
+    if move.old is not None and old is None:
+        return None  # nothing has gone yet, or it is back already
     if now == move.fresh:
-        return partial(_swap_back, journal, move, old)
-    if (
-        now is None and FileMark.of(fresh) == move.fresh
-    ):  # between two names, where none is exchanged
-        return partial(_put_back, move, old, target)
+        return partial(_take_back, journal, move, old)
+    if old is None:  # if anything is there, it is the user's
+        return None if now is None or waits else Unsure(os.fsdecode(move.path), _CHANGED)
+    if (now is None and waits) or _is_one(now, old):
+        return _went_back(journal, move)
     return Unsure(os.fsdecode(move.path), _CHANGED, old)
 
 
-def _only_came_back(journal: Journal, move: FileMove, now: FileMark | None) -> Act | Unsure | None:
-    if now == move.fresh:
-        return partial(_take_back, journal, move)
-    if now is None or os.path.lexists(fresh_place(journal, move.path)):
-        return None  # not come yet, or gone again; if anything is there, it is the user's
-    return Unsure(os.fsdecode(move.path), _CHANGED)
-
-
-def _swap_back(journal: Journal, move: FileMove, old: bytes) -> Unsure | None:
-    places = (fresh_place(journal, move.path), gone_place(journal, move.number))
-    spare = places[old == places[0]]
-    assert move.fresh is not None
-    if give_back(old, full(journal, move.path), spare, move.fresh):
-        return None
-    return Unsure(os.fsdecode(move.path), _QUICKER, displaced(journal, move))
-
-
-def _take_back(journal: Journal, move: FileMove) -> Unsure | None:
+def _take_back(journal: Journal, move: FileMove, old: bytes | None) -> Unsure | None:
     """A new file goes; what was saved over it in that moment comes back to its place."""
-    target, aside = full(journal, move.path), gone_place(journal, move.number)
-    try:
+    target, aside = full(journal, move.path), back_place(journal, move.number)
+    if _is_one(FileMark.of(target), aside):
+        os.unlink(aside)  # noqa: PTH108
+    with suppress(FileNotFoundError):  # somebody removed it
         put(target, aside)
-    except FileNotFoundError:  # somebody removed it
-        return None
-    return None if FileMark.of(aside) == move.fresh else _put_back(move, aside, target)
+    if FileMark.of(aside) not in (None, move.fresh):
+        _put_back(move, aside, target)
+        return Unsure(os.fsdecode(move.path), _QUICKER, old)
+    return _put_back(move, old, target) if old else None
 
 
 def _went_back(journal: Journal, move: FileMove) -> Act | Unsure | None:
     """A file that went comes back to its place."""
     target, gone = full(journal, move.path), gone_place(journal, move.number)
-    old, now = FileMark.of(gone), FileMark.of(target)
-    if old is None:
+    now = FileMark.of(target)
+    if not os.path.lexists(gone):
         return None
-    if now is not None and now.inode == old.inode:
+    if _is_one(now, gone):
         return partial(os.unlink, gone)  # a link made where there is no renameat2: still in place
     if now is None or move.path in journal.made or _is_ours(journal, move.path, now):
         return partial(_put_back, move, gone, target)
     return Unsure(os.fsdecode(move.path), "made anew since it was removed", gone)
+
+
+def _is_one(now: FileMark | None, gone: bytes) -> bool:
+    """Whether a file has the two names, being between them."""
+    mark = FileMark.of(gone)
+    return now is not None and mark is not None and now.inode == mark.inode
 
 
 def _folder_back(journal: Journal, move: FileMove) -> Act | None:

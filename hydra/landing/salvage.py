@@ -1,28 +1,31 @@
-"""What a landing took out of its place is looked at once more before it goes.
-
-A program that had a file open writes into it wherever it lies by then. So a file goes only when it
-still is what was read, and when nobody has it open to write; any other is kept, and named.
+"""What a landing took out of its place is kept, as the very file: a program that had it open writes
+into it wherever it lies by then. Where the landing stands, all of it, in the run's folder; where it
+does not, what could not be put back.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import time
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
 
 from hydra.landing.journal import FileMove, Journal, LandingStore, is_folder
 from hydra.landing.preflight import files_below
-from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
+from hydra.landing.rollback import (
+    Unsure,
+    back_place,
+    displaced,
+    folder_place,
+    fresh_place,
+    gone_place,
+)
 from hydra.landing.swap import FileMark
-from hydra.landing.version import look_into
-from hydra.records.store.files import read_object, write_json
+from hydra.landing.version import digest_of, is_written_to
 from hydra.text import join_names
 
 _NAME = 40
@@ -33,28 +36,69 @@ _SHOWN = 3
 WRITTEN = "written to while it was replaced"
 OPEN = "a program still has it open to write"
 BEFORE = "what it was before the landing"
-_UNKNOWN = ""
-"""The kernel does not say whether a program has it open: kept for a while, and not named."""
-
-_LATE_AFTER = 3600.0
-"""Seconds after which nobody writes any more into a file of which the kernel does not say."""
 
 
 class SalvagedFile(Struct, frozen=True, kw_only=True):
-    """A file that was taken out of its place and is not removed: `path` in the tree, `file` where
-    it lies now, and why. `mark` and `digest` are what it was when it was looked at last."""
+    """A file that was taken out of its place and is to be named: `path` in the tree, `file` where
+    it lies now, and why."""
 
     path: str
     file: str
     why: str
-    mark: FileMark | None = None
-    digest: str = ""
-    since: float = 0.0
 
     @property
     def shown(self) -> dict[str, str]:
         """For a record and a person."""
         return {"path": self.path, "file": self.file, "why": self.why}
+
+
+def exact_folder(record: Path, *, undone: bool = False) -> Path:
+    """Where a landing that is recorded keeps what it displaced; an undo of it, in one beside."""
+    return record.with_suffix(".undone" if undone else ".exact")
+
+
+def keep_displaced(journal: Journal) -> tuple[SalvagedFile, ...]:
+    """All that a landing which stands has displaced, to its run's folder. Gives what is to be
+    named: it is not what was read there. Raises `OSError`."""
+    document = journal.document or {}
+    folder = exact_folder(Path(journal.record), undone=document.get("undone") is not None)
+    named: list[SalvagedFile] = []
+    for move in journal.shifts:
+        file = folder / str(move.number)
+        if place := displaced(journal, move):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_moved(place, file, move.digest):
+                continue
+        if _is_written(os.fsencode(file), move.digest):
+            named.append(SalvagedFile(path=_text(move), file=str(file), why=WRITTEN))
+    return tuple(named)
+
+
+def _is_moved(place: bytes, target: Path, digest: str) -> bool:
+    """Whether the file itself is in the run then. To another disk goes a copy, and what somebody
+    may still write into stays where it is, for `salvage`."""
+    try:
+        os.rename(place, target)  # noqa: PTH104  bytes
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.copy2(os.fsdecode(place), target, follow_symlinks=False)
+        owner = os.lstat(place)
+        with suppress(PermissionError):
+            os.chown(target, owner.st_uid, owner.st_gid, follow_symlinks=False)
+        if is_written_to(place) or _is_written(place, digest):
+            return False
+        os.unlink(place)  # noqa: PTH108
+    return True
+
+
+def _is_written(place: bytes, digest: str) -> bool:
+    """Whether its bytes are others than those of that digest."""
+    mark = FileMark.of(place)
+    try:
+        return mark is not None and digest_of(place, mark) not in (digest, "")
+    except OSError:
+        return False
 
 
 def salvage(
@@ -65,19 +109,22 @@ def salvage(
     Gives what is to be named. Raises `OSError`.
     """
     old = {item.old_file: item.name for item in unsure if item.old_file is not None}
-    before = tuple(_moved_before(journal, store))
+    folders = _folders(journal, store)
+    before = tuple(_moved_before(folders))
     rows = [
-        _salvage(journal, store, number, *row)
-        for number, row in enumerate(_remains(journal, old), len(before))
+        SalvagedFile(
+            path=name,
+            file=str(_move(place, f"{number}-{Path(name).name[-_NAME:]}", folders)),
+            why=why,
+        )
+        for number, (place, name, why) in enumerate(_remains(journal, old), len(before))
     ]
-    if rows:
-        _note(store, [*_read(store), *rows])
-    return (*before, *(row for row in rows if row.why != _UNKNOWN))
+    return (*before, *rows)
 
 
-def _moved_before(journal: Journal, store: LandingStore) -> Iterator[SalvagedFile]:
+def _moved_before(folders: Sequence[Path]) -> Iterator[SalvagedFile]:
     """What was kept by a Hydra that was killed over it, and so never named."""
-    for folder in _folders(journal, store):
+    for folder in folders:
         for file in sorted(folder.iterdir()) if folder.is_dir() else ():
             yield SalvagedFile(path=file.name.partition("-")[2], file=str(file), why=WRITTEN)
 
@@ -88,65 +135,35 @@ def _folders(journal: Journal, store: LandingStore) -> tuple[Path, Path]:
     return store.folder / name, Path(journal.files).with_name(f".hydra-{name}")
 
 
-def review(store: LandingStore) -> tuple[SalvagedFile, ...]:
-    """Looks again at what was kept as a program had it open: gives what was written to since.
-
-    What nobody has open any more, unchanged, goes. Raises `OSError`.
-    """
-    rows = _read(store)
-    now = [_again(row) for row in rows]
-    stay = [row for row in now if row is not None]
-    if stay != rows:
-        _note(store, stay)
-    late = [row for row, before in zip(now, rows, strict=True) if row and row.why != before.why]
-    return tuple(row for row in late if row.why == WRITTEN)
-
-
-def is_to_be_reviewed(store: LandingStore) -> bool:
-    """Whether anything is to be looked at again."""
-    return _file(store).exists()
-
-
 def _remains(journal: Journal, old: dict[bytes, str]) -> Iterator[tuple[bytes, str, str]]:
     """Each place with something in it that is to be kept, its path and why."""
     for move in journal.shifts:
-        name = os.fsdecode(move.path)
         fresh = (fresh_place(journal, move.path),) if move.fresh else ()
-        for place in (*fresh, gone_place(journal, move.number)):
-            why = BEFORE if place in old else _reason(move, place)
-            if why is not None:
-                yield place, name, why
+        places = (gone_place(journal, move.number), back_place(journal, move.number))
+        for place in (*fresh, *places):
+            if why := BEFORE if place in old else _reason(move, place):
+                yield place, _text(move), why
         folder = folder_place(journal, move.number)
         if is_folder(folder) and next(files_below(folder), None) is not None:
-            yield folder, name, WRITTEN
+            yield folder, _text(move), WRITTEN
     index = os.fsencode(journal.staging) + b"/index-old"
     if index in old:
         yield index, old[index], BEFORE
 
 
-def _reason(move: FileMove, place: bytes) -> str | None:
-    """Why a file of the staging folder is kept; None where it may go, or none is there."""
+def _reason(move: FileMove, place: bytes) -> str:
+    """Why a file of the staging folder is kept; "" where it may go, or none is there."""
     mark = FileMark.of(place)
     if mark is None:
-        return None
-    if mark not in (move.old, move.fresh):
+        return ""
+    digest = move.digest if mark == move.old else move.fresh_digest
+    if mark not in (move.old, move.fresh) or _is_written(place, digest):
         return WRITTEN
-    is_open, digest = look_into(place, mark)
-    expected = move.digest if mark == move.old else move.fresh_digest
-    changed = "" not in (digest, expected) and digest != expected
-    if changed or FileMark.of(place) != mark:
-        return WRITTEN
-    return None if is_open is False else OPEN if is_open else _UNKNOWN
+    return OPEN if mark == move.old else ""
 
 
-def _salvage(
-    journal: Journal, store: LandingStore, number: int, place: bytes, name: str, why: str
-) -> SalvagedFile:
-    mark = FileMark.of(place)
-    digest = look_into(place, mark)[1] if mark and why in (OPEN, _UNKNOWN) else ""
-    file = _move(place, f"{number}-{Path(name).name[-_NAME:]}", _folders(journal, store))
-    since = time.time()
-    return SalvagedFile(path=name, file=str(file), why=why, mark=mark, digest=digest, since=since)
+def _text(move: FileMove) -> str:
+    return os.fsdecode(move.path)
 
 
 def _move(place: bytes, name: str, folders: Sequence[Path]) -> Path:
@@ -163,54 +180,6 @@ def _move(place: bytes, name: str, folders: Sequence[Path]) -> Path:
         else:
             return folder / name
     raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), os.fsdecode(place))
-
-
-def _again(row: SalvagedFile) -> SalvagedFile | None:
-    """The same, looked at again; None where it may go, and went."""
-    if row.why not in (OPEN, _UNKNOWN):
-        return None  # named already: it is the user's to remove
-    place = os.fsencode(row.file)
-    mark = FileMark.of(place)
-    if mark is None:
-        return None
-    is_open, digest = look_into(place, mark)
-    if mark != row.mark or ("" not in (digest, row.digest) and digest != row.digest):
-        return replace(row, why=WRITTEN)
-    if is_open or (is_open is None and time.time() - row.since < _LATE_AFTER):
-        return row
-    _remove(Path(row.file))
-    return None
-
-
-def _remove(file: Path) -> None:
-    file.unlink()
-    with suppress(OSError):
-        file.parent.rmdir()
-
-
-def _file(store: LandingStore) -> Path:
-    return store.folder / "kept.json"
-
-
-def _note(store: LandingStore, rows: Sequence[SalvagedFile]) -> None:
-    rows = [row for row in rows if row.why in (OPEN, _UNKNOWN)]
-    if rows:
-        write_json(_file(store), {"schema": 1, "files": [asdict(row) for row in rows]})
-    else:
-        _file(store).unlink(missing_ok=True)
-
-
-def _read(store: LandingStore) -> list[SalvagedFile]:
-    try:
-        rows = read_object(_file(store))["files"]
-        return [_salvaged(row) for row in rows]
-    except (FileNotFoundError, KeyError, TypeError, ValueError):
-        return []  # damaged: what is kept was named when it was, and stays where it is
-
-
-def _salvaged(row: dict[str, Any]) -> SalvagedFile:
-    mark = row["mark"]
-    return SalvagedFile(**{**row, "mark": FileMark(*mark) if mark else None})
 
 
 def files_in_short(files: Sequence[SalvagedFile]) -> str:

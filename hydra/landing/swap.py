@@ -1,8 +1,7 @@
-"""Files that change places, so that what was there before is never lost.
+"""Files that are moved so that nothing which stands anywhere is ever overwritten.
 
-Linux's renameat2 swaps two names in one step, or refuses to take one that is taken. Where a file
-system does not have it, or is not to be trusted with it, what stands there is moved aside first:
-its name is then free for an instant, and whatever takes it meanwhile is not overwritten. Paths are
+A name is only taken where it is free: Linux's renameat2 refuses to take one that is not, and where
+a file system does not have it, a hard link does, or a file made for nothing but the name. Paths are
 bytes: names are, whatever the locale.
 """
 
@@ -18,25 +17,16 @@ from typing import NamedTuple
 from hydra.containment import read_regular
 
 _AT_FDCWD = -100
-_NOREPLACE, _EXCHANGE = 1, 2
+_NOREPLACE = 1
 _NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
-
-UNTRUSTED = (0x65735546, 0x01021997)
-"""FUSE (virtiofs too) and 9p, as statfs names them: an exchange there is reported to lose data."""
-
-_STATFS_BYTES = 256
-"""More than any `struct statfs`; its first field is the type."""
 
 TAKEN = b"taken by a landing of Hydra: "
 """What a file begins with that only takes a name; the landing's id comes after it."""
 
 _NOTE_BYTES = 16384
 """More than two paths."""
-
-_TIMES = 8
-"""How often a file that is being saved is given back its place before what stands there stays."""
 
 
 class FileMark(NamedTuple):
@@ -70,67 +60,9 @@ def look_at(path: bytes) -> os.stat_result | None:
         return None
 
 
-def exchange(fresh: bytes, target: bytes, aside: bytes) -> bytes:
-    """`target` has the fresh file then; gives where the one that stood there is now: `fresh`, or
-    `aside` where two names cannot be swapped, which must be free.
-
-    Raises `FileNotFoundError` where nothing stands there, `FileExistsError` where something new was
-    put there in the instant in which the name was free: that stays, the old one is `aside`.
-    """
-    if _exchanges(fresh) and _renameat2(fresh, target, _EXCHANGE):
-        return fresh
-    os.rename(target, aside)  # noqa: PTH104  bytes
-    put(fresh, target)
-    return aside
-
-
-def give_back(old: bytes, target: bytes, aside: bytes, ours: FileMark) -> bool:
-    """Puts an old file back to `target`, where `ours` is to stand; `aside` is a free name.
-
-    Whatever else stands there, or is saved there meanwhile, is newer and stays; False then. What
-    had to go is at `old` or `aside`.
-    """
-    expected = ours
-    for _ in range(_TIMES):
-        going = FileMark.of(old)
-        try:
-            came = exchange(old, target, aside)
-        except (FileNotFoundError, FileExistsError):
-            return False
-        if FileMark.of(came) == expected:
-            break
-        # Saved in the very moment. It goes back; what must come out then is what was just put in.
-        assert going is not None
-        expected, (old, aside) = going, (came, old if came == aside else aside)
-    return expected == ours
-
-
-def _exchanges(path: bytes) -> bool:
-    """Whether this file system is to be trusted with an exchange."""
-    return _type_of(os.lstat(path).st_dev, os.path.dirname(path)) not in UNTRUSTED  # noqa: PTH120
-
-
-_types: dict[int, int] = {}
-
-
-def _type_of(device: int, folder: bytes) -> int:
-    if device not in _types:
-        _types[device] = file_system(folder)
-    return _types[device]
-
-
-def file_system(folder: bytes) -> int:
-    """What kind of file system a folder lies on, as statfs(2) numbers them; 0 where unknown."""
-    facts = ctypes.create_string_buffer(_STATFS_BYTES)
-    call = getattr(_libc, "statfs", None)
-    if call is None or call(folder, facts) != 0:
-        return 0
-    return ctypes.c_ulong.from_buffer(facts).value & 0xFFFFFFFF
-
-
 def put(fresh: bytes, target: bytes) -> None:
     """Moves a file to a name that is free. Raises `FileExistsError` where it is not."""
-    if _renameat2(fresh, target, _NOREPLACE):
+    if _renameat2(fresh, target):
         return
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
@@ -156,21 +88,20 @@ def _reserve(fresh: bytes, target: bytes) -> None:
     os.close(taken)
 
 
-def free(target: bytes, landing: str) -> bool:
-    """Gives back a name that the landing of this id had only taken as it was killed, or its lock;
-    whether it had. Nobody else's file says so."""
+def free(target: bytes, landing: str) -> None:
+    """Gives back a name that the landing of this id had only taken as it was killed, or its lock.
+    Nobody else's file says so."""
     text = read_regular(Path(os.fsdecode(target)), _NOTE_BYTES) or b""
-    if is_own := text.startswith(TAKEN) and landing.encode() in text:
+    if text.startswith(TAKEN) and landing.encode() in text:
         os.unlink(target)  # noqa: PTH108
-    return is_own
 
 
-def _renameat2(old: bytes, new: bytes, flag: int) -> bool:
+def _renameat2(old: bytes, new: bytes) -> bool:
     """False where this kernel, C library or file system cannot do it."""
     call = getattr(_libc, "renameat2", None)
     if call is None:
         return False
-    if call(_AT_FDCWD, old, _AT_FDCWD, new, flag) == 0:
+    if call(_AT_FDCWD, old, _AT_FDCWD, new, _NOREPLACE) == 0:
         return True
     number = ctypes.get_errno()
     if number in _NOT_HERE:

@@ -3,9 +3,9 @@
 1. journal `preparing`; a staging folder in the git dir; the index is locked as git itself does
 2. the tree is looked at: anything in the way refuses it, with nothing touched
 3. every new file is written by git into the staging folder, a new index beside them
-4. journal `moving`; each file changes places with the staged one, so what stood there is kept
+4. journal `moving`; each file is moved aside, into the staging folder, and the new one to its place
 5. the index is renamed into place, then the branch moves by compare-and-swap
-6. journal `done`; the staging folder, the lock and the journal go
+6. journal `done`; what stood there goes to the run; the staging folder, the lock and the journal go
 
 Killed before 5's last act, it is undone from the staging folder; after it, only 6 is left to do
 (`landing.completion`). docs/reference/landing.md draws it.
@@ -39,7 +39,7 @@ from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
 from hydra.landing.prepare import LandingFiles
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
 from hydra.landing.salvage import SalvagedFile
-from hydra.landing.swap import TAKEN, FileMark, exchange, put
+from hydra.landing.swap import TAKEN, FileMark, put
 from hydra.landing.version import Version, digest_of
 from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
@@ -194,16 +194,16 @@ class _Under:
         self._note(journal)
 
     def _document(self) -> Mapping[str, Any] | None:
-        """The record, with what an undo is to give back to files that go."""
+        """The record, with what an undo is to give back: flags, and the files that go."""
         if self.order.document is None:
             return None
         flags = {os.fsdecode(path): list(flags) for path, flags in self.ready.flags.items()}
-        exact = {os.fsdecode(path): name for path, name in self.ready.exact.items()}
-        attributes = self.ready.gone()
-        return {**self.order.document, "attributes": attributes, "flags": flags, "exact": exact}
+        went = [(n, step.path) for n, step in enumerate(self.ready.steps) if step.version]
+        exact = {os.fsdecode(path): str(number) for number, path in went}
+        return {**self.order.document, "flags": flags, "exact": exact}
 
     def shift(self) -> None:
-        """Each file changes places with the one that is staged for it; what only goes, first."""
+        """Each file goes aside, and the one that is staged for it comes; what only goes, first."""
         shifts = self.journal.shifts
         for file_move in (file_move for file_move in shifts if file_move.fresh is None):
             self._take(file_move)
@@ -293,9 +293,14 @@ class _Under:
         moment("take")
         self._check_untouched(file_move)
         aside = gone_place(self.journal, file_move.number)
-        put(full(self.journal, file_move.path), aside)
+        try:
+            put(full(self.journal, file_move.path), aside)
+        except FileNotFoundError as gone:
+            raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile") from gone
         moment("taken")
-        self._check_displaced(file_move, aside)
+        if FileMark.of(aside) != file_move.old:  # what was not read there goes back, at once
+            restore(self.journal, file_move)
+            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
 
     def _give(self, file_move: FileMove) -> None:
         fresh, target = (
@@ -304,27 +309,15 @@ class _Under:
         )
         moment("give")
         if file_move.old is not None:
-            self._exchange(file_move, fresh, target)
-        else:
-            if journals.is_folder(target):  # empty by now: all that was in it has gone
-                self._clear_folder(target, file_move.number)
-            try:
-                put(fresh, target)
-            except FileExistsError as error:
-                raise _moved(f"{os.fsdecode(file_move.path)} was made meanwhile") from error
-        moment("given")
-
-    def _exchange(self, file_move: FileMove, fresh: bytes, target: bytes) -> None:
-        self._check_untouched(file_move)
-        moment("exchange")
+            self._take(file_move)
+        elif journals.is_folder(target):  # empty by now: all that was in it has gone
+            self._clear_folder(target, file_move.number)
         try:
-            old = exchange(fresh, target, gone_place(self.journal, file_move.number))
-        except FileNotFoundError as gone:
-            raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile") from gone
-        except FileExistsError as saved:
-            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile") from saved
-        moment("exchanged")
-        self._check_displaced(file_move, old)
+            put(fresh, target)
+        except FileExistsError as error:
+            what = "changed" if file_move.old else "made"
+            raise _moved(f"{os.fsdecode(file_move.path)} was {what} meanwhile") from error
+        moment("given")
 
     def _check_untouched(self, file_move: FileMove) -> None:
         """It still is the very version that was looked at: no rename has moved its ctime yet."""
@@ -332,12 +325,6 @@ class _Under:
         if version is None:
             raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile")
         if version != self._versions[file_move.path]:
-            raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
-
-    def _check_displaced(self, file_move: FileMove, old: bytes) -> None:
-        """What came out of its place is what was read there; else it goes back, at once."""
-        if FileMark.of(old) != file_move.old:
-            restore(self.journal, file_move)
             raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
 
     def _clear_folder(self, folder: bytes, number: int) -> None:

@@ -63,36 +63,24 @@ def digest_of(path: bytes, mark: FileMark) -> str:
         os.close(fd)
 
 
-def look_into(path: bytes, mark: FileMark) -> tuple[bool | None, str]:
-    """Whether a file of this mark `is_written_to`, and its digest ("" where it cannot be read): in
-    this order, so that whoever still could change it is known before it is read."""
-    if not stat.S_ISREG(mark.mode):  # a link, which nobody can have open
-        return False, digest_of(path, mark)
-    try:
-        fd = os.open(path, _READ)
-    except OSError:
-        return None, ""
-    try:
-        return is_written_to(fd), _digest(fd, mark.size)
-    finally:
-        os.close(fd)
-
-
-def is_written_to(fd: int) -> bool | None:
-    """Whether some process has this file open to write, or mapped so; None where the kernel does
-    not say: another owner's file, a file system of a network.
+def is_written_to(path: bytes) -> bool:
+    """Whether some process surely has this file open to write, or mapped so.
 
     Asked by a lease: it is granted only where nobody has, and ends with the descriptor.
     """
-    if not hasattr(fcntl, "F_SETLEASE"):
-        return None
+    try:
+        fd = os.open(path, _READ)
+    except OSError:
+        return False
     try:
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)  # else who opens it meanwhile ends Hydra
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
         return True
-    except OSError:
-        return None
+    except OSError:  # the kernel does not say: another owner's file, a network's file system
+        return False
+    finally:
+        os.close(fd)
     return False
 
 

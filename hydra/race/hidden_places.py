@@ -24,8 +24,15 @@ from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.log import get_logger
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
-from hydra.process.sandbox.hidden_output import HIDDEN, MOST_TEXT, NO_PROGRAM, missing_places
-from hydra.process.sandbox.view import View
+from hydra.process.sandbox.hidden_output import (
+    HIDDEN,
+    MOST_TEXT,
+    NO_LIBRARY,
+    NO_PROGRAM,
+    installation_of,
+    missing_places,
+)
+from hydra.process.sandbox.view import View, is_system
 from hydra.records.events import Raw
 from hydra.records.plan import RacePlan
 from hydra.workspace.surplus import Surplus, with_files
@@ -123,6 +130,7 @@ class HiddenPlaces:
         if text and self.confined and len(self.sentences) < _MOST:
             yield from self._missing(text, kind)
             yield from self._programs(text, kind)
+            yield from self._unlinked(text, kind)
             yield from self._uninstalled(text, kind)
 
     def lacking(self, misses: Iterable[Lack], kind: str) -> Iterator[str]:
@@ -187,6 +195,17 @@ class HiddenPlaces:
             for place in filter(self._is_new, places):
                 shown = self._name(place)
                 what = f"{shown} ({_WHO[kind]} misses the program {name}, which is there)"
+                yield f"{HIDDEN}{what}; {self._way(shown)}"
+
+    def _unlinked(self, text: str, kind: str) -> Iterator[str]:
+        """Of programs that are shown without the libraries beside them."""
+        view = self.view()
+        for name in dict.fromkeys(NO_LIBRARY.findall(text) if self.surplus.wait(0) else ()):
+            program = shutil.which(name, path=self.surplus.result().search)
+            top = installation_of(Path(program), view.home) if program else None
+            if top and not is_system(top) and self._is_new(top):
+                shown = self._name(top)
+                what = f"{shown} ({_WHO[kind]} misses libraries of the program {name})"
                 yield f"{HIDDEN}{what}; {self._way(shown)}"
 
     def _lacks(self, text: str) -> tuple[Lack, ...]:

@@ -70,9 +70,7 @@ class ConfigCopy:
         self._folder = folder
         self._home = home
         self._named = named is not None and named != ""
-        self._files = _Files(self.copy, root, self.source, {}, folder.renewals)
-        self._seen: dict[str, tuple[int, int, int]] = {}
-        self._guard = threading.Lock()
+        self.files = SignInFiles(self.copy, root, self.source, {}, folder.renewals)
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -97,37 +95,7 @@ class ConfigCopy:
         for place in (self.copy, self.copy.parent):
             notes += copy_bounded(((own, place / name) for own, name in beside), inside)
         self.notes = tuple(dict.fromkeys(notes))
-        for name in self._folder.credentials:
-            data = self._files.fresh(name)
-            if data is not None:
-                self._files.synced[name] = _Synced(_digest(data), _digest(data))
-        self._look()
-
-    def changed(self) -> bool:
-        """Whether a credentials file of the copy is another than at the last look."""
-        return any(_mark(self.copy / name) != mark for name, mark in self._seen.items())
-
-    def give_back(self, *, refused: bool) -> list[SignInNotice]:
-        """Renewed tokens go into the user's own files, if those are still what was copied.
-
-        `refused` is as in `renew`. A name the user has no file for is never made.
-        """
-        with self._guard, _locked(self.source):
-            self._look()
-            return self._files.give_back(refused=refused)
-
-    def take_in(self) -> None:
-        """The user's own credentials, if they have moved and this lane has no newer ones.
-
-        A lane that was refused, as another had refreshed before it, may have signed itself out.
-        """
-        with self._guard, _locked(self.source):
-            self._files.take_in()
-            self._look()
-
-    def lent(self) -> dict[str, object]:
-        """What `give_back_left` needs, as JSON: folders, fields, digests of what was copied in."""
-        return self._files.record()
+        self.files.begin(self._folder.credentials)
 
     def _file_names(self) -> Iterator[str]:
         yield from self._folder.credentials
@@ -139,11 +107,8 @@ class ConfigCopy:
     def _beside(self, name: str) -> Path:
         return self.source / name if self._named else self._home / name
 
-    def _look(self) -> None:
-        self._seen = {name: _mark(self.copy / name) for name in self._files.synced}
 
-
-class _Files:
+class SignInFiles:
     """The credentials files of one folder: the user's own in `source`, the lane's in `copy`."""
 
     def __init__(
@@ -159,6 +124,19 @@ class _Files:
         self.source = source
         self.synced = synced
         self.renewals = renewals
+        self._seen: dict[str, tuple[int, int, int]] = {}
+        self._guard = threading.Lock()
+
+    def begin(self, names: Sequence[str]) -> None:
+        """From here on what differs is new: both are alike."""
+        copied = ((name, self.fresh(name)) for name in names)
+        digests = {name: _digest(data) for name, data in copied if data is not None}
+        self.synced = {name: _Synced(digest, digest) for name, digest in digests.items()}
+        self._look()
+
+    def changed(self) -> bool:
+        """Whether a file of the copy is another than at the last look."""
+        return any(_mark(self.copy / name) != mark for name, mark in self._seen.items())
 
     def fresh(self, name: str) -> bytes | None:
         """The lane's."""
@@ -169,7 +147,16 @@ class _Files:
         return _read(self.source / name)
 
     def give_back(self, *, refused: bool) -> list[SignInNotice]:
-        """Of each file what its fields allow."""
+        """Renewed tokens go into the user's own files, if those are still what was copied: of each
+        what its fields allow.
+
+        `refused` is as in `renew`. A name the user has no file for is never made.
+        """
+        with self._guard, _locked(self.source):
+            self._look()
+            return self._give_back(refused=refused)
+
+    def _give_back(self, *, refused: bool) -> list[SignInNotice]:
         notices = []
         for name, synced in self.synced.items():
             fresh, own = self.fresh(name), self.own(name)
@@ -191,7 +178,15 @@ class _Files:
         return _notices(self.source / name, renewal)
 
     def take_in(self) -> None:
-        """What the user's own has that the lane's has not."""
+        """The user's own credentials, if they have moved and this lane has no newer ones.
+
+        A lane that was refused, as another had refreshed before it, may have signed itself out.
+        """
+        with self._guard, _locked(self.source):
+            self._take_in()
+            self._look()
+
+    def _take_in(self) -> None:
         for name, synced in self.synced.items():
             fresh, own = self.fresh(name), self.own(name)
             if fresh is None or own is None or _digest(own) == synced.own:
@@ -201,6 +196,9 @@ class _Files:
                 with folder_below(self.root, below.parts) as folder:
                     if _replace(folder, PurePath(name).name, own, over=fresh):
                         self.synced[name] = _Synced(_digest(own), _digest(own))
+
+    def _look(self) -> None:
+        self._seen = {name: _mark(self.copy / name) for name in self.synced}
 
     def record(self) -> dict[str, object]:
         """Itself as JSON; `read` is its inverse."""
@@ -213,7 +211,7 @@ class _Files:
         }
 
     @classmethod
-    def read(cls, record: Mapping[str, Any]) -> _Files:
+    def read(cls, record: Mapping[str, Any]) -> SignInFiles:
         """Raises `KeyError` and `TypeError` for what is none."""
         return cls(
             Path(record["copy"]),
@@ -238,16 +236,6 @@ def _notices(file: Path, renewal: Renewal) -> list[SignInNotice]:
     # A file of variables is no sign-in that a service could have renewed.
     consumed = renewal.consumed and file.name != ".env"
     return [SignInNotice(file, renewal.fields, renewal.refusal, renewal.stray, consumed)]
-
-
-def give_back_left(lent: Mapping[str, object], *, refused: bool) -> list[SignInNotice]:
-    """As `ConfigCopy.give_back`, for a lane whose Hydra was killed; `lent` is its `lent()`.
-
-    Raises `KeyError` and `TypeError` for what is none.
-    """
-    files = _Files.read(lent)
-    with _locked(files.source):
-        return files.give_back(refused=refused)
 
 
 def _read(path: Path, *, below: Path | None = None) -> bytes | None:
@@ -400,13 +388,13 @@ class ConfigCopies:
 
     def changed(self) -> bool:
         """Whether a credentials file is another than at the last look."""
-        return any(copy.changed() for copy in self.copies)
+        return any(copy.files.changed() for copy in self.copies)
 
     def give_back(self, *, refused: bool) -> None:
         """Renewed tokens to the user's own folders."""
         self._refusals = []
         for copy in self.copies:
-            for notice in copy.give_back(refused=refused):
+            for notice in copy.files.give_back(refused=refused):
                 (self._returns if notice.fields else self._refusals).append(notice)
         self.withheld = any(notice.consumed for notice in self._refusals)
 
@@ -418,11 +406,11 @@ class ConfigCopies:
     def take_in(self) -> None:
         """The user's credentials, moved since."""
         for copy in self.copies:
-            copy.take_in()
+            copy.files.take_in()
 
     def lent(self) -> list[dict[str, object]]:
-        """What `give_back_left` needs, for each."""
-        return [copy.lent() for copy in self.copies]
+        """What `give_back_all` needs: folders, fields, digests of what was copied in."""
+        return [copy.files.record() for copy in self.copies]
 
     def side_file(self, pattern: str) -> bytes:
         """The newest file that fits, of the first copy that has one; b"" where none has."""
@@ -431,10 +419,11 @@ class ConfigCopies:
 
 
 def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
-    """As `ConfigCopies.give_back`, by what `lent()` gave. Raises `OSError`, and `KeyError` and
-    `TypeError` for what is none."""
+    """As `ConfigCopies.give_back`, for a lane whose Hydra was killed, by what `lent()` gave. Raises
+    `OSError`, and `KeyError` and `TypeError` for what is none."""
     records = lent if isinstance(lent, list) else []
-    return [notice for record in records for notice in give_back_left(record, refused=refused)]
+    files = map(SignInFiles.read, records)
+    return [notice for own in files for notice in own.give_back(refused=refused)]
 
 
 def _below(number: int) -> str:

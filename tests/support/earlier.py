@@ -96,15 +96,15 @@ def half_landed(hydra: Hydra) -> None:
     if pid == 0:
         try:
             os.chdir(hydra.repo)
-            transaction.moment = _kill_at_exchange
+            transaction.moment = _kill_at_first
             merge(MergeRequest(lane="claude-right", environ=hydra.environ))
         finally:
             os._exit(1)
     assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 
 
-def _kill_at_exchange(moment: str) -> None:
-    if moment == "exchanged":
+def _kill_at_first(moment: str) -> None:
+    if moment == "given":
         os.kill(os.getpid(), signal.SIGKILL)
 
 

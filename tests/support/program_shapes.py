@@ -1,8 +1,7 @@
 """Programs in HOME in the shapes in which people have them, with somebody's things beside each.
 
 A shape is steps of `KIND PATH [TARGET]`, below HOME: `run` a script, `elf` a compiled program,
-`linked` one that needs libpart.so in its own folder, `up` one that needs it in `../lib`, `old` one
-that needs it in `libs` (DT_RPATH), `lib` that library, `by` a script that is run by TARGET, `link`,
+`by` a script that is run by TARGET, `link`,
 `on` a folder that PATH names, `file` with TARGET as its text, `all` makes everything in a folder
 executable, `set` names a folder by the variable TARGET; `work` lays somebody's things into a
 folder, `secret` a file. Whatever may be executed and links on PATH to it are tried.
@@ -10,10 +9,8 @@ folder, `secret` a file. Whatever may be executed and links on PATH to it are tr
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,12 +36,6 @@ elf src/tree/t; file src/tree/.git gitdir:
 run src/dots/t; file src/dots/.git/HEAD
 run src/dots2/bin/t; file src/dots2/.git/HEAD; work src/dots2/lib
 run scripts/t
-linked l1/t; lib l1/libpart.so
-linked l2/t; lib l2/libpart.so.1; link l2/libpart.so libpart.so.1
-linked l3/t; lib l3b/libpart.so; link l3/libpart.so ../l3b/libpart.so; work l3b
-old l4/t; lib l4/libs/libpart.so; work l4/libs
-up l5/build/t; lib l5/lib/libpart.so; work l5/lib; work l5/build
-up src/l6/build/t; lib src/l6/lib/libpart.so; file src/l6/.git/HEAD; work src/l6/lib
 elf p1/bin/t; work p1; work p1/share; work p1/lib; work p1/opt; work p1/include
 run p2/bin/t; work p2/share/books; work p2/lib; work p2/libexec
 elf p3/sbin/t; work p3; work p3/Cellar
@@ -54,7 +45,7 @@ elf a1/t; file a1/t.dll MZ; file a1/t.runtimeconfig.json {}
 elf a2/t; file a2/icudtl.dat; file a2/resources/app.asar; file a2/locales/de.pak; work a2/resources
 elf a3/t; file a3/_internal/base_library.zip
 elf a4/t; file a4/lib/std/std.zig
-elf a5/AppRun; elf a5/usr/bin/t
+elf a5/AppRun
 elf chain/t; work chain
 """
 """The first of each line is linked from `~/.local/bin`; its folder has somebody's things."""
@@ -66,7 +57,6 @@ elf Documents/sh; by .local/bin/i2 Documents/sh; work Documents
 elf sh-in-home; by .local/bin/i3 sh-in-home; secret letter.txt
 elf i4/run; by i4b/run i4/run; by .local/bin/i4 i4b/run; work i4; work i4b
 elf i5/run; link i5l i5; by .local/bin/i5 i5l/run; work i5
-linked i6/run; lib i6/libpart.so; by .local/bin/i6 i6/run; work i6
 elf i7/bin/run; by .local/bin/i7 i7/bin/run; work i7; work i7/bin; work i7/share; work i7/lib
 elf src/i8/run; file src/i8/.git/HEAD; by .local/bin/i8 src/i8/run; work src/i8
 elf c3/t; link c2/t c3/t; link c1/t c2/t; link .local/bin/c1 c1/t; work c1; work c2; work c3
@@ -102,7 +92,6 @@ file ce/conda-meta/history; work ce; set ce CONDA_PREFIX
 elf py/python3; file vb/pyvenv.cfg home=py; link vb/bin/t25 py/python3; on vb/bin; work py
 run n/node_modules/x/c; link n/node_modules/.bin/t26 ../x/c; on n/node_modules/.bin; work n
 run .cargo/bin/t27; on .cargo/bin; secret .cargo/letter.txt; secret .cargo/.env
-linked gone/t28; pipe gone/libpart.so; pipe gone/pipe; on gone; work gone
 """
 
 SHAPES = tuple(
@@ -110,9 +99,6 @@ SHAPES = tuple(
     for number, line in enumerate(_LINKED.strip().splitlines())
     for first in [line.split(";")[0]]
 ) + tuple(_OTHERS.strip().splitlines())
-
-_PART = "int two() { return 2; }"
-_NEEDS = "int two(); int main() { return two() != 2; }"
 
 
 @dataclass
@@ -124,8 +110,7 @@ class Shapes:
     programs: list[Path] = field(default_factory=list)
     secrets: dict[str, Path] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
-    compiled: dict[tuple[str, ...], Path] = field(default_factory=dict)
-    not_runnable: tuple[str, ...] = ("t28", "n1", "n2")
+    not_runnable: tuple[str, ...] = ("n1", "n2")
 
     def lay(self, shapes: Sequence[str] = SHAPES) -> None:
         """Lays the shapes."""
@@ -153,19 +138,6 @@ class Shapes:
         shutil.copy("/bin/true", path)
         self._try(path)
 
-    def _linked(self, path: Path, _: str, *flags: str) -> None:
-        shutil.copy(self._compile(*(flags or ("-Wl,-rpath,$ORIGIN",))), path)
-        self._try(path)
-
-    def _up(self, path: Path, _: str) -> None:
-        self._linked(path, "", "-Wl,-rpath,$ORIGIN/../lib")
-
-    def _old(self, path: Path, _: str) -> None:
-        self._linked(path, "", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/libs")
-
-    def _lib(self, path: Path, _: str) -> None:
-        shutil.copy(self._compile().with_name("libpart.so"), path)
-
     def _link(self, path: Path, target: str) -> None:
         beside = target.startswith("..") or "." in path.name
         path.symlink_to(target if beside else self.home / target)
@@ -180,9 +152,6 @@ class Shapes:
     def _file(self, path: Path, text: str) -> None:
         home, _, base = text.partition("=")
         self._write(path, f"{home} = {self.home}/{base}\n" if base else text)
-
-    def _pipe(self, path: Path, _: str) -> None:
-        os.mkfifo(path)
 
     def _all(self, folder: Path, _: str) -> None:
         for path in (path for path in folder.rglob("*") if path.is_file()):
@@ -206,16 +175,3 @@ class Shapes:
         folders = (self.home / BIN, *self.path)
         if path.is_file() and (path.parent in folders or not path.is_symlink()):
             self.programs.append(path)
-
-    def _compile(self, *flags: str) -> Path:
-        """A program that needs libpart.so, which lies beside it; by the machine's own compiler."""
-        folder = self.home.parent / "build"
-        if flags not in self.compiled:
-            folder.mkdir(exist_ok=True)
-            (folder / "part.c").write_text(_PART)
-            (folder / "needs.c").write_text(_NEEDS)
-            self.compiled[flags] = folder / f"needs{len(self.compiled)}"
-            needs = ["-o", self.compiled[flags].name, "needs.c", "-L.", "-lpart", *flags]
-            for command in (["-shared", "-fPIC", "-o", "libpart.so", "part.c"], needs):
-                subprocess.run(["cc", *command], cwd=folder, check=True)
-        return self.compiled[flags]

@@ -4,9 +4,10 @@
 
 The editor (`tests/support/editor.py`) is a process of its own; it begins at an arbitrary moment
 before or within the landing, on 3 to 2,000 files, some of which the patch touches. Then each path's
-last save must be in the tree or in a file that Hydra has kept and named, byte for byte; a path that
-was not saved must be old where it did not land, and new where it did; no lock, staging folder or
-journal is there. Some landings are killed, and ended by the next command. Exit 0 only if all held.
+last save must be in the tree, in the run among what landings displaced, or in a file that Hydra has
+kept and named, byte for byte; a path that was not saved must be old where it did not land, and new
+where it did; no lock, staging folder or journal is there. Some landings are killed, and ended by
+the next command. Exit 0 only if all held.
 """
 
 from __future__ import annotations
@@ -107,8 +108,15 @@ class Fort:
         for path, (mode, _) in self.old.items():
             if not stat.S_ISLNK(mode):
                 (self.repo / path).chmod(stat.S_IMODE(mode))
-        for folder in (*self.desk.glob("kept*"), *(self.repo / ".git").glob(".hydra-kept-*")):
-            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
+        kept = (*self.desk.glob("kept-*"), *(self.repo / ".git").glob(".hydra-kept-*"))
+        for folder in (*kept, *self.displaced):
+            shutil.rmtree(folder)
+
+    @property
+    def displaced(self) -> list[Path]:
+        """The folders of the run in which landings keep what they displaced."""
+        landings = self.shelf.race.patches.parent / "landings"
+        return [*landings.glob("*.exact"), *landings.glob("*.undone")]
 
     @property
     def desk(self) -> Path:
@@ -221,7 +229,7 @@ class Turn:
 
     def _stored(self) -> list[tuple[int, bytes]]:
         files = []
-        for name in map(Path, self.named):
+        for name in (*map(Path, self.named), *self.fort.displaced):
             files += [name] if name.is_file() else list(name.rglob("*"))
         return [(file.lstat().st_mode, file.read_bytes()) for file in files if file.is_file()]
 

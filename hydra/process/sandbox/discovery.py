@@ -105,12 +105,9 @@ class _Discovery:
         folder = self._links.resolve(entry)
         if is_system(folder) or not is_folder(folder):
             return
-        is_work = self._is_work(folder)
-        if not is_work and not self._places.admits(folder, ON_PATH):
+        if not self._is_work(folder) and not self._places.admits(folder, ON_PATH):
             return
-        self.programs.show_code(folder, ON_PATH, subfolders=not is_work)
-        if not is_work:
-            self.programs.prefix_of(folder)
+        self.programs.show_folder(folder, ON_PATH)
         for program in _programs_in(folder):
             self.programs.show(program, f"on PATH in {entry}")
 
@@ -131,7 +128,8 @@ class _Discovery:
     def hydra(self) -> None:
         """The keeper's interpreter and Hydra's package."""
         self.programs.show(self._links.resolve(Path(sys.executable)), "Hydra's interpreter")
-        self.exactly([Path(os.__file__).parent], "Hydra's interpreter")
+        libraries = Path(sys.base_prefix, "lib").glob("libpython*.so*")
+        self.exactly([Path(os.__file__).parent, *libraries], "Hydra's interpreter")
         self._places.add(self._links.resolve(_PACKAGE), "Hydra's own code")
 
     def variables(self) -> None:

@@ -37,6 +37,9 @@ NO_PROGRAM = re.compile(
 )
 """A program of a bare name that is not there, as shells and `env` say it, and Hydra's own look."""
 
+NO_LIBRARY = re.compile(r"^([\w./+-]+): error while loading shared libraries: ", re.MULTILINE)
+"""A program that is there, without a library that it is linked with."""
+
 HIDDEN = "hidden from the agents: "
 """How each sentence of a hidden place begins."""
 
@@ -59,6 +62,14 @@ def missing_places(
         if _is_hidden(path, home, is_visible, own) and (place := _place(path, home)):
             places[place] = None
     return tuple(places)
+
+
+def installation_of(program: Path, home: Path) -> Path | None:
+    """The folder that a program was unpacked or installed into; None where it may not be shown as
+    a whole."""
+    folder = program.resolve().parent
+    top = folder.parent if folder.name in ("bin", "sbin", "libexec") else folder
+    return None if GuardedPlaces(home).is_whole_guarded(top) else top
 
 
 def _paths_near_absence(text: str, home: Path) -> Iterator[Path]:

@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+_BEGINNINGS = (b"\x7fELF", b"#!", b"MZ")
+
 
 def exists(path: Path) -> bool:
     """Whether it is there, as far as this account can see."""
@@ -28,13 +30,23 @@ def is_program(path: Path) -> bool:
     return stat.S_ISREG(mode) and bool(mode & 0o111)
 
 
-def first_bytes(path: Path, count: int = 4) -> bytes:
-    """How a regular file begins; nothing where it cannot be read."""
+def is_program_by_name(path: Path) -> bool:
+    """Whether a file that may be executed is a program by its name or its first bytes, too: on
+    disks of other systems everything may be executed."""
+    if not path.suffix:
+        return True
     try:
         with path.open("rb") as file:
-            return file.read(count)
+            return file.read(4).startswith(_BEGINNINGS)
     except OSError:
-        return b""
+        return False
+
+
+def programs_in(folder: Path) -> list[Path]:
+    """Programs that lie in a folder itself, and no links to such."""
+    entries = ((entry, status_of(entry)) for entry in entries_of(folder))
+    files = (Path(entry.path) for entry, status in entries if status and _runs(status))
+    return [*filter(is_program_by_name, files)]
 
 
 def entries_of(folder: str | Path) -> list[os.DirEntry[str]]:
@@ -60,6 +72,10 @@ def status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
         return entry.stat(follow_symlinks=False)
     except OSError:
         return None
+
+
+def _runs(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o111)
 
 
 def _mode(path: Path) -> int:

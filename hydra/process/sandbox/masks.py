@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.process.sandbox.code import code_in, files_in
-from hydra.process.sandbox.lookups import entries_of, is_folder, status_of
+from hydra.process.sandbox.lookups import entries_of, is_folder, programs_in, status_of
 from hydra.process.sandbox.tables import ON_PATH
 from hydra.process.sandbox.view import ShownPlace
 
@@ -63,7 +62,7 @@ _PRIVATE_FOLDERS = ((Path("/etc"), 8), (Path("/opt"), 5), (Path("/usr/local/etc"
 
 def telling_files(shown: ShownPlace) -> Iterator[Path]:
     """Files whose name tells of a key, three levels down in a shown folder; settings of whole
-    installations; of a folder that PATH names those that are no code."""
+    installations; of a folder that PATH names those that are no programs."""
     if not is_folder(shown.path):
         return
     if shown.reason == ON_PATH:
@@ -79,10 +78,11 @@ def _is_telling_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _bystanders(folder: Path) -> Iterator[Path]:
-    """Files in a PATH folder that are neither programs nor code: PATH asks for programs."""
-    code = frozenset(code_in(folder))
-    for path in (Path(entry.path) for entry in files_in(folder)):
-        if path not in code and not _PUBLIC.search(path.name):
+    """Files in a PATH folder that are no programs: PATH asks for programs."""
+    programs = frozenset(programs_in(folder))
+    files = (entry for entry in entries_of(folder) if entry.is_file(follow_symlinks=False))
+    for path in (Path(entry.path) for entry in files):
+        if path not in programs and not _PUBLIC.search(path.name):
             yield path
 
 

@@ -7,36 +7,21 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hydra.process.sandbox.code import (
-    code_in,
-    files_in,
-    folders_in,
-    holds_documents,
-    is_code_folder,
-    is_in_checkout,
-    is_program_by_name,
-    is_work,
-)
-from hydra.process.sandbox.elf import needed_libraries
 from hydra.process.sandbox.exposure import ShownPlaces
-from hydra.process.sandbox.lookups import entries_of, is_file, is_folder, is_program, matches
-from hydra.process.sandbox.masks import is_telling
-from hydra.process.sandbox.tables import (
-    APPLICATIONS,
-    BESIDE,
-    ENVIRONMENT_PARTS,
-    OF_ENVIRONMENTS,
-    ON_PATH,
-    PREFIX_CODE,
-    PREFIX_PARTS,
-    ROOTS,
+from hydra.process.sandbox.lookups import (
+    entries_of,
+    is_file,
+    is_folder,
+    is_program,
+    is_program_by_name,
+    programs_in,
 )
+from hydra.process.sandbox.masks import is_telling
+from hydra.process.sandbox.tables import BESIDE, ENVIRONMENT_PARTS, OF_ENVIRONMENTS, ON_PATH, ROOTS
 from hydra.process.sandbox.view import is_system
 
 _DEPTH = 8
 """Interpreters of interpreters."""
-
-_BESIDE = "libraries of programs on PATH"
 
 _HEAD = 512
 """Bytes of a program in which its interpreter is named."""
@@ -57,7 +42,6 @@ class Programs:
         self._bases_seen: set[Path] = set()
         self._above: dict[Path, Path | None] = {Path("/"): None}
         self._whole_installations: set[Path] = set()
-        self._prefixes: set[Path] = set()
         by_name = {name: parts for name, parts in ROOTS.items() if "/" not in name}
         self._dotted = {name: parts for name, parts in by_name.items() if name.startswith(".")}
 
@@ -78,26 +62,16 @@ class Programs:
         for named in _named_in(real) if whole else ():
             self.show(named, f"{real.name} names it", whole=True, depth=depth + 1)
 
-    def show_code(self, folder: Path, reason: str, *, subfolders: bool = True) -> None:
-        """Of a folder its programs and code, and of its `subfolders` those that are code: as a
-        whole where nothing else lies in it, or where what does is covered (a folder on PATH)."""
-        subfolders = subfolders and not is_in_checkout(folder / "program", self._places.home)
-        inner = [*folders_in(folder)]
-        parts = [path for path in inner if subfolders and is_code_folder(path)]
-        code = [path for path in code_in(folder) if not is_telling(path.name)]
-        others = len([*files_in(folder)]) - len(code)
-        covered = not others or (reason == ON_PATH and others <= len(code))
-        whole = covered and len(parts) == len(inner) and self._places.admits(folder, reason)
-        for path in (folder,) if whole else (*parts, *code):
+    def show_folder(self, folder: Path, reason: str) -> None:
+        """Of a folder its programs: as a whole where nothing else lies in it, or where what does is
+        covered (a folder on PATH)."""
+        programs = [path for path in programs_in(folder) if not is_telling(path.name)]
+        entries = [entry for entry in entries_of(folder) if not entry.is_symlink()]
+        covered = len(entries) - len(programs) <= (len(programs) if reason == ON_PATH else 0)
+        whole = covered and not any(entry.is_dir() for entry in entries)
+        whole = whole and self._places.admits(folder, reason)
+        for path in (folder,) if whole else programs:
             self._places.show(path, reason)
-
-    def prefix_of(self, folder: Path) -> None:
-        """The libraries of a PATH folder's programs: the rest of its prefix, or of its root."""
-        if not self._known_root(folder / "program", _BESIDE) and folder.name in ("bin", "sbin"):
-            if not is_in_checkout(folder, self._places.home):
-                self._prefix(folder.parent, _BESIDE)
-            else:
-                self._environment(folder / "program", _BESIDE)
 
     def base_of(self, environment: Path) -> None:
         """The Python that a virtual environment was made from."""
@@ -118,8 +92,8 @@ class Programs:
                 self._environment(place, reason)
 
     def _installation(self, real: Path, reason: str, *, whole: bool) -> None:
-        """The first that fits: a root's row, an environment, node_modules, a prefix, an unpacked
-        application; else the program alone, with the libraries that it is linked with."""
+        """The first that fits: a root's row, an environment, node_modules; else the program alone:
+        what it needs besides, its user shows."""
         self._places.show(real, reason)
         if real.parent in self._whole_installations:
             return
@@ -129,23 +103,8 @@ class Programs:
         modules = next((at for at in reversed(real.parents) if at.name == "node_modules"), None)
         if modules is not None:
             self._places.show(modules, reason)
-            return
-        for library in needed_libraries(real):
-            self._places.show(library, f"{real.name} is linked with it")
-        if not whole and is_in_checkout(real, self._places.home):
-            return  # the rest of it is somebody's work
-        if real.parent.name in ("bin", "sbin", "libexec"):
-            self._prefix(real.parent.parent, reason)
         elif whole and self._places.admits(real.parent, reason):
-            self.show_code(real.parent, reason)
-        if not _interpreter(real):
-            self._application(real.parent, reason)
-
-    def _application(self, folder: Path, reason: str) -> None:
-        for mark, parts in APPLICATIONS.items():
-            if matches(folder, mark):
-                for path in (path for part in parts for path in matches(folder, part)):
-                    self._places.show(path, reason)
+            self.show_folder(real.parent, reason)
 
     def _known_root(self, real: Path, reason: str) -> bool:
         for top, parts in self._roots_above(real):
@@ -158,7 +117,7 @@ class Programs:
 
     def _roots_above(self, real: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
         home = self._places.home
-        for parent in reversed(real.parents):
+        for parent in real.parents:
             below = str(parent.relative_to(home)) if home in parent.parents else ""
             if below in ROOTS:
                 yield parent, ROOTS[below]
@@ -183,43 +142,15 @@ class Programs:
         return self._above[folder]
 
     def show_environment(self, top: Path, reason: str) -> None:
-        """A virtual or conda environment: as a whole, unless it was made where somebody works."""
+        """A virtual or conda environment: as a whole, unless it was made where other things lie."""
         parts = ENVIRONMENT_PARTS if holds_work(top) else ()
         self._places.show_parts(top, parts, reason)
         self.base_of(top)
 
-    def _prefix(self, top: Path, reason: str) -> None:
-        if top in self._prefixes or is_system(top) or self._places.guards.is_whole_guarded(top):
-            # Never HOME's own lib and share; what lies in bin is shown one by one.
-            return
-        self._prefixes.add(top)
-        for name in ("bin", "sbin"):
-            self.show_code(top / name, reason)
-        code = filter(is_code_folder, (top / part for part in PREFIX_CODE))
-        for path in (*code, *_shared_data(top)):
-            self._places.show(path, reason)
-        self._places.show_parts(top, PREFIX_PARTS, reason)
-        self._application(top, reason)
-
-
-def _shared_data(prefix: Path) -> Iterator[Path]:
-    """What the programs of a prefix have in its `share`: it bears the name of one, or begins so."""
-    programs = (path.name for part in ("bin", "sbin") for path in code_in(prefix / part))
-    names = tuple(name for name in programs if len(name) > 1)
-    for path in (Path(entry.path) for entry in entries_of(prefix / "share")):
-        if is_folder(path):
-            if path.name.startswith(names) and not holds_documents(path):
-                yield path
-        elif path.name.partition(".")[0] in names:
-            yield path
-
 
 def holds_work(environment: Path) -> bool:
-    """Whether other things than its own lie in a virtual environment, work in a conda one."""
-    entries = [Path(entry.path) for entry in entries_of(environment)]
-    if is_file(environment / "pyvenv.cfg"):
-        return not OF_ENVIRONMENTS.issuperset(path.name for path in entries)
-    return any(map(is_work, entries))
+    """Whether other things than its own lie in a virtual or conda environment."""
+    return not OF_ENVIRONMENTS.issuperset(entry.name for entry in entries_of(environment))
 
 
 def _interpreter(program: Path) -> Path | None:

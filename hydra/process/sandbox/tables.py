@@ -61,7 +61,9 @@ ROOTS: dict[str, tuple[str, ...]] = {
     ".pub-cache": ("bin", "hosted", "global_packages"),
     ".yarn": ("bin",),
     ".opencode": ("bin",),
+    ".local": ("lib",),
     ".local/lib": (),
+    ".local/share/cursor-agent": ("versions",),
     ".local/share/fnm": (),
     ".local/share/uv": ("python", "tools"),
     ".local/share/pipx": ("venvs", "shared", "py"),
@@ -72,6 +74,8 @@ ROOTS: dict[str, tuple[str, ...]] = {
     ".local/share/claude": ("versions",),
     ".config/composer": ("vendor",),
     "go": ("bin",),
+    ".jdks": (),
+    "n": ("bin", "lib", "include", "n"),
     "sdk": (),
     "perl5": (),
 }
@@ -148,46 +152,21 @@ CERTIFICATE_VARIABLES = (
     "CODEX_CA_CERTIFICATE",
 )
 
-PREFIX_CODE = ("lib", "lib64", "libexec", "include")
-"""What belongs to a program in PREFIX/bin, where at least half of it is code."""
-
-PREFIX_PARTS = (
-    *("etc/ssl", "etc/pki", "etc/fonts", "etc/openssl", "etc/openssl@3", "etc/ca-certificates"),
-    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf"),
-    *(f"share/{name}" for name in ("locale", "terminfo", "zoneinfo", "mime", "glib-2.0")),
-    *(f"share/{name}" for name in ("gir-1.0", "pkgconfig", "aclocal", "fontconfig")),
-)
-"""What belongs to it whatever it holds; `share/NAME` belongs to the programs whose name begins so
-does."""
-
 ENVIRONMENT_PARTS = (
-    *("bin", "lib", "lib64", "include", "share", "etc/jupyter"),
-    *("pyvenv.cfg", "conda-meta", "etc/conda"),
+    *("bin", "sbin", "lib", "lib64", "libexec", "include", "share", "pyvenv.cfg", "conda-meta"),
+    *("etc/jupyter", "etc/conda", "ssl", "condabin", "compiler_compat"),
+    *("x86_64-conda-linux-gnu", "aarch64-conda-linux-gnu"),
 )
 """Of a virtual or conda environment that was made in a folder where other things lie."""
 
 OF_ENVIRONMENTS = frozenset(
-    (*ENVIRONMENT_PARTS, "etc", "man", ".gitignore", ".lock", "CACHEDIR.TAG", "Lib", "Scripts")
+    (
+        *ENVIRONMENT_PARTS,
+        *("etc", "man", ".gitignore", ".lock", "CACHEDIR.TAG", "Lib", "Scripts", "doc", "var"),
+        *("fonts", "cmake", "mkspecs", "plugins", "phrasebooks", "qml", "translations"),
+    )
 )
-"""What lies in a virtual environment's own folder."""
-
-APPLICATIONS: dict[str, tuple[str, ...]] = {
-    "*.runtimeconfig.json": ("*.dll", "*.deps.json", "*.runtimeconfig.json", "lib*.so", "runtimes"),
-    "icudtl.dat": (
-        *("icudtl.dat", "*.pak", "snapshot_blob.bin", "v8_context_snapshot.bin", "lib*.so*"),
-        *("locales/*.pak", "chrome-sandbox", "chrome_crashpad_handler", "vk_swiftshader_icd.json"),
-        *("resources/app", "resources/app.asar", "resources/app.asar.unpacked"),
-    ),
-    "_internal/base_library.zip": ("_internal",),
-    "lib/std/std.zig": ("lib",),
-    "host/fxr": ROOTS[".dotnet"],
-    "AppRun": ("usr",),
-    "product-info.json": ("product-info.json", "build.txt", "lib", "plugins", "jbr", "modules"),
-    "Cellar/*/*/INSTALL_RECEIPT.json": ("Cellar", "opt"),
-}
-"""By what lies beside an application's program, or its `bin`: .NET's, Chromium's and Electron's,
-PyInstaller's, Zig, the .NET SDK, an unpacked AppImage, JetBrains', Homebrew; and what of its folder
-the program needs."""
+"""What lies in an environment's own folder."""
 
 NEVER_WHOLE_OF_HOME = (
     *("", ".config", ".local", ".local/share", ".local/state", ".cache", "bin"),

@@ -62,31 +62,12 @@ CARGO = (
 
 MISE = r"(tools|alias)\..*|settings\.(experimental|legacy_version_file|jobs|verbose)"
 
-YARN = (
-    r"\"?(@[\w.-]+:)?registry\"?|strict-ssl|network-(timeout|concurrency)|save-prefix|lastUpdateCheck"
-    r"|ignore-(engines|optional|scripts)|disable-self-update-check|child-concurrency"
-    r"|yarn-offline-mirror(-pruning)?"
-)
-
 YARN_BERRY = (
     r"nodeLinker|npmRegistryServer|enableTelemetry|compressionLevel|enableGlobalCache|nmMode"
     r"|nmHoistingLimits|pnpMode|pnpFallbackMode|enableScripts|enableImmutableInstalls|logFilters"
     r"|httpTimeout|httpRetry|networkConcurrency|enableStrictSsl|defaultSemverRangePrefix"
     r"|enableColors|enableProgressBars|checksumBehavior|supportedArchitectures"
 )
-
-CONDA = (
-    r"channels|default_channels|channel_priority|auto_activate_base|changeps1|always_yes"
-    r"|auto_update_conda|show_channel_urls|solver|offline|ssl_verify|remote_\w+|report_errors"
-    r"|notify_outdated_conda|pip_interop_enabled|use_only_tar_bz2|create_default_packages|safety_\w+"
-)
-
-POETRY = (
-    r"cache-dir|virtualenvs\.(path|in-project|prompt|create|use-poetry-python|options\..*)"
-    r"|installer\.(parallel|max-workers|re-resolve)"
-)
-
-HATCH = r"mode|dirs\.(project|data|cache|env\..*)|terminal\..*"
 
 GO = (
     r"GOPROXY|GOSUMDB|GOPRIVATE|GONOPROXY|GONOSUMDB|GOINSECURE|GOVCS|GOFLAGS|GOTOOLCHAIN|GOOS"

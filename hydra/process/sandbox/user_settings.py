@@ -37,12 +37,7 @@ FILTERED: dict[str, tuple[Filter, str]] = {
     ".cargo/config.toml": (filter_toml, tool_settings.CARGO),
     ".cargo/config": (filter_toml, tool_settings.CARGO),
     ".config/mise/config.toml": (filter_toml, tool_settings.MISE),
-    ".yarnrc": (filter_assignments, tool_settings.YARN),
     ".yarnrc.yml": (filter_yaml, tool_settings.YARN_BERRY),
-    ".condarc": (filter_yaml, tool_settings.CONDA),
-    ".config/conda/.condarc": (filter_yaml, tool_settings.CONDA),
-    ".config/pypoetry/config.toml": (filter_toml, tool_settings.POETRY),
-    ".config/hatch/config.toml": (filter_toml, tool_settings.HATCH),
     ".config/go/env": (filter_assignments, tool_settings.GO),
 }
 """Settings files in HOME, and how each is made anew."""

@@ -21,7 +21,7 @@ _log = get_logger(__name__)
 Say = Callable[[str], None]
 """Takes one line for a person."""
 
-_OPEN = ("journal.json", "kept.json")
+_OPEN = "journal.json"
 """Of a landing that was broken off; of files that it displaced and a program may write into."""
 
 UNBORN_AFTER = 60.0
@@ -53,7 +53,7 @@ def _landings(state: Path) -> list[Path]:
     return [
         Path(folder)
         for folder in folders
-        if any(name in _OPEN or name.startswith(DRAFT) for name in _names(folder))
+        if any(name == _OPEN or name.startswith(DRAFT) for name in _names(folder))
     ]
 
 
@@ -65,23 +65,21 @@ def _names(folder: str) -> list[str]:
 
 
 def _end_landing(folder: Path, say: Say) -> None:
-    from hydra.landing.completion import look_again, recover_landing
+    from hydra.landing.completion import recover_landing
     from hydra.landing.journal import LandingStore
     from hydra.race.recovery.processes import end_left
 
     store = LandingStore(folder)
     try:
         ended = recover_landing(store, partial(end_left, lanes=()))
-        late = look_again(store)
     except Exception as problem:
         _log.warning("a landing is not recovered", folder=folder, exc_info=True)
         message = problem.message if isinstance(problem, HydraError) else str(problem)
         hint = f"; {problem.hint}" if isinstance(problem, HydraError) and problem.hint else ""
         say(f"{message or type(problem).__name__}{hint}")
     else:
-        for sentence in (ended.sentence if ended else "", late):
-            if sentence:
-                say(sentence)
+        if ended:
+            say(ended.sentence)
 
 
 def _recover(folder: Path, state: Path, say: Say) -> None:
