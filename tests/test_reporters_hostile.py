@@ -13,10 +13,11 @@ from msgspec.structs import replace
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
+from hydra.records.codec import dump
 from hydra.records.events import AGENT_KINDS, HYDRA_KINDS, Event
 from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, Usage
 from hydra.report import doctor, listing, runs
-from hydra.report.document import dump, error_document, plan_document, result_document
+from hydra.report.document import error_document, plan_document, result_document
 from hydra.report.dryrun import plan_text
 from hydra.report.hunks import shown as shown_diff
 from hydra.report.live import LiveTable
@@ -130,12 +131,13 @@ def test_summary_and_documents(
     outcomes: list[Outcome], title: str, width: int, color: bool
 ) -> None:
     named = {
-        lane.lane.id: replace(lane, label=title, version=title, warnings=(title,))
-        for lane in PLAN.lanes
+        lane.id: replace(lane, label=title, version=title, warnings=(title,)) for lane in PLAN.lanes
     }
     plan = replace(
         PLAN,
-        task=replace(PLAN.task, title=title, prompt=title, base_name=title),
+        title=title,
+        prompt=title,
+        base_name=title,
         lanes=tuple(named.values()),
         warnings=(title,),
     )

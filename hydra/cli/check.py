@@ -69,9 +69,9 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         return
     from hydra.commands.check import CheckRequest, check
     from hydra.race.recovery import runs
+    from hydra.records.codec import dump
     from hydra.records.store.reader import RunRecord
     from hydra.report.checks import line, table_text
-    from hydra.report.document import dump
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
         text = line(lane, kind, data)
@@ -102,7 +102,7 @@ def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.commands.known_checks import drop
     from hydra.errors import UsageError
     from hydra.race.recovery import runs
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.text import clean
 
     others = ("checks", "setup", "copies", "share", "trial_runs")

@@ -10,9 +10,13 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from hydra.errors import RecordError
+from hydra.records.codec import parse, shaped
 from hydra.redaction import redacted
 
 SCHEMA = 1
@@ -54,9 +58,9 @@ HYDRA_KINDS: Mapping[str, str] = {
     "{for: place | baseline | agents | same, lane?}",
     "check_started": "a check runs, on the base where lane is empty: {check, kind, command, again}",
     "check_ended": "it ended: {check, status, says, reason, exit_code, seconds, passed, ...}",
-    "attempt_ended": "an attempt that is not its lane's result: {status, error, seconds}",
+    "attempt_ended": "an attempt that is not its lane's result: as `lane_ended`",
     "lane_retrying": "the lane is tried again: {attempt, after, seconds}",
-    "lane_ended": "the attempt's outcome: {status, usable, held_back, checks, error, seconds}",
+    "lane_ended": "the attempt's outcome: {status, usable, error, patch, ...}, as in result.json",
     "trial_started": "a trial runs: {kind, on, author, check, configuration, again}",
     "trial_ended": "it ended: the same, and {status, says, seconds}",
 }
@@ -117,7 +121,7 @@ class AgentEvent(NamedTuple):
         return self.kind in ("message", "tool_call")
 
 
-class Raw(NamedTuple):
+class Raw(Struct, frozen=True):
     """Where an event's raw bytes lie: a file of the run's folder, offset and length in bytes."""
 
     file: str
@@ -175,31 +179,33 @@ _RAW = '{"file": %s, "offset": %d, "length": %d}'
 _json = json.JSONEncoder(allow_nan=False).encode
 
 
+class _Line(Struct):
+    """An event as its line has it."""
+
+    seq: int
+    wall: float
+    mono: float
+    run: str
+    kind: str
+    sub: str = ""
+    source: str = "hydra"
+    lane: str = ""
+    attempt: int = 0
+    raw: Raw | None = None
+    data: dict[str, Any] = {}
+
+
 def decode(line: bytes) -> Event:
     """One line back to an `Event`. Raises `RecordError` on damage or a newer schema."""
     try:
-        data = json.loads(line)
-        if data["v"] > SCHEMA:
+        document = parse(line)
+        if (version := shaped(document.get("v"), int)) > SCHEMA:
             raise RecordError(
-                f"this run was recorded by a newer Hydra (event schema {data['v']},"
-                f" known: {SCHEMA})",
+                f"this run was recorded by a newer Hydra (event schema {version}, known: {SCHEMA})",
                 hint="update Hydra to read it",
             )
-        raw = data.get("raw")
-        return Event(
-            seq=data["seq"],
-            wall=data["wall"],
-            mono=data["mono"],
-            run=data["run"],
-            kind=data["kind"],
-            sub=data.get("sub", ""),
-            source=data.get("source", "hydra"),
-            lane=data.get("lane", ""),
-            attempt=data.get("attempt", 0),
-            raw=None if raw is None else Raw(**raw),
-            data=data.get("data", {}),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as damage:
+        return Event(*astuple(shaped(document, _Line)))
+    except ValueError as damage:
         raise RecordError(
             f"a line of events.jsonl cannot be read: {line[:80]!r}",
             hint="what is readable is shown; the raw output of each lane is beside it",

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from hydra.records.codec import as_json, dump
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, RaceResult
 from hydra.report.compare import compare_text
-from hydra.report.document import dump, result_document
+from hydra.report.document import result_document
 from hydra.report.html.build import build
 from hydra.report.html.harmless import whole
 from hydra.report.html.patches import PagePatch
@@ -141,7 +142,7 @@ def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
             "survivors": list(outcome.exit.survivors) if outcome.exit else [],
         },
     )
-    error = outcome.failure.as_dict() if outcome.failure else None
+    error = as_json(outcome.failure)
     yield event._replace(
         kind="lane_ended", data={"status": outcome.status.value, "error": error, "seconds": 61.5}
     )
@@ -174,7 +175,7 @@ def _verdict(document: dict[str, Any]) -> dict[str, Any]:
         "run": RUN,
         "title": data,
         "says": data,
-        "base": PLAN.task.base,
+        "base": PLAN.base,
         "folder": "/var/lib/hydra",
         "warnings": lane["warnings"],
         "lanes": [{**lane, "rank": 1, "why": data, "gates": gates}],
