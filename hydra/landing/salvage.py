@@ -12,16 +12,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from hydra.landing.journal import FileMove, Journal, LandingStore, is_folder
 from hydra.landing.preflight import files_below
 from hydra.landing.rollback import Unsure, folder_place, fresh_place, gone_place
 from hydra.landing.swap import FileMark
 from hydra.landing.version import look_into
+from hydra.records.codec import as_json, shaped
 from hydra.records.store.files import read_object, write_json
 from hydra.text import join_names
 
@@ -195,22 +195,16 @@ def _file(store: LandingStore) -> Path:
 def _note(store: LandingStore, rows: Sequence[SalvagedFile]) -> None:
     rows = [row for row in rows if row.why in (OPEN, _UNKNOWN)]
     if rows:
-        write_json(_file(store), {"schema": 1, "files": [asdict(row) for row in rows]})
+        write_json(_file(store), {"schema": 1, "files": as_json(rows)})
     else:
         _file(store).unlink(missing_ok=True)
 
 
 def _read(store: LandingStore) -> list[SalvagedFile]:
     try:
-        rows = read_object(_file(store))["files"]
-        return [_salvaged(row) for row in rows]
-    except (FileNotFoundError, KeyError, TypeError, ValueError):
+        return shaped(read_object(_file(store)).get("files"), list[SalvagedFile])
+    except (FileNotFoundError, ValueError):
         return []  # damaged: what is kept was named when it was, and stays where it is
-
-
-def _salvaged(row: dict[str, Any]) -> SalvagedFile:
-    mark = row["mark"]
-    return SalvagedFile(**{**row, "mark": FileMark(*mark) if mark else None})
 
 
 def files_in_short(files: Sequence[SalvagedFile]) -> str:
