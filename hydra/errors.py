@@ -116,26 +116,13 @@ class Failure(Struct, frozen=True, kw_only=True):
     """
 
     kind: str
+    reason: str = ""
     message: str
     adapter: str = ""
     command: tuple[str, ...] = ()
     stderr: str = ""
     hint: str = ""
-    reason: str = ""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, object]:
-        """This failure as JSON-ready data, every field present."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "message": self.message,
-            "adapter": self.adapter,
-            "command": list(self.command),
-            "stderr": self.stderr,
-            "hint": self.hint,
-            "numbers": dict(self.numbers),
-        }
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
 
 
 class AgentError(HydraError):

@@ -12,7 +12,7 @@ from hydra.records.agent import Tier
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.plan import LanePlan
-from hydra.records.request import Lane, Permission
+from hydra.records.request import Permission
 
 RESULT = {"type": "result", "sessionId": "a-b", "exitCode": 0}
 IDLE = {"type": "assistant.idle", "data": {}}
@@ -54,10 +54,11 @@ def test_tokens_of_all_models_are_summed_at_the_end() -> None:
 
 def test_a_lane_is_told_where_it_is_unpacked(scratch: Path) -> None:
     plan = LanePlan(
-        lane=Lane(id="copilot", adapter="copilot"),
+        id="copilot",
+        adapter="copilot",
         label="",
         tier=Tier.EXPERIMENTAL,
-        soft_sandbox=True,
+        sandbox="soft",
         version="1.0.102",
         worktree=scratch,
         permission=Permission.EDIT,

@@ -31,7 +31,7 @@ from hydra.config.schema import (
 )
 from hydra.config.values import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
-from hydra.records.request import Budget, Check, Limits, Permission, Retry
+from hydra.records.request import Budget, Check, Limits, Permission, Retry, TrialCap
 from tests.support.config_example import EXAMPLE, PAGE, default_text, example, page, row
 
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -472,7 +472,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     rows["profiles.<name>"] = own | rows["budget"]
     rows["models.<name>"] = set(OwnModel._fields)
     rows["remotes.<name>"] = set(Remote.__struct_fields__) - {"name"}
-    rows["checks.<name>"] = set(Check._fields) - {"name", "guessed"}
+    rows["checks.<name>"] = set(Check.__struct_fields__) - {"name", "guessed"}
     for section, names in rows.items():
         lines = {key.field for key in KEYS if key.section == section}
         lines -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
@@ -481,7 +481,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
 
 def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
     config = repository('[judge]\ntrial_runs = 3\ntrial_time = "1m"')
-    assert config.judge.trials == (3, 60.0)
+    assert config.judge.trials == TrialCap(3, 60.0)
     assert repository("[judge]\ntrial_runs = 40").sources["judge.trial_runs"] == DEFAULT
     error = refusal("[judge]\ntrial_runs = 41", "")
     assert "trial_runs = 41 is more than you grant: yours is 40" in error.message

@@ -17,7 +17,7 @@ from hydra.conformance.report.markdown import LIMIT, conformance_markdown
 from hydra.conformance.report.progress import Progress
 from hydra.conformance.report.terminal import LISTED, conformance_text
 from hydra.conformance.results import Case, CaseVerdict, Network, Report, VersionChange
-from hydra.report.document import dump
+from hydra.records.codec import dump
 from hydra.report.text import clean, width
 from tests.test_compare_markdown import assert_inert, rendered
 from tests.test_reporters_hostile import assert_harmless, nasty

@@ -6,6 +6,7 @@ import re
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.models.catalog import OWN, Catalog, Model, built_in, estimate, plain, with_own
@@ -195,7 +196,7 @@ def test_cached_tokens_are_part_of_the_input_and_cost_their_own_price() -> None:
 
 def test_without_a_price_for_cached_tokens_they_cost_as_any_other() -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=0)
-    item = estimate(RATES._replace(cached=None), usage)
+    item = estimate(replace(RATES, cached=None), usage)
     assert item is not None
     assert item.cost_usd == pytest.approx(4)
 
@@ -217,6 +218,6 @@ def test_what_is_unknown_is_not_zero_and_a_cost_that_was_told_stands(usage: Usag
 
 
 def test_nothing_is_said_where_a_prompt_may_have_been_too_long() -> None:
-    rates = RATES._replace(longest=100)
+    rates = replace(RATES, longest=100)
     assert estimate(rates, Usage(input_tokens=100, output_tokens=1, cached_tokens=0)) is not None
     assert estimate(rates, Usage(input_tokens=101, output_tokens=1, cached_tokens=0)) is None

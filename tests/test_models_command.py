@@ -136,7 +136,8 @@ def test_the_prices_of_a_lane_come_back_from_the_record(hydra: Hydra) -> None:
     race = hydra.race("-a", "codex:gpt-6-sol", "-a", "codex")
     folder = Path(race.document["folder"])
     named, bare = history.plan(folder).lanes
-    assert named.rates == Rates(2, 10, 0.2, None, *(named.rates or ())[-2:])
+    assert named.rates is not None
+    assert named.rates == Rates(2, 10, 0.2, None, named.rates.read, named.rates.source)
     assert bare.rates is None
 
 

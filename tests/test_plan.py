@@ -176,7 +176,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
     theirs = RaceSettings(
         permission=Permission.UNRESTRICTED, setup=("npm ci",), setup_trusted=False
     )
-    walled = HELD._replace(promises=PROMISES)
+    walled = replace(HELD, promises=PROMISES)
     inputs = known(Toy("toy"), confinement=walled, race=theirs)
     checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
     inputs = replace(inputs, config=dataclasses.replace(inputs.config, checks=checks))
@@ -187,9 +187,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
         "the repository's checks",
     ]
     assert not plan.confined
-    assert plan.confinement.promises == (
-        "no process that an agent starts itself outlives its lane",
-    )
+    assert plan.promises == ("no process that an agent starts itself outlives its lane",)
     assert "  not confined" in "\n".join(headlines(plan))
     mine = dataclasses.replace(inputs.config, race=replace(theirs, setup_trusted=True))
     assert make(replace(inputs, config=mine)).setup == ("npm ci",)

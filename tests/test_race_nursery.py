@@ -20,19 +20,20 @@ from hydra.records.agent import BuiltCommand, Tier
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status
 from hydra.records.plan import Confinement, LanePlan, RacePlan
-from hydra.records.request import Lane, Limits, Permission, Task
+from hydra.records.request import Limits, Permission
 
 
 def lane(name: str, failure: Failure | None = None) -> LanePlan:
     return LanePlan(
-        lane=Lane(id=name, adapter="claude"),
+        id=name,
+        adapter="claude",
         label="Claude Code",
         tier=Tier.TIER1,
-        soft_sandbox=False,
+        sandbox="hard",
         version="1",
         worktree=Path("/w") / name,
         permission=Permission.EDIT,
-        command=BuiltCommand(program="claude", args=(), cwd=Path("/w")),
+        built=BuiltCommand(program="claude", args=(), cwd=Path("/w")),
         failure=failure,
     )
 
@@ -40,7 +41,8 @@ def lane(name: str, failure: Failure | None = None) -> LanePlan:
 def plan(*lanes: LanePlan, max_parallel: int = 4) -> RacePlan:
     return RacePlan(
         run="r",
-        task=Task(prompt="p", repository=Path("/r"), base="0" * 40),
+        repository=Path("/r"),
+        base="0" * 40,
         lanes=lanes,
         permission=Permission.EDIT,
         confinement=Confinement(kind="none"),
@@ -50,7 +52,7 @@ def plan(*lanes: LanePlan, max_parallel: int = 4) -> RacePlan:
 
 
 def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
-    return Outcome(lane=planned.lane.id, attempt=1, status=status)
+    return Outcome(lane=planned.id, attempt=1, status=status)
 
 
 async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
@@ -62,7 +64,7 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
         nonlocal together, most
-        began.append(planned.lane.id)
+        began.append(planned.id)
         together += 1
         most = max(most, together)
         await trio.testing.wait_all_tasks_blocked()
@@ -76,7 +78,7 @@ async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
     result = await race.run()
     assert sorted(began) == began
     assert most == 2
-    assert [o.lane for o in result.outcomes] == [p.lane.id for p in lanes]
+    assert [o.lane for o in result.outcomes] == [p.id for p in lanes]
     waiting = [e.lane for e in events if e.kind == "lane_waiting"]
     assert waiting == ["l2", "l3", "l4", "l5"]
     assert [e.seq for e in events] == list(range(1, len(events) + 1))
@@ -88,7 +90,7 @@ async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
     async def attempt(
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
-        if planned.lane.id == "bad":
+        if planned.id == "bad":
             raise RuntimeError("oh no")
         await trio.testing.wait_all_tasks_blocked()
         return outcome(planned)
@@ -109,7 +111,7 @@ async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
     async def attempt(
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
-        assert planned.lane.id == "here"
+        assert planned.id == "here"
         return outcome(planned)
 
     race = RaceScheduler(
@@ -128,7 +130,7 @@ async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting
     async def attempt(
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
-        started.append(planned.lane.id)
+        started.append(planned.id)
         os.kill(os.getpid(), signal.SIGINT)
         while not handle.stop_reason:
             await trio.lowlevel.checkpoint()
@@ -212,8 +214,8 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
     async def attempt(
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
-        order.append(f"{planned.lane.id} runs")
-        if planned.lane.id == "two":
+        order.append(f"{planned.id} runs")
+        if planned.id == "two":
             second.set()
         return outcome(planned)
 
@@ -221,8 +223,8 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
         planned: LanePlan, handle: AttemptControl, emit: Emit, ended: Outcome
     ) -> Outcome:
         await second.wait()  # the other lane's agent runs while this one is checked
-        order.append(f"{planned.lane.id} is finished")
-        return replace(ended, held_back=("no",)) if planned.lane.id == "one" else ended
+        order.append(f"{planned.id} is finished")
+        return replace(ended, held_back=("no",)) if planned.id == "one" else ended
 
     race = RaceScheduler(
         plan=plan(lane("one"), lane("two"), max_parallel=1),
@@ -264,7 +266,7 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
         planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
     ) -> Outcome:
         assert not began.is_set() or len(running) == 2
-        running.append(planned.lane.id)
+        running.append(planned.id)
         emit("agent_started")
         await began.wait()
         return outcome(planned)

@@ -133,9 +133,7 @@ def test_a_budget_that_is_used_up_ends_the_lane_and_keeps_its_patch(
 
 def outcome(planned: LanePlan, number: int, failure: Failure | None = LIMITED) -> Outcome:
     status = Status.FAILED if failure else Status.COMPLETED
-    return Outcome(
-        lane=planned.lane.id, attempt=number, status=status, failure=failure, patch=EMPTY
-    )
+    return Outcome(lane=planned.id, attempt=number, status=status, failure=failure, patch=EMPTY)
 
 
 async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockClock) -> None:
@@ -395,13 +393,9 @@ def test_a_dry_run_tells_what_tries_may_come_and_the_record_keeps_it(hydra: Hydr
 
 @pytest.mark.slow
 def test_a_plan_comes_back_from_its_record_whole(hydra: Hydra) -> None:
-    """But for its commands, of which a record has what can be shown."""
     hydra.agent("claude", [fakes.finish("done")])
     folder = Path(hydra.race("-a", "claude:opus@high", "--setup", "true").document["folder"])
     document = json.loads((folder / "plan.json").read_bytes())
     document |= {"python_path": ["src"], "dependencies": [".venv"], "copies": [".env"]}
     (folder / "plan.json").write_text(json.dumps(document))
-    again = json.loads(json.dumps(plan_document(history.plan(folder))))
-    for row in (*document["lanes"], *again["lanes"]):
-        del row["command"]
-    assert again == document
+    assert plan_document(history.plan(folder)) == document

@@ -262,7 +262,7 @@ def test_a_damaged_plan_is_said_once_and_blocks_nobody(killed: Killed) -> None:
     (folder / "plan.json").write_text("{")
     process = hydra.run("runs", "--json")
     assert process.returncode == 0
-    assert "its plan.json cannot be read" in process.stderr
+    assert "plan.json of run " in process.stderr
     assert hydra.run("runs").stderr == ""
 
 
@@ -283,7 +283,8 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "hangs")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
     hydra.agent("codex", [fakes.edit("b.txt", "b\n"), gate.arrive(), fakes.hang()])
-    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
+    agents = ("-a", "claude", "-a", "codex")
+    process = hydra.start("race", "Do it", *agents, "--check", "true", "--events")
     assert process.stdout is not None
     assert any('"lane_ended"' in line for line in process.stdout)
     gate.wait()
@@ -296,6 +297,10 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
     assert (lanes["claude"]["status"], lanes["claude"]["message"]) == ("completed", "all done")
     assert lanes["claude"]["usable"]
     assert lanes["codex"]["status"] == "interrupted"
+    ended, recovered = (e["data"] for e in events_of(folder) if e["kind"] == "lane_ended")
+    assert [check["status"] for check in ended["checks"]] == ["passed"]
+    assert lanes["claude"] == lanes["claude"] | ended
+    assert lanes["codex"] == lanes["codex"] | recovered
 
 
 @pytest.mark.slow

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from hydra import errors
 from hydra.errors import AuthMissing, NoAgentReady, Refused, UsageError
+from hydra.records.codec import dump
 from hydra.records.events import AGENT_KINDS
 from hydra.report.agents_document import agent_document
-from hydra.report.document import dump, error_document, exit_code, plan_document, result_document
+from hydra.report.document import error_document, exit_code, plan_document, result_document
 from tests.support.sample_agents import AGENTS
 from tests.support.sample_race import PLAN, RESULT
 

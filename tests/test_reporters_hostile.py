@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from hydra.errors import KINDS as ERROR_KINDS
 from hydra.errors import AgentError, Failure
+from hydra.records.codec import dump
 from hydra.report import doctor, listing, runs
-from hydra.report.document import dump, error_document, plan_document
+from hydra.report.document import error_document, plan_document
 from hydra.report.dryrun import plan_text
 from hydra.report.hunks import shown as shown_diff
 from hydra.report.text import error_text
@@ -59,12 +60,13 @@ def assert_harmless(shown: str, *, color: bool) -> None:
 @given(nasty, widths, st.booleans())
 def test_a_plan(title: str, width: int, color: bool) -> None:
     named = {
-        lane.lane.id: replace(lane, label=title, version=title, warnings=(title,))
-        for lane in PLAN.lanes
+        lane.id: replace(lane, label=title, version=title, warnings=(title,)) for lane in PLAN.lanes
     }
     plan = replace(
         PLAN,
-        task=replace(PLAN.task, title=title, prompt=title, base_name=title),
+        title=title,
+        prompt=title,
+        base_name=title,
         lanes=tuple(named.values()),
         warnings=(title,),
     )

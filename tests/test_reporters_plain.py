@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hydra.records.codec import as_json
 from hydra.records.events import decode, encode
 from hydra.report.phrases import describe, headlines, opening
 from hydra.report.stream import JsonLines, PlainLines
@@ -77,7 +78,7 @@ def test_the_beginning_has_a_line_for_each_thing_that_it_says() -> None:
          "patch taken: 1 file, +6 -2"),
         ("patch_taken", "", {"files": 0, "incomplete": "disk full"},
          "patch taken: no changes; INCOMPLETE: disk full"),
-        ("lane_ended", "", {"status": "timed_out", "seconds": 600, "error": STALLED.as_dict()},
+        ("lane_ended", "", {"status": "timed_out", "seconds": 600, "error": as_json(STALLED)},
          "timed out in 10:00: no progress for 600 s"),
     ],
 )  # fmt: skip

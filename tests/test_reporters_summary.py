@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from hydra.cli.display import lines_width
 from hydra.errors import AuthMissing, Refused
 from hydra.records.agent import Tier
+from hydra.records.codec import dump
 from hydra.records.outcome import Status
 from hydra.records.plan import Confinement
 from hydra.report import text
-from hydra.report.document import dump, result_document
+from hydra.report.document import result_document
 from hydra.report.dryrun import plan_text
 from hydra.report.summary import summary
 from hydra.report.text import error_text

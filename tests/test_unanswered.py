@@ -19,7 +19,7 @@ from hydra.landing import transaction
 from hydra.race.recovery import runs, startup
 from hydra.race.recovery.lane import NotNow, _readable
 from hydra.race.recovery.retention import remove_run
-from hydra.race.verdict import judgement_to_land
+from hydra.race.verdict import judgement_to_land, lands
 from hydra.records.store.reader import RunRecord
 from tests.conftest import git
 from tests.support.forks import forked
@@ -98,6 +98,17 @@ def test_no_lane_lands_as_one_that_nothing_speaks_against(shelf: Shelf, short: S
             judgement_to_land(record, shelf.environ)
     short("")
     assert judgement_to_land(record, shelf.environ) is not None
+
+
+def test_a_race_that_was_broken_off_is_judged_before_a_lane_of_it_lands(shelf: Shelf) -> None:
+    """Its recovery may have to wait, for room on a disk say."""
+    record = record_of(shelf)
+    (record.folder / "result.json").unlink()
+    (record.folder / "events.jsonl").touch()
+    verdict = judgement_to_land(record, shelf.environ)
+    assert verdict is not None
+    assert {row["status"] for row in verdict["lanes"]} == {"broken off"}
+    assert not any(lands(verdict, row["lane"]) for row in verdict["lanes"])
 
 
 def test_no_record_is_called_damaged(shelf: Shelf, short: Shortage) -> None:

@@ -106,7 +106,7 @@ def installed(path: Sequence[str] | None = None) -> list[PluginReference]:
                     # A distribution that is there twice is taken from where Python finds it first.
                     name = distribution.metadata["Name"] or "?"
                     spec = re.sub(r"\s|\[.*", "", entry.value)  # extras are no part of the name
-                    origin = Origin(spec, name, distribution.version or "")
+                    origin = Origin(spec, name, distribution.version or None)
                     key = (entry.name, re.sub(r"[-_.]+", "-", name).lower())
                     references.setdefault(
                         key, PluginReference(entry.name, origin, f"an entry point of {origin}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from hydra.config.check_specs import typed
 
@@ -13,7 +14,7 @@ VARIABLE = "HYDRA_CHECKS_ENVIRONMENT"
 """What passes checks variables of the user's shell."""
 
 
-class Lack(NamedTuple):
+class Lack(Struct, frozen=True):
     """`names`: a path from the checkout's top, or those of which it is not known which is meant;
     or variables. `what` they are is a clause.
 
@@ -72,14 +73,6 @@ def joined(lacks: Iterable[Lack]) -> list[Lack]:
             lack = of_shell(earlier.names + lack.names, earlier.values + lack.values)
         lack_by_way[way] = lack if is_shell else earlier
     return [*lack_by_way.values()]
-
-
-def read(rows: object) -> tuple[Lack, ...]:
-    """Those of a document. Raises `KeyError`, `TypeError` for a damaged one."""
-    return tuple(
-        Lack(tuple(row["names"]), row["what"], row["option"], tuple(row["values"]), row["show"])
-        for row in (rows if isinstance(rows, list) else ())
-    )
 
 
 def options(option: str, values: Iterable[str], folder: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hydra.analysis.folder_names import PACKAGES
 from hydra.checks.builders import builder_of, entry_files
 from hydra.checks.lack import Lack, joined, of_shell
@@ -243,7 +245,7 @@ def _of_paths(paths: Sequence[str], index: _Index) -> Lack:
     alike = [lack, *(row for row in others if row.option == lack.option and not row.show)]
     names = tuple(name for row in alike for name in row.names)
     values = dict.fromkeys(value for row in alike for value in row.values)
-    return lack._replace(names=names, values=tuple(values))
+    return replace(lack, names=names, values=tuple(values))
 
 
 def _of_path(path: str, index: _Index) -> Lack:

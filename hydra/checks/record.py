@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hydra.checks import lack
 from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
+from hydra.records.codec import as_json, shaped
 from hydra.records.request import Check
 
 _NETWORKS = {"private": "a network of its own", "host": "this machine's network"}
@@ -154,7 +155,7 @@ def document(result: CheckResult) -> dict[str, object]:
         "survivors": list(result.survivors),
         "remarks": list(result.remarks),
         "telling": list(result.telling),
-        "missing": [row._asdict() for row in result.missing],
+        "missing": as_json(result.missing),
         "unreached": list(result.unreached),
         "held_back": result.held_back,
         "untested": result.untested,
@@ -216,7 +217,7 @@ def read(data: Mapping[str, Any]) -> CheckResult:
         remarks=tuple(map(str, data["remarks"])),
         untested=str(data.get("untested", "")),
         telling=tuple(map(str, data.get("telling", ()))),
-        missing=lack.read(data.get("missing")),
+        missing=shaped(data.get("missing", []), tuple[lack.Lack, ...]),
         unreached=tuple(map(str, data.get("unreached", ()))),
     )
 

@@ -108,7 +108,7 @@ def _lacking(now: CheckResult, base: CheckResult | None) -> str:
     for lack in now.missing:
         if names := tuple(name for name in lack.names if name in on_base):
             is_one = len(names) == 1 or lack.option != VARIABLE
-            what = f"{lack._replace(names=names).name} {'is' if is_one else 'are'} missing"
+            what = f"{replace(lack, names=names).name} {'is' if is_one else 'are'} missing"
             return f"its tests do not run in a lane: {what}"
     return ""
 

@@ -25,6 +25,7 @@ from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.hidden_output import MOST_TEXT
+from hydra.records.codec import as_json
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
 from hydra.workspace.private import LaneWorkspace
@@ -184,7 +185,7 @@ def _ended(result: CheckResult, again: bool) -> dict[str, object]:
         "failed": tests.failed if tests else None,
         "skipped": tests.skipped if tests else None,
         "telling": list(result.telling),
-        "missing": [lack._asdict() for lack in result.missing],
+        "missing": as_json(result.missing),
         "output": result.output,
         "again": again,
     }

@@ -39,8 +39,8 @@ def command(name: str | None, experimental: bool, **options: Any) -> None:
         return
     from hydra.commands.agent_rows import rows as rows_of
     from hydra.commands.doctor import agents, example_line
+    from hydra.records.codec import dump
     from hydra.report.agents_document import agent_document
-    from hydra.report.document import dump
     from hydra.report.listing import agent_text, agents_table, notes
 
     pairs, problems = agents(name, {"race.allow_experimental_adapters": experimental})

@@ -54,8 +54,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         _drop(lanes, options)
         return
     from hydra.commands.check import CheckRequest, check
+    from hydra.records.codec import dump
     from hydra.report.checks import line, table_text
-    from hydra.report.document import dump
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
         text = line(lane, kind, data)
@@ -77,8 +77,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
 def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.commands.known_checks import drop
     from hydra.errors import UsageError
+    from hydra.records.codec import dump
     from hydra.report.checks import compare_again
-    from hydra.report.document import dump
     from hydra.report.text import clean
 
     others = ("check", "setup", "copy", "share", "trial_runs")

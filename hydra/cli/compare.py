@@ -86,7 +86,7 @@ def _with_lane(request: Any, lane: str) -> Any:
 
 
 def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
 
     if html == "-":
         from hydra.commands.compare import page_of

@@ -28,8 +28,9 @@ def command(quiet: bool, **options: Any) -> None:
     """
     from hydra.commands.demo.command import demo
     from hydra.commands.demo.race import TEACHES, Demo
+    from hydra.records.codec import dump
     from hydra.report.demo import introduction, what_next
-    from hydra.report.document import dump, result_document
+    from hydra.report.document import result_document
     from hydra.report.race_end import race_end
 
     def announce(prepared: Demo) -> None:

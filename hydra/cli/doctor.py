@@ -42,7 +42,7 @@ def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None
     allowed = {"race.allow_experimental_adapters": experimental}
     checkup = doctor(allowed, fresh=fresh, whole=options["as_json"])
     if options["as_json"]:
-        from hydra.report.document import dump
+        from hydra.records.codec import dump
 
         sys.stdout.write(dump(_document(checkup)))
     else:
@@ -55,7 +55,7 @@ def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None
 
 def _show_view(*, as_json: bool) -> None:
     from hydra.commands.doctor_view import seen_by_lanes
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.lane_view import view_document, view_text
 
     view = seen_by_lanes()

@@ -150,7 +150,8 @@ def _print_line(error: HydraError) -> None:
 
 def _print_error(error: HydraError, *, as_json: bool) -> None:
     if as_json:
-        from hydra.report.document import dump, error_document
+        from hydra.records.codec import dump
+        from hydra.report.document import error_document
 
         sys.stdout.write(dump(error_document(error)))
         sys.stdout.flush()

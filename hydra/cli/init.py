@@ -29,7 +29,7 @@ def command(only_print: bool, user: bool, as_json: bool) -> None:
     if not only_print:
         initial = init.write(initial)
     if as_json:
-        from hydra.report.document import dump
+        from hydra.records.codec import dump
 
         sys.stdout.write(dump(_document(initial)))
     elif only_print:

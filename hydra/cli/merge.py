@@ -241,7 +241,7 @@ def _edit(text: str, editor: str) -> str:
 
 
 def _show(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.landing import landed_text, landing_document
 
     data: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
@@ -262,7 +262,7 @@ def _show(landing: Landing, options: dict[str, Any]) -> None:
 
 
 def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.landing import landing_document, undone_text
 
     if options["as_json"]:
@@ -274,7 +274,7 @@ def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
 
 def _abort(options: dict[str, Any]) -> None:
     from hydra.commands import merge_undo
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.text import clean
 
     folder, changed = merge_undo.abort(_environ())

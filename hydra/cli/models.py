@@ -36,7 +36,7 @@ def _text(shelf: ModelListing, is_single: bool) -> str:
 
 
 def _document(shelf: ModelListing) -> str:
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.models import model_document, server_document
 
     choice = shelf.choice

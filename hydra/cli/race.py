@@ -256,7 +256,8 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.report.document import dump, plan_document, result_document
+    from hydra.records.codec import dump
+    from hydra.report.document import plan_document, result_document
 
     if options["events"]:
         return
@@ -267,7 +268,7 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
 
         document = result_document(report.plan, report.result)
         text = race_end(
-            with_candidates(document, report.plan.task.repository), width=columns, color=color
+            with_candidates(document, report.plan.repository), width=columns, color=color
         )
     else:
         from hydra.report.dryrun import plan_text

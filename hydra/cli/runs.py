@@ -63,7 +63,7 @@ def command(context: click.Context, /, **options: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     from hydra.race.recovery import runs
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
     from hydra.report.runs import runs_table
 
     place = runs.repository_runs()
@@ -98,8 +98,8 @@ def show(**options: Any) -> None:
     """
     from hydra.commands.merge_candidates import with_candidates
     from hydra.race.recovery import runs
+    from hydra.records.codec import dump
     from hydra.records.store.files import shared
-    from hydra.report.document import dump
     from hydra.report.runs import run_text
     from hydra.report.summary import summary
 
@@ -201,7 +201,7 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
         if not as_json:
             sys.stderr.write(gone_text(losses))
     if as_json:
-        from hydra.report.document import dump
+        from hydra.records.codec import dump
         from hydra.report.removal import removal_document
 
         sys.stdout.write(dump(removal_document(losses, removed, dry_run=dry)))

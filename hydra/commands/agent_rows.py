@@ -16,6 +16,7 @@ from hydra.adapters.proofs.records import Record
 from hydra.errors import RecordError
 from hydra.paths import fixtures
 from hydra.records.agent import DetectResult, Tier
+from hydra.records.codec import as_json
 from hydra.report.listing import AgentRow
 
 
@@ -68,5 +69,5 @@ def _weighed(adapter: Adapter, result: DetectResult | None, entries: Sequence[Re
         ),
         detection=result,
         proved=proven_capabilities.says(proved, installed),
-        proof=None if proved is None else proved.as_dict(),
+        proof=as_json(proved),
     )

@@ -44,7 +44,7 @@ from hydra.race.recovery import history, runs
 from hydra.race.recovery.retention import remove_rounds
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
-from hydra.records.plan import Confinement, RacePlan
+from hydra.records.plan import CheckPlan, Confinement, RacePlan
 from hydra.records.request import Check, Permission, TrialCap
 from hydra.records.store.files import alone, shared, write_json
 from hydra.records.store.reader import RunRecord
@@ -79,7 +79,8 @@ def check(request: CheckRequest) -> CheckReport:
     with shared(record.folder):
         plan, config, warnings = plan_here(place, record, request)
         subjects = _subjects(record, request.lanes)
-        cap = None if request.lanes else plan.trials  # of some lanes alone they say too little
+        # Of some lanes alone they say too little.
+        cap = None if request.lanes else plan.checking.trials
         work = partial(_checked, place, record, plan, config, subjects, request, cap)
         done = trio.run(work)
         _refuse_unstartable(done, place, folder_of(place.repository.root, request.directory), plan)
@@ -156,9 +157,7 @@ def _as_commit(record: RunRecord, name: str, plan: RacePlan) -> str:
     kind = run("cat-file", "-t", name, git_dir=record.patches, isolated=True).line
     if kind != "tree":
         return name
-    return patches.commit_tree(
-        record.patches, tree=name, base=plan.task.base, message="to be checked\n"
-    )
+    return patches.commit_tree(record.patches, tree=name, base=plan.base, message="to be checked\n")
 
 
 def plan_here(
@@ -196,10 +195,12 @@ def plan_here(
     _refuse_redacted(record, () if named else checks, () if setup is config.race.setup else setup)
     plan = replace(
         plan,
-        checks=checks,
-        checks_network=config.checks.network,
-        checks_parallel=config.checks.parallel,
-        trials=config.judge.trials,
+        checking=CheckPlan(
+            commands=checks,
+            parallel=config.checks.parallel,
+            network=config.checks.network,
+            trials=config.judge.trials,
+        ),
         limits=config.limits,
         confinement=confinement,
         dependencies=names_of(place.repository, config, request.environ),
@@ -210,7 +211,7 @@ def plan_here(
     if is_asked:
         plan = with_own_programs(plan, request.environ)
         commands, notes = named_apart(plan.checks, all_checks(record.folder, ran=True))
-        plan = replace(plan, checks=commands, warnings=(*plan.warnings, *notes))
+        plan = plan.with_checks(notes, commands=commands)
     installed = trio.run(find_installs, plan, place.repository.root, request.environ)
     plan = replace(plan, python_path=python_path(installed))
     return plan, config, (*plan.warnings, *_warnings(confinement))
@@ -332,14 +333,14 @@ async def _checked(
         await trio.to_thread.run_sync(remove_rounds, record, path)
         async with linked_aside(plan, place.repository, frozen) as dependencies:
             context = replace(context, dependencies=dependencies)
-            await prove(context, plan.task.base)
+            await prove(context, plan.base)
             async with hidden.beside(warn) as looks:
                 checked = await run_round(
                     record,
                     context,
-                    plan.checks_parallel,
+                    plan.checking.parallel,
                     subjects,
-                    plan.task.base,
+                    plan.base,
                     tell,
                     cap,
                 )

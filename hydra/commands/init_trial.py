@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from hydra import executables, paths
 from hydra.adapters import registry
@@ -25,8 +26,8 @@ from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
-from hydra.records.plan import Confinement, RacePlan
-from hydra.records.request import Permission, Task
+from hydra.records.plan import CheckPlan, Confinement, RacePlan
+from hydra.records.request import Permission
 from hydra.records.store.writer import new_run_id
 from hydra.workspace import tree
 
@@ -82,7 +83,7 @@ def _looked(
                 ),
             )
             context = kit_of(plan, around, folder / "look")
-            values = trio.run(_problems, context, plan.task.base)
+            values = trio.run(_problems, context, plan.base)
     return {check.command: values[check.name] for check in plan.checks if check.name in values}
 
 
@@ -105,12 +106,15 @@ def _plan(
     repository = place.repository
     return RacePlan(
         run=new_run_id(),
-        task=Task(prompt="", repository=repository.root, base=repository.head),
+        repository=repository.root,
+        base=repository.head,
         lanes=(),
         permission=Permission.FULL_AUTO,
         confinement=confinement,
         limits=config.limits,
-        checks=tuple(check._replace(guessed=True) for check in named(commands)),
+        checking=CheckPlan(
+            commands=tuple(replace(check, guessed=True) for check in named(commands))
+        ),
         dependencies=names_of(repository, config, environ),
     )
 
@@ -121,7 +125,7 @@ def _ground(place: RepositoryRuns, plan: RacePlan) -> Iterator[Path]:
     folder = paths.ground_dir(place.state, plan.run, LOOK)
     try:
         folder.mkdir(parents=True, mode=0o700)
-        patches.create(folder / "patches.git", place.repository, base=plan.task.base)
+        patches.create(folder / "patches.git", place.repository, base=plan.base)
         yield folder
     finally:
         with suppress(OSError):

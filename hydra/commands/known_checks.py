@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hydra.checks import baseline
 from hydra.checks.round import new_folder
 from hydra.errors import Refused, UsageError
@@ -39,7 +41,7 @@ def named_apart(
             other = taken[check.name].command
             notes.append(f"{check.name} is another command here ({other}): this one is {name}")
         taken[name] = check
-        commands.append(check._replace(name=name))
+        commands.append(replace(check, name=name))
     return tuple(commands), tuple(notes)
 
 

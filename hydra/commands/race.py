@@ -268,14 +268,14 @@ def _say(planned: RacePlan) -> None:
     for lane in planned.lanes:
         _log.info(
             "lane planned" if lane.failure is None else "lane cannot start",
-            lane=lane.lane.id,
-            agent=lane.lane.adapter,
+            lane=lane.id,
+            agent=lane.adapter,
             version=lane.version,
-            model=lane.lane.model,
+            model=lane.model,
             permission=lane.permission,
             why=lane.failure.message if lane.failure else None,
             warnings=lane.warnings,
-            more={"program": lane.command.program if lane.command else None},
+            more={"program": next(iter(lane.argv), None)},
         )
     _log.info(
         "planned",
@@ -416,7 +416,7 @@ def _load_end() -> None:
 
 def _view(inputs: RaceInputs, planned: RacePlan, masks: Masks) -> Callable[[], View]:
     """What its commands see of this machine; it is computed while the record is made."""
-    programs = [lane.command.program for lane in planned.lanes if lane.command and not lane.remote]
+    programs = [lane.argv[0] for lane in planned.lanes if lane.argv and not lane.remote]
     view = view_source(
         config=inputs.config,
         environ=inputs.request.environ,

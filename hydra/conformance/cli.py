@@ -225,7 +225,7 @@ def _write_junit(document: dict[str, Any], file: Path | None) -> int:
 
 def _show(document: dict[str, Any], options: dict[str, Any]) -> None:
     if options["as_json"]:
-        from hydra.report.document import dump
+        from hydra.records.codec import dump
 
         sys.stdout.write(dump(document))
     elif options["markdown"]:
@@ -242,7 +242,7 @@ def _show(document: dict[str, Any], options: dict[str, Any]) -> None:
 def _show_facts(name: str, options: dict[str, Any]) -> None:
     """`--list`, `--matrix` or `--promotion`."""
     from hydra.conformance.command import facts
-    from hydra.report.document import dump
+    from hydra.records.codec import dump
 
     progress = _progress()
     try:

@@ -138,7 +138,7 @@ async def _run(
     outcome = classify(
         AttemptEvidence(
             run=context.run,
-            lane=context.lane_plan.lane.id,
+            lane=context.lane_plan.id,
             attempt=context.attempt,
             descriptor=context.adapter.descriptor,
             command=context.shown,
@@ -156,6 +156,7 @@ async def _run(
             counts=reader.counts,
             limits=context.limits,
             budget=context.lane_plan.budget,
+            rates=context.lane_plan.rates,
             warnings=warnings,
         )
     )

@@ -41,7 +41,7 @@ def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any
     if not checks:
         if config.sources["race.check"] != DEFAULT or config.race.permission is Permission.PLAN:
             return {}
-        commands = tuple(check._replace(guessed=True) for check in named(guess_checks(top, folder)))
+        commands = tuple(replace(check, guessed=True) for check in named(guess_checks(top, folder)))
         return {"checks": commands, "trusted": False} if commands else {}
     return {"checks": placed(config, top, folder)}
 
@@ -58,7 +58,7 @@ def _placed(check: Check, top: Path, folder: str) -> Check:
     """Run where one stands; a line that says so already, as Hydra's own do, is left as it is."""
     if split_folder(check.command)[0] == folder and not (top / folder / folder).is_dir():
         return check
-    return check._replace(name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
+    return replace(check, name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
 
 
 def _typed(config: Config, key: str) -> bool:

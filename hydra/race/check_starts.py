@@ -80,11 +80,11 @@ async def _look(
 
     context = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
     try:
-        await prove(context, planned.task.base)
+        await prove(context, planned.base)
     except Refused as error:
         raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
     tell(f"{'setting up, and ' if planned.setup else ''}looking at how your tests run ...")
-    suite = CheckSuite(context, "_look", planned.task.base, "_look", lambda _kind, _data: None)
+    suite = CheckSuite(context, "_look", planned.base, "_look", lambda _kind, _data: None)
     try:
         async with suite.open_workspace("") as workspace:
             if planned.setup:
@@ -114,7 +114,7 @@ def _with_network(planned: RacePlan, on_host: Collection[str]) -> RacePlan:
         "does not start on the base"
         for name in on_host
     )
-    return replace(planned, checks_on_host=tuple(on_host), warnings=(*planned.warnings, *notes))
+    return planned.with_checks(notes, on_host=tuple(on_host))
 
 
 def _without(planned: RacePlan, empty: Collection[str]) -> RacePlan:
@@ -124,14 +124,14 @@ def _without(planned: RacePlan, empty: Collection[str]) -> RacePlan:
         return planned
     notes = (f"the guess `{check.command}` is left out: it finds no tests" for check in gone)
     checks = tuple(check for check in planned.checks if check not in gone)
-    return replace(planned, checks=checks, warnings=(*planned.warnings, *notes))
+    return planned.with_checks(notes, commands=checks)
 
 
 def _set_up(planned: RacePlan, tree: Path, folder: str, environ: Mapping[str, str]) -> RacePlan:
     """With the checks as the environments have them that a set-up has made in `tree`."""
     if all(check.guessed for check in planned.checks) and (names := guess_checks(tree, folder)):
-        checks = tuple(check._replace(guessed=True) for check in named(names))
-        planned = replace(planned, checks=checks)
+        checks = tuple(replace(check, guessed=True) for check in named(names))
+        planned = planned.with_checks(commands=checks)
     return with_own_programs(planned, environ, tree)
 
 
@@ -158,7 +158,7 @@ def _refuse_unfetched(
             raise refusal(
                 f"{name} is a submodule that was never fetched",
                 check,
-                planned.task.repository,
+                planned.repository,
                 fetching(name, folder),
                 setup=planned.setup,
             )
@@ -179,7 +179,7 @@ def _refuse(
             raise refusal(
                 line,
                 check,
-                planned.task.repository,
+                planned.repository,
                 next(iter(ways), ""),
                 folder=folder,
                 setup=planned.setup,

@@ -87,9 +87,9 @@ def kit_of(plan: RacePlan, around: CheckEnvironment, folder: Path | None = None)
         python_path=plan.python_path,
         copies_installed=_copies(plan, around) if plan.confined else (),
         unrestricted=plan.permission is Permission.UNRESTRICTED,
-        network=plan.checks_network,
+        network=plan.checking.network,
         surplus=around.surplus,
-        on_host=frozenset(plan.checks_on_host),
+        on_host=frozenset(plan.checking.on_host),
     )
 
 
@@ -119,7 +119,7 @@ class CheckPhase:
             emit("run_warning", data={"text": f"the checks cannot be run: {error}"})
             return
         try:
-            await round.baseline(self._plan.task.base, _teller(emit))
+            await round.baseline(self._plan.base, _teller(emit))
         except Exception as bug:
             round.set_baseline({})
             _log.warning("the baseline failed by Hydra's own fault", exc_info=True)
@@ -151,7 +151,7 @@ class CheckPhase:
 
         tried = CrossTestInputs(
             context=self._round.context,
-            base=self._plan.task.base,
+            base=self._plan.base,
             on_base=self._round.base,
             commits={
                 outcome.lane: outcome.patch.commit
@@ -163,9 +163,9 @@ class CheckPhase:
                 for outcome in outcomes
                 if outcome.lane in self._results
             },
-            parallel=self._plan.checks_parallel,
+            parallel=self._plan.checking.parallel,
         )
-        await run_cross_tests(tried, self._plan.trials, _teller(emit), stop)
+        await run_cross_tests(tried, self._plan.checking.trials, _teller(emit), stop)
 
     @property
     def base_documents(self) -> tuple[Mapping[str, object], ...]:
@@ -177,7 +177,7 @@ class CheckPhase:
         async with self._making:
             if self._round is None:
                 context = await trio.to_thread.run_sync(kit_of, self._plan, self._around)
-                self._round = CheckRun(context, self._plan.checks_parallel, self._agents_ended)
+                self._round = CheckRun(context, self._plan.checking.parallel, self._agents_ended)
             return self._round
 
 

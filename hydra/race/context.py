@@ -99,8 +99,7 @@ class AttemptContext(Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> tuple[str, ...]:
         """The agent's own command for eyes and records, without secrets."""
-        argv = self.command.argv if self.lane_plan.command is None else self.lane_plan.command.argv
-        return tuple(map(self.redactor.text, argv))
+        return tuple(map(self.redactor.text, self.lane_plan.argv or self.command.argv))
 
     @property
     def sandbox_policy(self) -> SandboxPolicy:
@@ -216,12 +215,12 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
 
     def create(self, lane: LanePlan, attempt: int = 1) -> AttemptContext:
         """One lane's context for an attempt. Its workspace is not opened yet."""
-        assert lane.command is not None
-        adapter = self.adapters[lane.lane.adapter]
+        assert lane.built is not None
+        adapter = self.adapters[lane.adapter]
         workspace = self._open_workspace(lane, adapter)
         limits = _with_budget(self.plan.limits, lane.budget)
-        command = _with_fresh(lane.command)
-        fresh = dict(command.session_params[len(lane.command.session_params) :])
+        command = _with_fresh(lane.built)
+        fresh = dict(command.session_params[len(lane.built.session_params) :])
         secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
         hide(secrets)
@@ -249,11 +248,11 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
                 name: value for name, value in environment.items() if value not in secrets
             },
             redactor=redactor,
-            stdout=self.store.raw_sink(lane.lane.id, attempt, "stdout", limits.raw_bytes),
-            stderr=self.store.raw_sink(lane.lane.id, attempt, "stderr", limits.stderr_bytes),
+            stdout=self.store.raw_sink(lane.id, attempt, "stdout", limits.raw_bytes),
+            stderr=self.store.raw_sink(lane.id, attempt, "stderr", limits.stderr_bytes),
             sent=self._sent(lane, adapter, attempt),
             batch=self.store.together,
-            prompt_file=self.store.lane_folder(lane.lane.id) / "prompt.txt",
+            prompt_file=self.store.lane_folder(lane.id) / "prompt.txt",
             remarks=tuple(starmap(self._not_passed_on, withheld.items())),
             setup=() if lane.remote else self.plan.setup,
             commit_message=redactor.text(patch_message(self.plan, lane)),
@@ -277,12 +276,12 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         )
 
         assert lane.remote is not None
-        place = ground_dir(self.state, self.plan.run, lane.lane.id)
+        place = ground_dir(self.state, self.plan.run, lane.id)
         carrying = on_its_way(
             command,
             remote=self.config.remotes[lane.remote.name],
             run=self.plan.run,
-            lane=lane.lane.id,
+            lane=lane.id,
             attempt=attempt,
             places=LocalPlaces(workspace.worktree, place / LANE_HOME, place / "tmp"),
             names=names,
@@ -294,7 +293,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
     def _sent(self, lane: LanePlan, adapter: Adapter, attempt: int) -> RawSink | None:
         if not adapter.descriptor.interactive:
             return None
-        return self.store.raw_sink(lane.lane.id, attempt, "sent", self.plan.limits.stderr_bytes)
+        return self.store.raw_sink(lane.id, attempt, "sent", self.plan.limits.stderr_bytes)
 
     def _open_workspace(self, lane: LanePlan, adapter: Adapter) -> LaneWorkspace:
         descriptor = adapter.descriptor
@@ -302,10 +301,10 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         folder_overrides = [(f, self.environ.get(f.variable)) for f in folders]
         return private_ground(
             repository=self.repository,
-            base=self.plan.task.base,
-            lane=lane.lane.id,
+            base=self.plan.base,
+            lane=lane.id,
             run_folder=self.store.folder,
-            path=ground_dir(self.state, self.plan.run, lane.lane.id),
+            path=ground_dir(self.state, self.plan.run, lane.id),
             patches=self.patches or self.store.patches,
             home=self.home,
             folders=folder_overrides,
@@ -344,9 +343,9 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         has unpacked itself."""
         from hydra.process.sandbox.discovery import own_installation
 
-        assert lane.command is not None
+        assert lane.built is not None
         settings = [place_of(folder, self.environ, self.home) for folder in self._folders(adapter)]
-        installed = own_installation(self.home, Path(lane.command.program), settings)
+        installed = own_installation(self.home, Path(lane.built.program), settings)
         unpacked = map(Path, self._own_places(lane).values())
         return (*installed, *unpacked, *self._files_named(lane))
 
@@ -383,15 +382,15 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
                 self.repository.root / dependency for dependency in self.plan.dependencies
             )
         environment[OWNER] = owner
-        environment |= {RUN: self.plan.run, LANE: lane.lane.id}
-        if lane.command is not None:
-            environment.update(lane.command.env)
+        environment |= {RUN: self.plan.run, LANE: lane.id}
+        if lane.built is not None:
+            environment.update(lane.built.env)
         return environment
 
     def _own_places(self, lane: LanePlan) -> dict[str, str]:
         """Where the CLI has unpacked itself, say: a lane would do so again in its own cache."""
         values = {}
-        for name, below in self.adapters[lane.lane.adapter].descriptor.data_dirs.items():
+        for name, below in self.adapters[lane.adapter].descriptor.data_dirs.items():
             paths = (self.home / path.replace("{version}", lane.version) for path in below)
             folder = next((path for path in paths if path.is_dir()), None)
             if folder is not None and name not in self.environ:
@@ -412,9 +411,8 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         if context.workspace.unsynced_credentials:
             worktree = context.workspace.worktree
             return f"the sign-in that could not be given back stays beside {worktree}"
-        last = max((outcome, *outcome.others), key=lambda outcome: outcome.attempt)
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
-        if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(last):
+        if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(outcome.last):
             _log.debug("its ground stays", keep=self.plan.keep)
             try:
                 context.workspace.remove_secrets(but=context.adapter.descriptor.side_files)
@@ -427,7 +425,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             return f"its worktree could not be removed: {error}"
         with suppress(OSError):
             # The last lane's ground takes the race's own folder along.
-            ground_dir(self.state, self.plan.run, context.lane_plan.lane.id).parent.rmdir()
+            ground_dir(self.state, self.plan.run, context.lane_plan.id).parent.rmdir()
         return ""
 
 

@@ -17,7 +17,7 @@ import trio
 from hydra import paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches
-from hydra.checks.lack import VARIABLE, Lack, of_shell, read
+from hydra.checks.lack import VARIABLE, Lack, of_shell
 from hydra.checks.lacks import lacks
 from hydra.config.schema import Config
 from hydra.git.background import Later
@@ -33,6 +33,7 @@ from hydra.process.sandbox.hidden_output import (
     missing_places,
 )
 from hydra.process.sandbox.view import View, is_system
+from hydra.records.codec import shaped
 from hydra.records.events import Raw
 from hydra.records.plan import RacePlan
 from hydra.workspace.surplus import Surplus, with_files
@@ -118,7 +119,10 @@ class HiddenPlaces:
         """The sentences that an event gives, none that was given before. It reads one piece of one
         file at most, and looks where PATH leads: it blocks. Nothing raises."""
         text = self._text(kind, data, f"lanes/{lane}/{raw.file}" if raw else "", raw)
-        misses = read(data.get("missing")) if kind == "check_ended" else self._lacks(text)
+        of_check = kind == "check_ended"
+        misses = (
+            shaped(data.get("missing", ()), tuple[Lack, ...]) if of_check else self._lacks(text)
+        )
         fresh = [*self.hidden(text, kind), *self.lacking(misses, kind)]
         fresh = fresh[: _MOST - len(self.sentences)]
         self.sentences += fresh

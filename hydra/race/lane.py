@@ -35,8 +35,8 @@ class Lanes:
         if number > 1:
             # What the attempt before has left is in its patch; the next one begins from the base.
             _log.info("its ground is made anew")
-            await trio.to_thread.run_sync(self._contexts[lane.lane.id].workspace.remove)
-        context = self._contexts[lane.lane.id] = self._factory.create(lane, number)
+            await trio.to_thread.run_sync(self._contexts[lane.id].workspace.remove)
+        context = self._contexts[lane.id] = self._factory.create(lane, number)
         return await attempt(context, control, emit)
 
     async def finish(
@@ -44,7 +44,7 @@ class Lanes:
     ) -> Outcome:
         """The lane's outcome with what came of its checks, and its ground gone where `keep` says
         so."""
-        context = self._contexts[lane.lane.id]
+        context = self._contexts[lane.id]
         outcome = await self._checks.lane(outcome, control, emit)
         if lane.permission is Permission.PLAN:
             outcome = await trio.to_thread.run_sync(
@@ -69,7 +69,7 @@ def with_plan(store: RunStore, context: AttemptContext, outcome: Outcome) -> Out
     ended = outcome.status in (Status.NO_CHANGES, Status.COMPLETED)
     if lane.permission is not Permission.PLAN or not ended:
         return outcome
-    folder = store.lane_folder(lane.lane.id)
+    folder = store.lane_folder(lane.id)
     texts = answers(context, folder, outcome)
     if not texts:
         return outcome

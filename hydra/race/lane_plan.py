@@ -68,17 +68,22 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
     path = ground_dir(inputs.state, inputs.run, lane.id)
     place = Path(folder_of(remote, inputs.run, lane.id)) if remote else path
     planned = LanePlan(
-        lane=replace(lane, model=options.model, effort=options.effort),
+        id=lane.id,
+        adapter=lane.adapter,
+        model=options.model,
+        effort=options.effort,
+        profile=lane.profile or None,
         label=descriptor.label,
         tier=descriptor.tier,
-        soft_sandbox=descriptor.sandbox == "soft",
+        sandbox="soft" if descriptor.sandbox == "soft" else "hard",
         version=result.version if result else "",
         worktree=path / worktree_name(inputs.task.repository),
         permission=effective,
         budget=options.budget,
         env_names=_environment(inputs, descriptor, options.environment, remote),
         warnings=(*(result.warnings if result else ()), *remarks, *lines),
-        third_party=descriptor.third_party,
+        third_party=descriptor.third_party is not None,
+        origin=descriptor.third_party,
         rates=rates,
         remote=RemotePlace(remote.name, remote.mode, remote.target, str(place)) if remote else None,
     )
@@ -92,7 +97,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
         command = inputs.adapters[lane.adapter].build_command(request, result)
     except AgentError as error:
         return replace(planned, failure=error.failure)
-    return replace(planned, command=command)
+    return replace(planned, built=command)
 
 
 def _request(
@@ -105,7 +110,7 @@ def _request(
     as_root: bool,
 ) -> SpawnRequest:
     """What its adapter is asked for. `place` is the lane's folder where its agent runs."""
-    is_local, key = planned.remote is None, planned.lane.adapter
+    is_local, key = planned.remote is None, planned.adapter
     return SpawnRequest(
         prompt=inputs.task.prompt,
         worktree=_worktree(inputs, planned) if is_local else place / WORK / planned.worktree.name,

@@ -20,8 +20,8 @@ from hydra.process.control import BACKGROUND, FINISHED
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
 from hydra.records.events import AgentEvent, clip
-from hydra.records.outcome import ExitStatus, Outcome, Patch, Status
-from hydra.records.plan import LanePlan
+from hydra.records.outcome import Estimate, ExitStatus, Outcome, Patch, Status, Usage
+from hydra.records.plan import LanePlan, Rates
 from hydra.records.request import Budget, Limits
 from hydra.records.transcript import AgentTranscript
 from hydra.shortage import shortage
@@ -53,25 +53,37 @@ class AttemptEvidence(Struct, frozen=True, kw_only=True):
     """When it last did something, in seconds since 1970."""
     patch_reason: str = "patch_lost"
     budget: Budget = field(default_factory=Budget)
+    rates: Rates | None = None
     warnings: tuple[str, ...] = ()
 
 
 def classify(seen: AttemptEvidence) -> Outcome:
     """The one outcome of an attempt."""
     status, failure = _verdict(seen)
+    usage = seen.transcript.usage
     return Outcome(
         lane=seen.lane,
         attempt=seen.attempt,
         status=status,
         failure=failure,
         patch=seen.patch,
-        usage=seen.transcript.usage,
+        usage=usage,
+        usage_estimate=estimate_of(seen.rates, usage),
         exit=seen.exit,
         seconds=seen.seconds,
         message=seen.transcript.message,
         session=seen.transcript.session,
         warnings=(*seen.warnings, *_remarks(seen)),
     )
+
+
+def estimate_of(rates: Rates | None, usage: Usage) -> Estimate | None:
+    """What Hydra reckons where the agent told no cost, and the prices of its model are known."""
+    if rates is None:
+        return None
+    from hydra.adapters.models.catalog import estimate  # not before: most races name no model
+
+    return estimate(rates, usage)
 
 
 def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
@@ -452,7 +464,7 @@ def not_started(
     """The outcome of an attempt that ended so; `warnings` are those beside the lane's own."""
     early = failure.kind == "Interrupted"
     return Outcome(
-        lane=lane.lane.id,
+        lane=lane.id,
         attempt=attempt,
         status=Status.INTERRUPTED if early else Status.NOT_STARTED,
         failure=failure,
@@ -469,8 +481,8 @@ def interrupted(lane: LanePlan, reason: str) -> Failure:
         kind="Interrupted",
         reason=reason,
         message=EARLY[reason] if full else early,
-        adapter=lane.lane.adapter,
-        command=lane.command.argv if lane.command else (),
+        adapter=lane.adapter,
+        command=lane.argv,
         hint=MORE_ROOM if full else "its worktree is kept; race again to start over",
     )
 
@@ -482,8 +494,8 @@ def internal_error(lane: LanePlan, bug: Exception) -> Failure:
             kind="SpawnFailed",
             reason="exhausted",
             message=short.message,
-            adapter=lane.lane.adapter,
-            command=lane.command.argv if lane.command else (),
+            adapter=lane.adapter,
+            command=lane.argv,
             hint=short.hint,
         )
     if isinstance(bug, OSError):
@@ -491,15 +503,15 @@ def internal_error(lane: LanePlan, bug: Exception) -> Failure:
             kind="SpawnFailed",
             reason="record",
             message=f"its record could not be kept: {bug}",
-            adapter=lane.lane.adapter,
-            command=lane.command.argv if lane.command else (),
+            adapter=lane.adapter,
+            command=lane.argv,
             hint="see that the disk of the state folder has room (`hydra doctor` names it)",
         )
     return Failure(
         kind="SpawnFailed",
         reason="hydra_bug",
         message=f"Hydra itself failed on this lane: {type(bug).__name__}: {bug}",
-        adapter=lane.lane.adapter,
-        command=lane.command.argv if lane.command else (),
+        adapter=lane.adapter,
+        command=lane.argv,
         hint="please report this with the run's folder; the other lanes are not affected",
     )

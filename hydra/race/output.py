@@ -308,9 +308,7 @@ def _size(event: AgentEvent) -> int:
 def _raw_slice(place: Raw | None, offset: int, length: int) -> Raw | None:
     if place is None:
         return None
-    file, start, whole = place
-    remaining = whole - offset
-    return Raw(file, start + offset, length if length < remaining else remaining)
+    return Raw(place.file, place.offset + offset, min(length, place.length - offset))
 
 
 def _safely(parse: Callable[[T], list[AgentEvent]], what: T) -> list[AgentEvent]:

@@ -17,8 +17,8 @@ from hydra.errors import NOT_INSTALLED, Failure, NoAgentReady, Refused
 from hydra.process.sandbox.trial import WITH_FULL_ACCESS
 from hydra.race.lane_plan import PlanInputs, plan_lane
 from hydra.records.agent import DetectResult, Tier
-from hydra.records.plan import Confinement, LanePlan, RacePlan
-from hydra.records.request import Check, Lane, Permission, Task
+from hydra.records.plan import CheckPlan, LanePlan, RacePlan
+from hydra.records.request import Check, Lane, Permission
 from hydra.redaction import redacted
 
 SUBJECT, BODY = 72, 4000
@@ -39,20 +39,27 @@ def make(inputs: PlanInputs) -> RacePlan:
         raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
     plan = RacePlan(
         run=inputs.run,
-        task=replace(inputs.task, title=title(redacted(inputs.task.prompt))),
+        prompt=inputs.task.prompt,
+        repository=inputs.task.repository,
+        base=inputs.task.base,
+        base_name=inputs.task.base_name,
+        title=title(redacted(inputs.task.prompt)),
         lanes=lanes,
         permission=permission,
-        confinement=_race_confinement(inputs),
+        confinement=inputs.confinement,
+        promises=_promises(inputs),
         limits=inputs.config.limits,
         max_parallel=race.max_parallel,
         network=race.network,
         copies=race.copies,
         dependencies=inputs.dependencies if _confines(inputs) else (),
         setup=race.setup if _confines(inputs) or race.setup_trusted else (),
-        checks=_checks(inputs),
-        checks_parallel=inputs.config.checks.parallel,
-        checks_network=inputs.config.checks.network,
-        trials=inputs.config.judge.trials,
+        checking=CheckPlan(
+            commands=_checks(inputs),
+            parallel=inputs.config.checks.parallel,
+            network=inputs.config.checks.network,
+            trials=inputs.config.judge.trials,
+        ),
         keep=race.keep,
         retry=inputs.config.retry,
         left_out=inputs.left_out,
@@ -67,14 +74,12 @@ def _confines(inputs: PlanInputs) -> bool:
     return inputs.confinement.holds and inputs.config.race.permission is not Permission.UNRESTRICTED
 
 
-def _race_confinement(inputs: PlanInputs) -> Confinement:
-    """The confinement as this race has it: with full access one promise of it is left."""
-    confinement = inputs.confinement
-    if not confinement.holds or _confines(inputs):
-        return confinement
-    return confinement._replace(
-        promises=tuple(promise for promise in confinement.promises if promise in WITH_FULL_ACCESS)
-    )
+def _promises(inputs: PlanInputs) -> tuple[str, ...]:
+    """What the confinement holds in this race: with full access one promise of it is left."""
+    promises = inputs.confinement.promises
+    if not inputs.confinement.holds or _confines(inputs):
+        return promises
+    return tuple(promise for promise in promises if promise in WITH_FULL_ACCESS)
 
 
 def _checks(inputs: PlanInputs) -> tuple[Check, ...]:
@@ -90,9 +95,9 @@ def with_network(plan: RacePlan) -> RacePlan:
     where something confines, that is said. Raises `Refused` where one was asked for outright."""
     confinement = plan.confinement
     reason = confinement.refused_network if confinement.holds else confinement.reason
-    if plan.checks_network == "host" or not plan.checks or not reason:
+    if plan.checking.network == "host" or not plan.checks or not reason:
         return plan
-    if plan.checks_network == "private":
+    if plan.checking.network == "private":
         raise Refused(
             f'checks.network = "private" cannot be had here ({reason})',
             hint="leave checks.network at auto, or install bubblewrap where it is missing",
@@ -101,22 +106,21 @@ def with_network(plan: RacePlan) -> RacePlan:
         "checks use this machine's network, one at a time once no agent runs: none of their own "
         f"can be had here ({reason})"
     )
-    warnings = (*plan.warnings, note) if confinement.holds else plan.warnings
-    return replace(plan, checks_network="host", warnings=warnings)
+    return plan.with_checks((note,) if confinement.holds else (), network="host")
 
 
 def patch_message(plan: RacePlan, lane: LanePlan) -> str:
     """What the commit of a lane's patch says: the task, and trailers for who and where."""
-    trailers = [f"Hydra-Agent: {lane.lane.adapter} {lane.version}".rstrip()]
-    if lane.lane.model:
-        trailers.append(f"Hydra-Model: {lane.lane.model}")
+    trailers = [f"Hydra-Agent: {lane.adapter} {lane.version}".rstrip()]
+    if lane.model:
+        trailers.append(f"Hydra-Model: {lane.model}")
     trailers.append(f"Hydra-Run: {plan.run}")
-    return f"{_task_text(plan.task)}\n\n" + "\n".join(trailers) + "\n"
+    return f"{_task_text(plan)}\n\n" + "\n".join(trailers) + "\n"
 
 
-def _task_text(task: Task) -> str:
+def _task_text(plan: RacePlan) -> str:
     """The task as a commit's subject; where that has no room for all of it, whole below."""
-    text = redacted(task.prompt.strip() or task.title)
+    text = redacted(plan.prompt.strip() or plan.title)
     line = text.splitlines()[0]
     if len(line) <= SUBJECT:
         subject, body = line, text[len(line) :].strip()
@@ -127,7 +131,7 @@ def _task_text(task: Task) -> str:
 
 def _why_none(lanes: tuple[LanePlan, ...]) -> str:
     reasons = "; ".join(
-        f"{lane.lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
+        f"{lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
     )
     return f"no lane can start ({reasons})"
 
@@ -148,7 +152,7 @@ def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:
         )
     elif not inputs.confinement.holds:
         lowered = [
-            lane.lane.id
+            lane.id
             for lane in plan.lanes
             if lane.permission is Permission.EDIT
             and plan.permission is Permission.FULL_AUTO
@@ -186,7 +190,7 @@ def _replaced(inputs: PlanInputs, plan: RacePlan) -> list[str]:
     label_by_variable = {
         name: lane.label
         for lane in plan.lanes
-        for name, value in (lane.command.env if lane.command else ())
+        for name, value in (lane.built.env if lane.built else ())
         if name in inputs.environment_names and _holds_settings(name, value)
     }
     return [

@@ -179,7 +179,7 @@ def retry_delay(retry: Retry, outcome: Outcome, roll: float) -> float | None:
     if not patch.empty and not retry.with_patch:
         return None
     backoff = min(retry.wait * 2.0 ** (outcome.attempt - 1), retry.longest)
-    retry_after = outcome.failure.numbers.get("retry_after", 0.0) if outcome.failure else 0.0
+    retry_after = (outcome.failure.numbers.get("retry_after") if outcome.failure else None) or 0.0
     longest = max(retry.longest, retry.wait)
     if retry_after > longest:
         return None

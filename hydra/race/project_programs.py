@@ -34,7 +34,7 @@ def with_own_programs(
         for old, new in zip(planned.checks, checks, strict=True)
         if old != new
     )
-    return replace(planned, checks=checks, warnings=(*planned.warnings, *notes))
+    return planned.with_checks(notes, commands=checks)
 
 
 def _is_activated(environ: Mapping[str, str]) -> bool:
@@ -44,7 +44,7 @@ def _is_activated(environ: Mapping[str, str]) -> bool:
 
 
 def _check(check: Check, planned: RacePlan, tree: Path | None) -> Check:
-    top = tree or planned.task.repository
+    top = tree or planned.repository
     folder, command = split_folder(check.command)
     program = next(iter(words_of(command)), "")
     if check.guessed or not _SIMPLE.fullmatch(command) or not re.fullmatch(r"[\w.+-]+", program):
@@ -55,7 +55,7 @@ def _check(check: Check, planned: RacePlan, tree: Path | None) -> Check:
         return check
     before, _, after = re.split(rf"(?<!\S)({re.escape(program)})(?!\S)", command, maxsplit=1)
     command = f"{before}{os.path.relpath(own, top / folder)}{after}"
-    return check._replace(command=in_folder(command, folder))
+    return replace(check, command=in_folder(command, folder))
 
 
 def _programs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,10 +20,11 @@ from hydra.process.identity import ProcessIdentity
 from hydra.race.check_selection import folder_of
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
+from hydra.records.codec import SCHEMA
 from hydra.records.outcome import RaceResult, Status
 from hydra.records.plan import RacePlan
 from hydra.records.store.writer import RunStore
-from hydra.report.document import plan_document, result_document
+from hydra.report.document import result_document
 from hydra.text import plural
 
 _log = get_logger(__name__)
@@ -38,12 +39,11 @@ def open_record(
     `links` have their place among its grounds already, which then is claimed.
     """
     folder = paths.runs_dir(inputs.state, inputs.repository.root) / planned.run
-    documents = {"manifest.json": _manifest(inputs, planned), "plan.json": plan_document(planned)}
     path = paths.ground_dir(inputs.state, planned.run, "x").parent
     if links is None:
         claim_grounds(path)
     try:
-        store = RunStore(folder, documents)
+        store = RunStore(folder, _documents(inputs, planned))
     except OSError as error:
         with suppress(OSError):
             path.rmdir()
@@ -90,44 +90,51 @@ def _unwritable(error: OSError) -> Refused:
 
 def _furnish(inputs: RaceInputs, planned: RacePlan, store: RunStore) -> RacePlan:
     """From here on the run can be found, whenever Hydra is killed; so nothing is made before."""
-    base_commit.pin(inputs.repository, planned.run, planned.task.base)
+    base_commit.pin(inputs.repository, planned.run, planned.base)
     patches.create(
         store.patches,
         inputs.repository,
-        base=planned.task.base,
+        base=planned.base,
         allow=inputs.config.race.allow_filters,
     )
     if inputs.config.race.include_dirty:
         base = base_commit.dirty_base(
-            inputs.repository, store.patches, planned.task.base, inputs.config.limits
+            inputs.repository, store.patches, planned.base, inputs.config.limits
         )
-        planned = replace(planned, task=replace(planned.task, base=base))
-        store.write_json("manifest.json", _manifest(inputs, planned))
-        store.write_json("plan.json", plan_document(planned))
+        planned = replace(planned, base=base)
+        for name, document in _documents(inputs, planned).items():
+            store.write_json(name, document)
     return planned
 
 
-def _manifest(inputs: RaceInputs, planned: RacePlan) -> dict[str, object]:
+def manifest(planned: RacePlan, head: str, sources: Mapping[str, str]) -> dict[str, object]:
+    """Who runs what of which task, before anything is decided of it: `manifest.json`. `head` is the
+    commit of the checkout, and `sources` say where each setting came from."""
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "hydra": __version__,
         "run": planned.run,
         "started": time.time(),
         "process": ProcessIdentity.of(os.getpid()).as_dict(),
         "owner": owner,
         "argv": sys.argv,
-        "repository": str(inputs.repository.root),
-        "base": planned.task.base,
-        "base_name": planned.task.base_name,
-        "head": inputs.task.base,
-        "title": planned.task.title,
-        "prompt": planned.task.prompt,
+        "repository": str(planned.repository),
+        "base": planned.base,
+        "base_name": planned.base_name,
+        "head": head,
+        "title": planned.title,
+        "prompt": planned.prompt,
         "python": sys.version.split()[0],
         "git": ".".join(map(str, require_git())),
         "environment_names": sorted({n for lane in planned.lanes for n in lane.env_names}),
-        "settings_from": dict(inputs.config.sources),
-        "lanes": [lane.lane.id for lane in planned.lanes],
+        "settings_from": dict(sources),
+        "lanes": [lane.id for lane in planned.lanes],
     }
+
+
+def _documents(inputs: RaceInputs, planned: RacePlan) -> dict[str, dict[str, object]]:
+    of_race = manifest(planned, inputs.task.base, inputs.config.sources)
+    return {"manifest.json": of_race, "plan.json": planned.document()}
 
 
 def close_record(
@@ -170,7 +177,7 @@ def _judged(
 
         document = result_document(planned, result)
         place = folder_of(inputs.repository.root, inputs.request.directory)
-        verdict = of_result(store.folder, planned.task.base, document, inputs.config, place)
+        verdict = of_result(store.folder, planned.base, document, inputs.config, place)
     except Exception as bug:
         # Every outcome is recorded already, and `hydra compare` judges again.
         _log.warning("the race could not be judged", exc_info=True)

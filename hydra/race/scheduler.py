@@ -95,8 +95,8 @@ class RaceScheduler:
     async def run(self) -> RaceResult:
         """Runs every lane to its outcome. A lane's failure never stops its neighbours."""
         self._started = trio.current_time()
-        self._controls = {lane.lane.id: AttemptControl() for lane in self.plan.lanes}
-        budgets = {lane.lane.id: lane.budget for lane in self.plan.lanes if is_limited(lane.budget)}
+        self._controls = {lane.id: AttemptControl() for lane in self.plan.lanes}
+        budgets = {lane.id: lane.budget for lane in self.plan.lanes if is_limited(lane.budget)}
         self._state = policy.PolicyState(budgets=budgets)
         self.emit("run_started", data=_headline(self.plan))
         for warning in self.plan.warnings:
@@ -125,11 +125,11 @@ class RaceScheduler:
         for lane in self.plan.lanes:
             if lane.failure is not None:
                 self._record_outcome(not_started(lane, lane.failure))
-        self._attempting = {lane.lane.id for lane in runnable}
+        self._attempting = {lane.id for lane in runnable}
         if not runnable:
             self.agents_ended.set()
         for position, lane in enumerate(runnable[self.plan.max_parallel :], start=1):
-            self.emit("lane_waiting", lane=lane.lane.id, data={"position": position})
+            self.emit("lane_waiting", lane=lane.id, data={"position": position})
         async with trio.open_nursery() as nursery:
             for lane in runnable:
                 # Taken here and not in the lane's task: Trio starts tasks in no fixed order.
@@ -146,7 +146,7 @@ class RaceScheduler:
         if self.cross_test_phase is None:
             return
         began = trio.current_time()
-        outcomes = [self._outcomes[lane.lane.id] for lane in self.plan.lanes]
+        outcomes = [self._outcomes[lane.id] for lane in self.plan.lanes]
         try:
             await self.cross_test_phase(outcomes, self.emit, self._cross_test_scope)
         except Exception as bug:
@@ -158,12 +158,12 @@ class RaceScheduler:
             self._cross_test_seconds = trio.current_time() - began
 
     async def _run_lane(self, lane: LanePlan, lane_slots: trio.Semaphore) -> None:
-        bind(lane=lane.lane.id)
+        bind(lane=lane.id)
         try:
-            if stopped := self._controls[lane.lane.id].stop_reason:
+            if stopped := self._controls[lane.id].stop_reason:
                 self._record_outcome(not_started(lane, interrupted(lane, stopped)))
                 return
-            outcome = self._unchecked[lane.lane.id] = await self._run_attempts(lane)
+            outcome = self._unchecked[lane.id] = await self._run_attempts(lane)
         except Exception as bug:
             # A lane's failure never stops its neighbours, not even Hydra's own.
             _log.warning("the lane failed by Hydra's own fault", exc_info=True)
@@ -171,14 +171,14 @@ class RaceScheduler:
             return
         finally:
             lane_slots.release()
-            self._attempting.discard(lane.lane.id)
+            self._attempting.discard(lane.id)
             if not self._attempting:
                 self.agents_ended.set()
         await self._finish(lane, outcome)
 
     async def _run_attempts(self, lane: LanePlan) -> Outcome:
         """Its attempts, until one is not to be tried again. It keeps its place meanwhile."""
-        id = lane.lane.id
+        id = lane.id
         earlier = self._earlier[id] = []
         while True:
             number = len(earlier) + 1
@@ -193,7 +193,7 @@ class RaceScheduler:
                 _log.info(says, after=outcome.failure.reason, wait=wait, times=self.retry.times)
             result = self._unchecked[id] = select_attempt([*earlier, outcome])
             if wait is not None or result.attempt != number:
-                emit("attempt_ended", data=_summary(outcome))
+                emit("attempt_ended", data=outcome.document())
             if wait is None or not await self._backoff(id, outcome, wait, emit):
                 return result
             earlier.append(outcome)
@@ -201,7 +201,7 @@ class RaceScheduler:
 
     async def _run_attempt(self, lane: LanePlan, emit: Emit, number: int) -> Outcome:
         try:
-            return await self.run_attempt(lane, self._controls[lane.lane.id], emit, number)
+            return await self.run_attempt(lane, self._controls[lane.id], emit, number)
         except Exception as bug:
             if number == 1:
                 raise
@@ -219,9 +219,9 @@ class RaceScheduler:
         return not control.stop_reason
 
     async def _finish(self, lane: LanePlan, outcome: Outcome) -> None:
-        control = self._controls[lane.lane.id]
+        control = self._controls[lane.id]
         bind(attempt=outcome.attempt)
-        emit = partial(self.emit, lane=lane.lane.id, attempt=outcome.attempt)
+        emit = partial(self.emit, lane=lane.id, attempt=outcome.attempt)
         try:
             self._record_outcome(await self.finish_lane(lane, control, emit, outcome))
         except Exception as bug:
@@ -241,20 +241,8 @@ class RaceScheduler:
             held_back=outcome.held_back,
             more={"message": outcome.failure.message if outcome.failure else None},
         )
-        self.emit(
-            "lane_ended",
-            lane=outcome.lane,
-            attempt=outcome.attempt,
-            data={
-                **_summary(outcome),
-                "usable": outcome.usable,
-                "held_back": list(outcome.held_back),
-                "checks": [
-                    {name: check.get(name) for name in ("check", "status", "says")}
-                    for check in outcome.checks
-                ],
-            },
-        )
+        document = outcome.document()
+        self.emit("lane_ended", lane=outcome.lane, attempt=outcome.attempt, data=document)
 
     async def _listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         with ending_signals() as received:
@@ -348,16 +336,16 @@ class RaceScheduler:
 
     def _interrupted_outcome(self, lane: LanePlan) -> Outcome:
         """Of a lane whose attempt had no outcome yet; one before it may have left a patch."""
-        earlier = self._earlier.get(lane.lane.id, [])
+        earlier = self._earlier.get(lane.id, [])
         failure = interrupted(lane, "interrupt")
         return select_attempt([*earlier, not_started(lane, failure, attempt=len(earlier) + 1)])
 
     async def _close(self) -> RaceResult:
         self._over = True
         for lane in self.plan.lanes:
-            if lane.lane.id in self._outcomes:
+            if lane.id in self._outcomes:
                 continue
-            taken = self._unchecked.get(lane.lane.id)
+            taken = self._unchecked.get(lane.id)
             if taken is not None:
                 why = ("the race was ended at once, before its checks had ended",)
                 self._record_outcome(replace(taken, held_back=why if self.plan.checks else ()))
@@ -366,7 +354,7 @@ class RaceScheduler:
         seconds = trio.current_time() - self._started
         result = RaceResult(
             run=self.plan.run,
-            outcomes=tuple(self._outcomes[lane.lane.id] for lane in self.plan.lanes),
+            outcomes=tuple(self._outcomes[lane.id] for lane in self.plan.lanes),
             seconds=seconds,
             interrupted=self._signal,
             warnings=(f"{self._low}, so the race was stopped",) if self._low else (),
@@ -381,27 +369,10 @@ class RaceScheduler:
 
 def _headline(plan: RacePlan) -> dict[str, object]:
     return {
-        "lanes": [lane.lane.id for lane in plan.lanes],
-        "base": plan.task.base,
-        "base_name": plan.task.base_name,
-        "confined": plan.confined,
-        "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
-        "elsewhere": plan.elsewhere,
-        "checks": [check.name for check in plan.checks],
-        "guessed": [check.command for check in plan.checks if check.guessed],
-        "check_runs": plan.check_runs,
-        "trial_time": plan.trials.seconds if plan.trials.runs else 0,
+        **plan.headline,
         "limits": {
             "idle": plan.limits.idle,
             "tool": plan.limits.tool,
             "total": plan.limits.total,
         },
-    }
-
-
-def _summary(outcome: Outcome) -> dict[str, object]:
-    return {
-        "status": outcome.status.value,
-        "error": outcome.failure.as_dict() if outcome.failure else None,
-        "seconds": round(outcome.seconds, 3),
     }

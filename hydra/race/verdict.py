@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from hydra import executables
 from hydra.adapters.probe import settings
 from hydra.checks.baseline import newest_round
@@ -26,6 +28,7 @@ from hydra.ranking.collect import evidence
 from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.verdict import rank
+from hydra.records.codec import shaped
 from hydra.records.store.reader import RunRecord
 from hydra.text import of_run
 
@@ -116,10 +119,11 @@ Verdict = Mapping[str, Any]
 
 
 def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
-    """The verdict's document.
+    """The verdict's document. It is made now for a run that was ended at once, or killed.
 
-    Raises `Refused` for a run that is under way, `RecordError` for one that is damaged or whose
-    patches cannot be read, `ConfigError`.
+    Raises `Refused` for a run that is under way, or where git could not be asked, `RecordError` for
+    one that is damaged or whose patches cannot be read, `ConfigError`: else a lane would land as
+    one that nothing speaks against.
     """
     if record.live:
         raise Refused(
@@ -153,16 +157,11 @@ def _typed_here(document: Verdict) -> Verdict:
 def judgement_to_land(
     record: RunRecord, environ: Mapping[str, str] | None = None
 ) -> Verdict | None:
-    """The same where a race had a place for a verdict, else None: also of one that was ended at
-    once, or killed and recovered. Its result has none in that place, and it is judged now.
-
-    Raises `HydraError` where there is one that cannot be read or made anew, or none yet, or git
-    could not be asked: else a lane would land as one that nothing speaks against."""
+    """The same, also of a race that was broken off and is not recovered yet; None where its result
+    has no place for a verdict."""
     reading = runs.read(record)
-    if reading.damage is not None:
-        raise reading.damage
-    has_place = reading.result is not None and "verdict" in reading.result
-    return judgement(record, environ) if has_place or record.live else None
+    has_place = reading.result is None or "verdict" in reading.result
+    return judgement(record, environ) if has_place or reading.damage else None
 
 
 def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
@@ -187,31 +186,32 @@ def recorded_verdict(result: Mapping[str, object] | None) -> Verdict | None:
     return value
 
 
+class _RecordedLane(Struct):
+    """What is read of every lane of a verdict."""
+
+    lane: str
+    gates: list[dict[str, Any]]
+    reasons: list[dict[str, Any]]
+    rank: int | None = None
+    patch: dict[str, Any] | None = None
+    decision: str | None = None
+    agreed: bool | None = None
+
+
+class _RecordedVerdict(Struct):
+    lanes: list[_RecordedLane]
+    top: str | None = None
+
+
 def _is_whole(document: Mapping[str, Any]) -> bool:
     """Whether lanes have what is read of them, and the top is one that may land."""
     from hydra.ranking.model import passes_gates
 
-    lanes = document.get("lanes")
-    if not isinstance(lanes, list) or not all(_is_lane(lane) for lane in lanes):
+    try:
+        top = shaped(document, _RecordedVerdict).top
+    except ValueError:
         return False
-    top = document.get("top")
-    return not top or any(lane["lane"] == top and passes_gates(lane) for lane in lanes)
-
-
-def _is_lane(lane: object) -> bool:
-    return (
-        isinstance(lane, dict)
-        and isinstance(lane.get("lane"), str)
-        and isinstance(lane.get("rank"), int | None)
-        and isinstance(lane.get("patch"), dict | None)
-        and isinstance(lane.get("decision"), str | None)
-        and isinstance(lane.get("agreed"), bool | None)
-        and all(_are_records(lane.get(name)) for name in ("gates", "reasons"))
-    )
-
-
-def _are_records(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+    return not top or any(lane["lane"] == top and passes_gates(lane) for lane in document["lanes"])
 
 
 def lane_of(verdict: Verdict, lane: str) -> Mapping[str, Any]:

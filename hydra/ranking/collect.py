@@ -24,7 +24,8 @@ from hydra.git import commits, contents, patches
 from hydra.git.file_changes import without_texts
 from hydra.git.runner import GitError
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
-from hydra.records.outcome import Patch, Remark, Usage
+from hydra.records.codec import shaped
+from hydra.records.outcome import Patch, Usage
 
 RECENT = 20
 """Commits of the base's history that a patch is held against."""
@@ -258,14 +259,14 @@ def _trials(
 
 def _lane(document: Document) -> LaneEvidence:
     status = str(document.get("status", ""))
-    usage, seconds = document.get("usage"), document.get("seconds")
+    seconds = document.get("seconds")
     return LaneEvidence(
         lane=str(document["lane"]),
         adapter=str(document.get("adapter") or ""),
         status=status,
         ended="" if status in ("completed", "no_changes") else _ended(document, status),
-        patch=_patch(document.get("patch")),
-        usage=_usage(usage) if isinstance(usage, dict) else Usage(),
+        patch=_patch(document),
+        usage=shaped(document.get("usage") or {}, Usage),
         seconds=float(seconds) if isinstance(seconds, int | float) else None,
     )
 
@@ -282,32 +283,12 @@ def _ended(document: Document, status: str) -> str:
     text = str(error.get("message", "")) if isinstance(error, dict) else ""
     term = status.replace("_", " ")
     # Of an interrupted lane its message has the word, of an empty one its state.
-    patch = _patch(document.get("patch"))
+    patch = _patch(document)
     if text and (status == "interrupted" or patch is None or patch.empty):
         return text
     return f"{term}: {text}" if text else term
 
 
-def _usage(document: Document) -> Usage:
-    return Usage(**{name: document.get(name) for name in Usage.__struct_fields__})
-
-
-def _patch(value: object) -> Patch | None:
-    if not isinstance(value, dict):
-        return None
-    return Patch(
-        commit=str(value.get("commit", "")),
-        base=str(value.get("base", "")),
-        files=int(value.get("files") or 0),
-        insertions=int(value.get("insertions") or 0),
-        deletions=int(value.get("deletions") or 0),
-        incomplete=str(value.get("incomplete") or ""),
-        notes=tuple(map(str, value.get("notes") or ())),
-        remarks=tuple(_remarks(value.get("remarks"))),
-    )
-
-
-def _remarks(value: object) -> Iterator[Remark]:
-    for row in value if isinstance(value, list) else ():
-        if isinstance(row, dict):
-            yield Remark(*(str(row.get(name, "")) for name in ("kind", "path", "text")))
+def _patch(document: Document) -> Patch | None:
+    patch = document.get("patch")
+    return None if patch is None else shaped(patch, Patch)

@@ -17,8 +17,9 @@ from hydra.checks.record import NAMED, CheckStatus
 from hydra.checks.record import document as check_document
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Verdict
+from hydra.ranking.model import LaneVerdict, Reason, Verdict
 from hydra.ranking.unchecked import folders_of, made_places, untested_places
+from hydra.records.codec import as_json
 
 SCHEMA = 1
 """Version of this document. A field may be added under it; none changes its meaning or goes."""
@@ -34,34 +35,37 @@ def verdict_document(
     lanes = {lane.lane: lane for lane in evidence.lanes}
     document = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
     touched = _touched(evidence)
-    return {
-        "schema": SCHEMA,
-        "kind": "verdict",
-        "run": verdict.run,
-        "base": evidence.base,
-        **{name: result.get(name) for name in ("base_name", "title", "repository")},
-        "top": verdict.top or None,
-        "says": verdict.says,
-        "checked": verdict.checked,
-        "tested": verdict.tested,
-        "interrupted": result.get("interrupted") or None,
-        "confidence": asdict(verdict.confidence),
-        "lanes": [
-            _lane(lane, lanes[lane.lane], document.get(lane.lane, {}), evidence, touched)
-            for lane in verdict.lanes
-        ],
-        "baseline": [check_document(result) for result in evidence.baseline],
-        "cross": [_cross(row) for row in verdict.cross],
-        "groups": [asdict(group) for group in verdict.groups],
-        "shared": [asdict(shared) for shared in verdict.shared],
-        "picks": list(verdict.picks),
-        "not_tried": list(verdict.not_tried),
-        "notes": [asdict(note) for note in evidence.notes],
-        "separated": None,
-        "folder": folder,
-        "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
-        "warnings": list(_warnings(evidence, place)),
-    }
+    whole: Document = as_json(
+        {
+            "schema": SCHEMA,
+            "kind": "verdict",
+            "run": verdict.run,
+            "base": evidence.base,
+            **{name: result.get(name) for name in ("base_name", "title", "repository")},
+            "top": verdict.top or None,
+            "says": verdict.says,
+            "checked": verdict.checked,
+            "tested": verdict.tested,
+            "interrupted": result.get("interrupted") or None,
+            "confidence": verdict.confidence,
+            "lanes": [
+                _lane(lane, lanes[lane.lane], document.get(lane.lane, {}), evidence, touched)
+                for lane in verdict.lanes
+            ],
+            "baseline": [check_document(result) for result in evidence.baseline],
+            "cross": verdict.cross,
+            "groups": verdict.groups,
+            "shared": verdict.shared,
+            "picks": verdict.picks,
+            "not_tried": verdict.not_tried,
+            "notes": evidence.notes,
+            "separated": None,
+            "folder": folder,
+            "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
+            "warnings": list(_warnings(evidence, place)),
+        }
+    )
+    return whole
 
 
 def _warnings(evidence: Evidence, place: str) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _lane(
         "adapter": lane.adapter,
         **{name: document.get(name) for name in ("model", "label")},
         "rank": verdict.rank,
-        "tied": list(verdict.tied),
+        "tied": verdict.tied,
         "state": verdict.state,
         "reason": verdict.reason,
         "decision": verdict.decision or None,
@@ -104,7 +108,7 @@ def _lane(
         "why": verdict.why,
         "gates": [_reason(reason) for reason in verdict.gates],
         "reasons": [_reason(reason) for reason in verdict.reasons],
-        "own_version": list(verdict.own_version[:NAMED]),
+        "own_version": verdict.own_version[:NAMED],
         "chance": None if verdict.chance is None else round(verdict.chance, 6),
         "checks": [check_document(result) for result in lane.checks],
         "protected": [
@@ -113,7 +117,7 @@ def _lane(
                 "status": trial.result.status.value,
                 "says": trial.result.says,
                 "details": trial.result.details or None,
-                "paths": list(trial.paths),
+                "paths": trial.paths,
                 "configuration": trial.configuration,
             }
             for trial in evidence.trials
@@ -121,8 +125,8 @@ def _lane(
         ],
         "patch": document.get("patch"),
         "files": [_file(file, touched[file.path]) for file in lane.files],
-        "made": [asdict(folder) for folder in folders_of(lane, evidence)],
-        "usage": asdict(lane.usage),
+        "made": folders_of(lane, evidence),
+        "usage": lane.usage,
         "usage_estimate": document.get("usage_estimate"),
         "seconds": lane.seconds,
         "message": document.get("message") or "",
@@ -154,8 +158,3 @@ def _touched(evidence: Evidence) -> Mapping[str, Sequence[str]]:
         for file in lane.files:
             rows.setdefault(file.path, []).append(lane.lane)
     return rows
-
-
-def _cross(row: CrossTest) -> Document:
-    document = asdict(row)
-    return {**document, "cells": dict(row.cells), "files": dict(row.files)}

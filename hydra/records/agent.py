@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -37,17 +36,17 @@ class SignIn(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Origin(NamedTuple):
+class Origin(Struct, frozen=True):
     """Where a third party's adapter comes from: `module:NAME`, and the distribution that has it
-    as an entry point, "" where the user's own hydra.toml (or a command line) names it."""
+    as an entry point, None where the user's own hydra.toml (or a command line) names it."""
 
-    spec: str
-    distribution: str = ""
-    version: str = ""
+    spec: str = field(name="adapter")
+    distribution: str | None = None
+    version: str | None = None
 
     def __str__(self) -> str:
         """`toy-adapter 1.0` where it is known, else `my_pkg:ADAPTER`."""
-        return f"{self.distribution} {self.version}".strip() or self.spec
+        return " ".join(filter(None, (self.distribution, self.version))) or self.spec
 
 
 CAPABILITIES = (

@@ -10,9 +10,13 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from hydra.errors import RecordError
+from hydra.records.codec import parse, shaped
 from hydra.redaction import redacted
 
 SCHEMA = 1
@@ -86,7 +90,7 @@ class AgentEvent(NamedTuple):
         return self.kind in ("message", "tool_call")
 
 
-class Raw(NamedTuple):
+class Raw(Struct, frozen=True):
     """Where an event's raw bytes lie: a file of the run's folder, offset and length in bytes."""
 
     file: str
@@ -144,31 +148,33 @@ _RAW = '{"file": %s, "offset": %d, "length": %d}'
 _json = json.JSONEncoder(allow_nan=False).encode
 
 
+class _Line(Struct):
+    """An event as its line has it."""
+
+    seq: int
+    wall: float
+    mono: float
+    run: str
+    kind: str
+    sub: str = ""
+    source: str = "hydra"
+    lane: str = ""
+    attempt: int = 0
+    raw: Raw | None = None
+    data: dict[str, Any] = {}
+
+
 def decode(line: bytes) -> Event:
     """One line back to an `Event`. Raises `RecordError` on damage or a newer schema."""
     try:
-        data = json.loads(line)
-        if data["v"] > SCHEMA:
+        document = parse(line)
+        if (version := shaped(document.get("v"), int)) > SCHEMA:
             raise RecordError(
-                f"this run was recorded by a newer Hydra (event schema {data['v']},"
-                f" known: {SCHEMA})",
+                f"this run was recorded by a newer Hydra (event schema {version}, known: {SCHEMA})",
                 hint="update Hydra to read it",
             )
-        raw = data.get("raw")
-        return Event(
-            seq=data["seq"],
-            wall=data["wall"],
-            mono=data["mono"],
-            run=data["run"],
-            kind=data["kind"],
-            sub=data.get("sub", ""),
-            source=data.get("source", "hydra"),
-            lane=data.get("lane", ""),
-            attempt=data.get("attempt", 0),
-            raw=None if raw is None else Raw(**raw),
-            data=data.get("data", {}),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as damage:
+        return Event(*astuple(shaped(document, _Line)))
+    except ValueError as damage:
         raise RecordError(
             f"a line of events.jsonl cannot be read: {line[:80]!r}",
             hint="what is readable is shown; the raw output of each lane is beside it",

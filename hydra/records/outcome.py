@@ -1,16 +1,17 @@
-"""What came of an attempt, and of a race."""
+"""What came of an attempt, and of a race, as docs/reference/json.md has it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import UNSET, Struct, field
+from msgspec.structs import force_setattr, replace
 
 from hydra.errors import Failure
+from hydra.records.codec import as_json
 
 
 class Status(StrEnum):
@@ -24,7 +25,7 @@ class Status(StrEnum):
     NOT_STARTED = "not_started"
 
 
-class ExitStatus(NamedTuple):
+class ExitStatus(Struct, frozen=True, kw_only=True):
     """How an agent's process ended, and what it left running (killed since).
 
     Exactly one of `code` and `signal` is set, or neither when the keeper itself was lost.
@@ -51,7 +52,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return {name: number for name, number in numbers.items() if number is not None}
 
 
-class Estimate(NamedTuple):
+class Estimate(Struct, frozen=True):
     """What an attempt's tokens would cost by `Rates`, where its agent tells no cost."""
 
     cost_usd: float
@@ -89,11 +90,11 @@ class Patch(Struct, frozen=True, kw_only=True):
     left_behind: int = 0
     stranded: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    empty: bool = True
+    """Whether the attempt changed nothing."""
 
-    @property
-    def empty(self) -> bool:
-        """Whether the attempt changed nothing."""
-        return self.files == 0
+    def __post_init__(self) -> None:
+        force_setattr(self, "empty", self.files == 0)
 
     def as_event(self) -> dict[str, object]:
         """What `patch_taken` says of it."""
@@ -107,39 +108,78 @@ class Patch(Struct, frozen=True, kw_only=True):
         }
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    """How an attempt ended: one status, the failure if any, the patch whatever the status."""
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One of a lane's attempts, beside its result."""
 
-    lane: str
     attempt: int
     status: Status
-    failure: Failure | None = None
-    patch: Patch | None = None
+    failure: Failure | None = field(name="error", default=None)
+    commit: str | None = None
     usage: Usage = Usage()
-    exit: ExitStatus | None = None
+    usage_estimate: Estimate | None = None
     seconds: float = 0.0
-    message: str = ""
-    session: str = ""
-    warnings: tuple[str, ...] = ()
-    checks: tuple[Mapping[str, object], ...] = ()
-    """What came of each check, as docs/reference/json.md has it."""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How an attempt ended: one status, the failure if any, the patch whatever the status.
+
+    Behind the head of its `LanePlan` it is a lane of result.json, and it is what `lane_ended` says.
+    """
+
+    lane: str
+    attempt: int = 1
+    attempts: tuple[Attempt, ...] = ()
+    """All of the lane's, in order, once it is a document."""
+    status: Status
+    usable: bool = False
+    """Completed, its patch whole and not empty, and no required check holds it back."""
     held_back: tuple[str, ...] = ()
     """Why a required check keeps it from being usable, a sentence each."""
-    plan: str = ""
-    """Where the plan that it ended on is kept, from the run's folder; "" where it made none."""
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """What came of each check, as docs/reference/json.md has it."""
+    failure: Failure | None = field(name="error", default=None)
+    patch: Patch | None = None
+    usage: Usage = Usage()
+    usage_estimate: Estimate | None = None
+    seconds: float = 0.0
+    session: str = ""
+    message: str = ""
+    plan: str | None = None
+    """Where the plan that it ended on is kept, from the run's folder; None where it made none."""
+    exit: ExitStatus | None = None
+    warnings: tuple[str, ...] = ()
     others: tuple[Outcome, ...] = ()
-    """The lane's other attempts, where it was tried more than once."""
+    """The lane's other attempts, where it was tried more than once; in memory alone."""
+
+    def __post_init__(self) -> None:
+        patch = self.patch
+        is_whole = patch is not None and not patch.empty and not patch.incomplete
+        usable = self.status is Status.COMPLETED and is_whole and not self.held_back
+        force_setattr(self, "usable", usable)
+        force_setattr(self, "seconds", round(self.seconds, 3))
 
     @property
-    def usable(self) -> bool:
-        """Completed, its patch whole and not empty, and no required check holds it back."""
-        return (
-            self.status is Status.COMPLETED
-            and self.patch is not None
-            and not self.patch.empty
-            and not self.patch.incomplete
-            and not self.held_back
+    def last(self) -> Outcome:
+        """The last attempt, whose ground was left; an earlier one may be the lane's result."""
+        return max((self, *self.others), key=lambda outcome: outcome.attempt)
+
+    def document(self) -> dict[str, Any]:
+        """It as JSON has it, every field present."""
+        tries = sorted((self, *self.others), key=lambda outcome: outcome.attempt)
+        attempts = tuple(
+            Attempt(
+                attempt=item.attempt,
+                status=item.status,
+                failure=item.failure,
+                commit=None if item.patch is None else item.patch.commit,
+                usage=item.usage,
+                usage_estimate=item.usage_estimate,
+                seconds=item.seconds,
+            )
+            for item in tries
         )
+        document: dict[str, Any] = as_json(replace(self, attempts=attempts, others=UNSET))
+        return document
 
 
 class RaceResult(Struct, frozen=True, kw_only=True):

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
+from msgspec.structs import force_setattr, replace
 
 from hydra.errors import Failure
 from hydra.records.agent import BuiltCommand, Origin, Tier
+from hydra.records.codec import SCHEMA, as_json
 from hydra.records.outcome import Outcome, Status
-from hydra.records.request import Budget, Check, Lane, Limits, Permission, Retry, Task, TrialCap
+from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
-class Confinement(NamedTuple):
+class Confinement(Struct, frozen=True, kw_only=True):
     """How commands are confined on this machine, as tried and not as looked up.
 
-    `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open;
-    `promises` are the sentences that hold; `program` is bwrap's path; `mounters` are unshare, sh,
-    mount and nsenter, where folders can be shown copy-on-write, and `refused_layers` says why they
-    cannot. `refused_network` says why no command can have a network of its own, "" where it can.
+    `kind` is `bwrap` or `none`; `program` is bwrap's path; `reason` says why it is none, or else
+    what this kernel leaves open. These are recorded; the others are this process's: `promises` are
+    the sentences that hold; `mounters` are unshare, sh, mount and nsenter, where folders can be
+    shown copy-on-write, and `refused_layers` says why they cannot; `refused_network` says why no
+    command can have a network of its own, "" where it can.
     """
 
     kind: str
@@ -36,7 +40,7 @@ class Confinement(NamedTuple):
         return self.kind != "none"
 
 
-class Rates(NamedTuple):
+class Rates(Struct, frozen=True):
     """What a model's tokens cost, in dollars for a million. `cached` is of those read from a cache,
     None where they cost as any other; prompts over `longest` tokens (None: none is) have other
     prices. `read` is the day on which it was found in `source`, "" for unknown."""
@@ -49,7 +53,7 @@ class Rates(NamedTuple):
     source: str = ""
 
 
-class RemotePlace(NamedTuple):
+class RemotePlace(Struct, frozen=True):
     """Where a lane's agent runs but here: a remote's name and mode, what it is in a few words, and
     the folder that an attempt makes there."""
 
@@ -59,70 +63,178 @@ class RemotePlace(NamedTuple):
     folder: str
 
 
-class LanePlan(Struct, frozen=True, kw_only=True):
+class PlannedCommand(Struct, frozen=True, kw_only=True):
+    """A lane's exact line as it may be shown: names of variables and files, and no value of any.
+    `stdin`: whether the task is sent there."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    stdin: bool = False
+    files: tuple[Path, ...] = ()
+    environment_set: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class LaneHead(Struct, frozen=True, kw_only=True):
+    """What both plan.json and result.json say of a lane first.
+
+    `permission` is what it really gets: less than the race's where nothing confines it. `sandbox`
+    is `soft` where the agent's own may be all that confines it; `origin` is where a third party's
+    adapter comes from, and `remote` where its agent runs, if that is not here.
+    """
+
+    id: str = field(name="lane")
+    adapter: str
+    label: str
+    model: str | None = None
+    effort: Effort | None = None
+    profile: str | None = None
+    version: str
+    tier: Tier
+    third_party: bool = False
+    origin: Origin | None = None
+    sandbox: str
+    permission: Permission
+    worktree: Path
+    remote: RemotePlace | None = None
+
+
+class LanePlan(LaneHead, frozen=True, kw_only=True):
     """One lane as it will run: the exact command, its environment by name, where it stands.
 
     `failure` is set when the lane is known not to start (its probe failed, a flag is gone);
     `command` is None only then. `env_names` are the names passed on from Hydra's own
-    environment; values never enter a record. `permission` is what this lane really gets: less
-    than the race's where nothing confines it.
+    environment; values never enter a record, so `built`, what its adapter has made, does not.
     """
 
-    lane: Lane
-    label: str
-    tier: Tier
-    soft_sandbox: bool
-    version: str
-    worktree: Path
-    permission: Permission
-    command: BuiltCommand | None = None
     budget: Budget = field(default_factory=Budget)
-    env_names: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    failure: Failure | None = None
-    third_party: Origin | None = None
-    """Where its adapter comes from, if it is none of Hydra's own."""
+    command: PlannedCommand | None = None
     rates: Rates | None = None
     """Of the model that was named, where Hydra knows them."""
-    remote: RemotePlace | None = None
-    """Where its agent runs, and `command` holds, if that is not here."""
+    env_names: tuple[str, ...] = field(name="environment_passed", default=())
+    failure: Failure | None = field(name="error", default=None)
+    warnings: tuple[str, ...] = ()
+    built: BuiltCommand | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(built := self.built, BuiltCommand):
+            command = PlannedCommand(
+                argv=built.argv,
+                cwd=built.cwd,
+                stdin=built.stdin is not None,
+                files=tuple(path for path, _ in built.files),
+                environment_set=tuple(sorted(name for name, _ in built.env)),
+                dropped=built.dropped,
+                warnings=built.warnings,
+            )
+            force_setattr(self, "command", command)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Its line; () where it has none."""
+        return self.command.argv if self.command else ()
 
 
-class RacePlan(Struct, frozen=True, kw_only=True):
-    """All that is decided before anything runs; `--dry-run` prints it."""
+class CheckPlan(Struct, frozen=True, kw_only=True):
+    """The checks of a race, and how they run. `on_host` do not start without the machine's network,
+    where the others have their own."""
 
+    commands: tuple[Check, ...] = ()
+    parallel: int = 1
+    tree: str = "clean"
+    network: str = "host"
+    on_host: tuple[str, ...] = ()
+    trials: TrialCap = TrialCap()
+
+
+class RaceHead(Struct, frozen=True, kw_only=True):
+    """What both plan.json and result.json say of a race first. `left_out`: why agents that are
+    installed are not in it, though it names none."""
+
+    schema: int = SCHEMA
+    kind: str = "plan"
     run: str
-    task: Task
-    lanes: tuple[LanePlan, ...]
-    permission: Permission
+    repository: Path
+    base: str
+    base_name: str = ""
+    title: str = ""
     confinement: Confinement
-    limits: Limits
-    max_parallel: int = 4
+    permission: Permission
     network: bool | None = None
+    left_out: tuple[Failure, ...] = ()
+
+
+class RacePlan(RaceHead, frozen=True, kw_only=True):
+    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it.
+
+    `dependencies` are ignored folders of the checkout that each lane has copy-on-write, from its
+    top, and environments outside the checkout by their whole paths; `python_path` folders of the
+    checkout from which Python packages are installed, from its top: where nothing mounts a lane at
+    its path, PYTHONPATH names each lane's own.
+    """
+
+    promises: tuple[str, ...] = ()
+    view: Mapping[str, Any] | None = None
+    """What its lanes see of the machine, for `--dry-run` alone."""
+    lanes: tuple[LanePlan, ...]
+    max_parallel: int = 4
+    limits: Limits
     copies: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
-    """Ignored folders of the checkout that each lane has copy-on-write, from its top; environments
-    outside the checkout by their whole paths."""
     python_path: tuple[str, ...] = ()
-    """Folders of the checkout from which Python packages are installed, from its top: where nothing
-    mounts a lane at its path, PYTHONPATH names each lane's own."""
     setup: tuple[str, ...] = ()
-    checks: tuple[Check, ...] = ()
-    checks_parallel: int = 1
-    checks_network: str = "host"
-    checks_on_host: tuple[str, ...] = ()
-    """Checks that do not start without the machine's network, where the others have their own."""
-    trials: TrialCap = field(default_factory=TrialCap)
+    checking: CheckPlan = field(name="checks", default=CheckPlan())
     keep: str = "failed"
     retry: Retry = field(default_factory=Retry)
-    left_out: tuple[Failure, ...] = ()
-    """Why agents that are installed are not in it, though it names none."""
     warnings: tuple[str, ...] = ()
+    prompt: str = ""
+    """In memory alone, and in the manifest."""
+
+    def document(self) -> dict[str, Any]:
+        """It as JSON has it: without what is for this process alone."""
+        memory = dict.fromkeys(("promises", "mounters", "refused_network", "refused_layers"), UNSET)
+        document: dict[str, Any] = as_json(
+            replace(
+                self,
+                confinement=replace(self.confinement, **memory),
+                lanes=tuple(replace(lane, built=UNSET) for lane in self.lanes),
+                prompt=UNSET,
+            )
+        )
+        return document
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What is run on each patch."""
+        return self.checking.commands
+
+    def with_checks(self, notes: Iterable[str] = (), **changes: object) -> RacePlan:
+        """The plan with its checks changed so, and a warning more for each of `notes`."""
+        checking = replace(self.checking, **changes)
+        return replace(self, checking=checking, warnings=(*self.warnings, *notes))
 
     @property
     def check_runs(self) -> int:
         """How often each check runs at the least: on the base, and on each patch."""
         return 1 + sum(1 for lane in self.lanes if lane.failure is None) if self.checks else 0
+
+    @property
+    def headline(self) -> dict[str, object]:
+        """What a person is told of the race as it begins."""
+        trials = self.checking.trials
+        return {
+            "lanes": [lane.id for lane in self.lanes],
+            "base": self.base,
+            "base_name": self.base_name,
+            "confined": self.confined,
+            "soft": [lane.id for lane in self.lanes if lane.sandbox == "soft"],
+            "elsewhere": self.elsewhere,
+            "checks": [check.name for check in self.checks],
+            "guessed": [check.command for check in self.checks if check.guessed],
+            "check_runs": self.check_runs,
+            "trial_time": trials.seconds if trials.runs else 0,
+        }
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -137,7 +249,7 @@ class RacePlan(Struct, frozen=True, kw_only=True):
     @property
     def elsewhere(self) -> list[str]:
         """The lanes whose agents run on no ground of Hydra's: `far on gpubox over ssh`."""
-        return [f"{lane.lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote]
+        return [f"{lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote]
 
     def keeps_ground(self, outcome: Outcome) -> bool:
         """Whether a lane's ground stays after this outcome: always while its patch is not whole."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -42,7 +41,7 @@ class Task(Struct, frozen=True, kw_only=True):
     title: str = ""
 
 
-class Check(NamedTuple):
+class Check(Struct, frozen=True):
     """A command that is run on each patch. `kind` is test, build or lint; `junit` names the results
     it writes, as a path or a glob from the worktree's top; `guessed`: nobody has named it."""
 
@@ -127,7 +126,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     retention_bytes: int = 20 * 1000**3
 
 
-class TrialCap(NamedTuple):
+class TrialCap(Struct, frozen=True):
     """What the trials of one race may cost together: runs of a check, and seconds by the clock."""
 
     runs: int = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -60,7 +61,9 @@ def _usage(usage: Usage, event: AgentEvent) -> Usage:
     numbers = usage.numbers
     for name in ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"):
         value = event.data.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            continue
+        if abs(value) < math.inf:  # an agent may say NaN
             # Totals: one that is smaller than before is of a part alone.
             numbers[name] = max(value, numbers.get(name, value))
     return replace(usage, **numbers)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hydra.records.agent import CapabilitySet, DetectResult
+from hydra.records.codec import as_json
 from hydra.report import listing
-from hydra.report.document import Document, origin_document
+from hydra.report.document import Document
 from hydra.report.listing import AgentRow
 
 
@@ -18,7 +19,7 @@ def agent_document(row: AgentRow) -> Document:
         "homepage": descriptor.homepage,
         "tier": descriptor.tier.value,
         "third_party": descriptor.third_party is not None,
-        "origin": origin_document(descriptor.third_party),
+        "origin": as_json(descriptor.third_party),
         "sandbox": descriptor.sandbox,
         "programs": [*descriptor.binaries, *descriptor.generic_binaries],
         "protocol": descriptor.protocol,
@@ -46,7 +47,7 @@ def _detection(result: DetectResult) -> Document:
         "signed_in_detail": result.sign_in_detail or None,
         "capabilities": _capabilities(result.capabilities),
         "warnings": list(result.warnings),
-        "error": result.error.as_dict() if result.error else None,
+        "error": as_json(result.error),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hydra.config.values import format_duration
 from hydra.process.sandbox.view import View
+from hydra.records.codec import as_json
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.request import Budget, Limits, Retry
 from hydra.report.listing import KINDS
@@ -61,11 +62,11 @@ def _facts(plan: RacePlan, view: View | None, width: int | None) -> list[str]:
         else f"none ({confinement.reason})"
     )
     rows = [
-        ("task", plan.task.title or plan.task.prompt),
-        ("repository", str(plan.task.repository)),
-        ("base", plan.task.base),
+        ("task", plan.title or plan.prompt),
+        ("repository", str(plan.repository)),
+        ("base", plan.base),
         ("confinement", value),
-        *(("", f"- {promise}") for promise in confinement.promises),
+        *(("", f"- {promise}") for promise in plan.promises),
         *_seen(view),
         ("permission", plan.permission.value),
         ("network", f"{_NETWORK[plan.network]} (for the agents' tools)"),
@@ -102,7 +103,7 @@ def _dependencies(plan: RacePlan) -> str:
 def _checks(plan: RacePlan) -> list[tuple[str, str]]:
     if not plan.checks:
         return []
-    how = f"clean tree, {_CHECKS_NETWORK[plan.checks_network]}"
+    how = f"clean tree, {_CHECKS_NETWORK[plan.checking.network]}"
     limits = f"{duration(plan.limits.check)}, {size(plan.limits.check_bytes)} of output each"
     lines = [
         (
@@ -112,8 +113,8 @@ def _checks(plan: RacePlan) -> list[tuple[str, str]]:
         )
         for check in plan.checks
     ]
-    at_once = plural(plan.checks_parallel, "lane")
-    least, cap = plural(plan.check_runs, "run"), plan.trials
+    at_once = plural(plan.checking.parallel, "lane")
+    least, cap = plural(plan.check_runs, "run"), plan.checking.trials
     trials = f"up to {plural(cap.runs, 'run')} and {duration(cap.seconds)} in all"
     return [
         (
@@ -158,33 +159,33 @@ def _retention(limits: Limits) -> str:
 
 
 def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
-    head = f"{lane.lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
+    head = f"{lane.id}: {' '.join((clean(lane.label), clean(lane.version))).strip()}"
     traits = [KINDS[lane.tier]]
-    if lane.third_party:
-        traits.append(f"third party: {clean(str(lane.third_party))}")
-    traits += ["! may use any tool"] if lane.soft_sandbox else []
+    if lane.origin:
+        traits.append(f"third party: {clean(str(lane.origin))}")
+    traits += ["! may use any tool"] if lane.sandbox == "soft" else []
     if lane.remote:
         traits.append(f"! runs on {clean(lane.remote.target)}")
-    if lane.lane.profile and lane.lane.profile != lane.lane.id:
-        traits.append(f"profile {lane.lane.profile}")
+    if lane.profile and lane.profile != lane.id:
+        traits.append(f"profile {lane.profile}")
     traits.append(f"permission {lane.permission.value}")
-    if lane.lane.model:
-        traits.append(f"model {clean(lane.lane.model)}")
-    traits += [f"effort {lane.lane.effort}"] if lane.lane.effort else []
+    if lane.model:
+        traits.append(f"model {clean(lane.model)}")
+    traits += [f"effort {lane.effort}"] if lane.effort else []
     traits += [f"budget {_budget(lane.budget)}"] if lane.budget != Budget() else []
     lines = [f"{paint(head, 'bold', color)}  ({', '.join(traits)})"]
     if lane.failure is not None:
         lines.append(f"  {paint('will not start', 'bad', color)}")
         lines += labelled("why", lane.failure.message, width)
-        lines += failure_details(lane.failure.as_dict(), width)
+        lines += failure_details(as_json(lane.failure), width)
     elif lane.command is not None:
         lines += [
             f"  $ cd {quote(str(lane.command.cwd))}",
             f"  $ {command_line(lane.command.argv)}",
         ]
         rows = [
-            ("gets", _STDIN if lane.command.stdin is not None else ""),
-            ("sets", ", ".join(sorted(name for name, _ in lane.command.env))),
+            ("gets", _STDIN if lane.command.stdin else ""),
+            ("sets", ", ".join(lane.command.environment_set)),
             ("passes on", ", ".join(sorted(lane.env_names))),
             ("left out", ", ".join(lane.command.dropped)),
         ]

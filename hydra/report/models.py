@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hydra.adapters.models.catalog import Model
 from hydra.adapters.models.selection import ModelChoice
 from hydra.adapters.probe.local_models import HARNESS, MOST, Server
+from hydra.records.codec import as_json
 from hydra.records.plan import Rates
 from hydra.report.document import Document
 from hydra.report.style import paint
@@ -35,14 +36,13 @@ def models_table(models: Sequence[Model], *, width: int | None, color: bool = Fa
 
 def _cells(model: Model) -> list[Cell]:
     rates = model.rates
+    prices = (rates.input, rates.output, rates.cached) if rates else (None, None, None)
     also = [*model.aliases, *(["deprecated"] if model.deprecated else [])]
     return [
         StyledText(model.id, "dim" if model.deprecated else ""),
         model.family or "-",
         tokens(model.context),
-        _dollars(rates and rates.input),
-        _dollars(rates and rates.output),
-        _dollars(rates and rates.cached),
+        *map(_dollars, prices),
         ", ".join(also),
     ]
 
@@ -137,7 +137,7 @@ def model_document(model: Model) -> Document:
         "until": model.until or None,
         "successor": model.successor or None,
         "source": model.source,
-        "rates": None if model.rates is None else model.rates._asdict(),
+        "rates": as_json(model.rates),
     }
 
 

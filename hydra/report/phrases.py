@@ -43,22 +43,7 @@ def opening(event: Event) -> list[str]:
 
 def headlines(plan: RacePlan) -> list[str]:
     """Run, base, lanes, confinement (without one: soft sandboxes); then checks, and how often."""
-    return _headlines(
-        plan.run,
-        {
-            "base": plan.task.base,
-            "base_name": plan.task.base_name,
-            "lanes": [lane.lane.id for lane in plan.lanes],
-            "confined": plan.confined,
-            "soft": [lane.lane.id for lane in plan.lanes if lane.soft_sandbox],
-            "elsewhere": plan.elsewhere,
-            "checks": [check.name for check in plan.checks],
-            "guessed": [check.command for check in plan.checks if check.guessed],
-            "untried": True,
-            "check_runs": plan.check_runs,
-            "trial_time": plan.trials.seconds if plan.trials.runs else 0,
-        },
-    )
+    return _headlines(plan.run, {**plan.headline, "untried": True})
 
 
 def _headlines(run: str, data: Data) -> list[str]:

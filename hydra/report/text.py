@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from itertools import groupby
 
 from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
+from hydra.records.codec import as_json
 from hydra.redaction import redacted
 from hydra.report.document import Data, strings, text
 from hydra.report.style import paint
@@ -314,14 +315,14 @@ def error_text(error: HydraError, *, color: bool = False, width: int | None = No
     """`error: ...` and `hint: ...`, as git, cargo and gh say it; ends with a newline."""
     lines = _headed("error:", error.message, "bad", color, width)
     if isinstance(error, AgentError):
-        lines += failure_details(error.failure.as_dict(), width, hint=False)
+        lines += failure_details(as_json(error.failure), width, hint=False)
     several = len(error.failures) > 1
     for failure in error.failures:
         plain = failure.reason == NOT_INSTALLED or failure.kind == AuthMissing.kind
         if several and plain:  # the message has all but what to do
             lines.append(line(clean(failure.adapter), clean(failure.hint)))
         else:
-            lines += failure_details(failure.as_dict(), width, hint=several)
+            lines += failure_details(as_json(failure), width, hint=several)
     if error.hint:
         lines += _headed("hint:", error.hint, "busy", color, None)  # it may be pasted
     return "\n".join(lines) + "\n"

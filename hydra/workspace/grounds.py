@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from hydra.git.base_commit import Repository, included
 from hydra.records.request import Limits
+from hydra.records.store.files import read_object
 from hydra.workspace.credentials import ConfigCopies, Named, SignInNotice, give_back_all
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.names import LANE_HOME, worktree_name
@@ -103,7 +103,6 @@ def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) ->
 
 def _recorded(run_folder: Path, lane: str) -> dict[str, object]:
     try:
-        read = json.loads((run_folder / "lanes" / lane / RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return read_object(run_folder / "lanes" / lane / RECORD)
+    except (OSError, ValueError):
         return {}
-    return read if isinstance(read, dict) else {}

@@ -11,7 +11,7 @@ from hydra.records.agent import BuiltCommand, Tier
 from hydra.records.events import Event
 from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult, Status, Usage
 from hydra.records.plan import Confinement, LanePlan, RacePlan
-from hydra.records.request import Lane, Limits, Permission, Task
+from hydra.records.request import Limits, Permission
 
 RUN = "20261121t203415-k3f"
 BASE = "4be1c02a9f0c5d1e7b3a8c6d2f4e5a6b7c8d9e0f"
@@ -40,28 +40,27 @@ def lane_plan(name: str, adapter: str, *, failure: Failure | None = None) -> Lan
         warnings=("--gone is gone from the help: left out",),
     )
     return LanePlan(
-        lane=Lane(id=name, adapter=adapter),
+        id=name,
+        adapter=adapter,
         label={"claude": "Claude Code", "codex": "Codex"}[adapter],
         tier=Tier.TIER1,
-        soft_sandbox=adapter == "claude",
+        sandbox="soft" if adapter == "claude" else "hard",
         version="2.1.330",
         worktree=worktree,
         permission=Permission.FULL_AUTO,
-        command=None if failure else command,
-        env_names=("PATH", "ANTHROPIC_API_KEY"),
+        built=None if failure else command,
+        env_names=("ANTHROPIC_API_KEY", "PATH"),
         failure=failure,
     )
 
 
 PLAN = RacePlan(
     run=RUN,
-    task=Task(
-        prompt="Fix the off-by-one in pager.py",
-        repository=Path("/home/ada/shop"),
-        base=BASE,
-        base_name="main",
-        title="Fix the off-by-one in pager.py",
-    ),
+    prompt="Fix the off-by-one in pager.py",
+    repository=Path("/home/ada/shop"),
+    base=BASE,
+    base_name="main",
+    title="Fix the off-by-one in pager.py",
     lanes=(
         lane_plan("claude", "claude"),
         lane_plan("codex", "codex"),
@@ -71,6 +70,7 @@ PLAN = RacePlan(
     confinement=Confinement(
         kind="bwrap", program="/usr/bin/bwrap", promises=("an agent writes only in its lane",)
     ),
+    promises=("an agent writes only in its lane",),
     limits=Limits(),
     warnings=("3 changed files stay out",),
 )

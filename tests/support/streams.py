@@ -34,6 +34,7 @@ from hydra.race.agent_events import differences, feed_clocks
 from hydra.race.outcome import AttemptEvidence, classify
 from hydra.race.output import OutputReader
 from hydra.records.agent import BuiltCommand
+from hydra.records.codec import as_json, dump
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, Raw, decode, encode
 from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult
 from hydra.records.request import Limits
@@ -41,7 +42,7 @@ from hydra.records.store.sink import RawSink
 from hydra.records.transcript import AgentTranscript
 from hydra.redaction import Redactor
 from hydra.report.compare import compare_text
-from hydra.report.document import dump, result_document
+from hydra.report.document import result_document
 from hydra.report.html.build import build
 from hydra.report.html.harmless import whole
 from hydra.report.html.patches import PagePatch
@@ -727,7 +728,7 @@ def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
             "survivors": list(outcome.exit.survivors) if outcome.exit else [],
         },
     )
-    error = outcome.failure.as_dict() if outcome.failure else None
+    error = as_json(outcome.failure)
     yield event._replace(
         kind="lane_ended", data={"status": outcome.status.value, "error": error, "seconds": 61.5}
     )
@@ -760,7 +761,7 @@ def _verdict(document: dict[str, Any]) -> dict[str, Any]:
         "run": RUN,
         "title": data,
         "says": data,
-        "base": PLAN.task.base,
+        "base": PLAN.base,
         "folder": "/var/lib/hydra",
         "warnings": lane["warnings"],
         "lanes": [{**lane, "rank": 1, "why": data, "gates": gates}],

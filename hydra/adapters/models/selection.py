@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from hydra.adapters.models.catalog import Catalog, Model, plain
 from hydra.records.plan import Rates
 from hydra.text import nearest as nearest_name
@@ -63,7 +65,7 @@ def _rates(model: Model | None, families: Collection[str]) -> Rates | None:
         return None if model is None else model.rates
     # The maker's own CLI keeps to the window that is listed: no prompt of it is longer.
     within = families and model.context is not None and model.context <= model.rates.longest
-    return model.rates._replace(longest=None) if within else model.rates
+    return replace(model.rates, longest=None) if within else model.rates
 
 
 def _remarks(model: Model | None, agent: str, families: Collection[str]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def of_all(config: Config) -> AgentSet:
 
 def of_plan(config: Config, plan: RacePlan) -> tuple[Adapter, ...]:
     """Hydra's own, and those that the lanes of an earlier race had, as far as they are here."""
-    names = {lane.lane.adapter for lane in plan.lanes} - set(registry.OWN)
+    names = {lane.adapter for lane in plan.lanes} - set(registry.OWN)
     if not names:
         return registry.everyone()
     rows = _by_key((*_declared(config), *installed()))

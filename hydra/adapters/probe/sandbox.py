@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import trio
+from msgspec.structs import replace
 
 from hydra import executables
 from hydra.errors import Exhausted
@@ -42,9 +43,9 @@ async def try_confinement(environ: Mapping[str, str]) -> Confinement:
     if not result.holds:
         refused = result.reason
         result = await _tried(program, environ, private_network=False)
-        result = result._replace(refused_network=refused)
+        result = replace(result, refused_network=refused)
     if result.holds and not scopes_work():
-        result = result._replace(reason=OPEN_SOCKETS)
+        result = replace(result, reason=OPEN_SOCKETS)
     _log.info("confinement", kind=result.kind, program=program, reason=result.reason)
     return result
 
@@ -81,14 +82,14 @@ async def try_layers(
     if not confinement.holds:
         return confinement
     if missing := [name for name, path in zip(names, mounters, strict=True) if not path]:
-        return confinement._replace(refused_layers=f"{missing[0]} is not installed")
+        return replace(confinement, refused_layers=f"{missing[0]} is not installed")
     make_private(state / "g")
     with TemporaryDirectory(dir=state / "g", prefix=TRIAL_FOLDER) as scratch:
         refused = await _refused(Path(scratch), mounters)
     _log.info("layers", refused=refused)
     if refused:
-        return confinement._replace(refused_layers=refused)
-    return confinement._replace(mounters=mounters)
+        return replace(confinement, refused_layers=refused)
+    return replace(confinement, mounters=mounters)
 
 
 async def _refused(scratch: Path, mounters: Sequence[str]) -> str:

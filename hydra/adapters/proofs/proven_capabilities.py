@@ -7,10 +7,10 @@ that, for the version it passed in, until a situation fails in a newer one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from hydra.adapters import detection
 from hydra.adapters.contract import Adapter
@@ -69,10 +69,6 @@ class ProvenVersion(Struct, frozen=True, kw_only=True):
     passed: int
     failed: tuple[str, ...]
     installed: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return {**asdict(self), "failed": list(self.failed)}
 
 
 def standing(records: Sequence[Record], dimension: str) -> DimensionProof | None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.checks.baseline import base_of, of_round, recorded
-from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.cross.trial import Kind, NotTried, Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.record import read as read_result
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
+from hydra.records.codec import as_json, shaped
 from hydra.records.request import TrialCap
 from hydra.records.store.files import read_object
+
+T = TypeVar("T")
 
 FILE = "trials.json"
 """The document, in the round's folder; the results of each run lie in `trials/` beside it."""
@@ -45,100 +49,89 @@ class Trials(Struct, frozen=True, kw_only=True):
         return bool(self.runs or self.not_tried)
 
 
+class _Run(Struct, frozen=True, kw_only=True):
+    """A trial as the document has it: `details` and `output` are files, from the run's folder."""
+
+    kind: Kind
+    on: str
+    author: str
+    paths: tuple[str, ...]
+    configuration: bool
+    passes: tuple[str, ...] = ()
+    check: str
+    status: CheckStatus
+    details: str
+    output: str | None
+    seconds: float
+
+
 def document(trials: Trials, cap: TrialCap) -> dict[str, object]:
-    """JSON-ready: `details` and `output` are files, from the run's folder."""
+    """JSON-ready."""
+    used = replace(trials.used, seconds=round(trials.used.seconds, 3))
     return {
         "schema": 1,
         "kind": "trials",
-        "runs": [_run(trial) for trial in trials.runs],
-        "not_tried": [
-            {"kind": tried.kind, "on": tried.on, "author": tried.author, "why": tried.why}
-            for tried in trials.not_tried
-        ],
-        "cap": {"runs": cap.runs, "seconds": cap.seconds},
-        "used": {"runs": trials.used.runs, "seconds": round(trials.used.seconds, 3)},
+        "runs": as_json([_run(trial) for trial in trials.runs]),
+        "not_tried": as_json(trials.not_tried),
+        "cap": as_json(cap),
+        "used": as_json(used),
     }
 
 
-def _run(trial: Trial) -> dict[str, object]:
+def _run(trial: Trial) -> _Run:
     result = trial.result
-    return {
-        "kind": trial.kind,
-        "on": trial.on,
-        "author": trial.author,
-        "paths": list(trial.paths),
-        "configuration": trial.configuration,
-        "passes": list(trial.passes),
-        "check": result.check.name,
-        "status": result.status.value,
-        "details": result.details,
-        "output": result.output or None,
-        "seconds": round(result.seconds, 3),
-    }
+    return _Run(
+        kind=trial.kind,
+        on=trial.on,
+        author=trial.author,
+        paths=trial.paths,
+        configuration=trial.configuration,
+        passes=trial.passes,
+        check=result.check.name,
+        status=result.status,
+        details=result.details,
+        output=result.output or None,
+        seconds=round(result.seconds, 3),
+    )
 
 
 # ---- A round's trials read back from its folder: what is damaged is left out, nothing is raised.
 
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
-
-Kind = Literal["protected", "cross", "canary"]
+_DAMAGE = (OSError, ValueError, KeyError, TypeError)
 
 
 def read(round_folder: Path, run_folder: Path) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """What was tried in that round, held against the base's own checks, and what was not."""
     try:
         data = read_object(round_folder / FILE)
-    except _DAMAGE:
+    except (OSError, ValueError):
         return (), ()
     base = _Base(round_folder, run_folder)
-    runs = tuple(filter(None, (_trial(row, run_folder, base) for row in _list(data, "runs"))))
-    cut = tuple(filter(None, map(_not_tried, _list(data, "not_tried"))))
-    return runs, cut
+    runs = (_trial(run, run_folder, base) for run in _rows(data, "runs", _Run))
+    return tuple(filter(None, runs)), tuple(_rows(data, "not_tried", NotTried))
 
 
-def _list(value: object, name: str) -> Iterator[Mapping[str, Any]]:
-    documents = value.get(name) if isinstance(value, dict) else None
-    for row in documents if isinstance(documents, list) else ():
-        if isinstance(row, dict):
-            yield row
+def _rows(data: Mapping[str, Any], name: str, kind: type[T]) -> Iterator[T]:
+    rows = data.get(name)
+    for row in rows if isinstance(rows, list) else ():
+        with suppress(ValueError):
+            yield shaped(row, kind)
 
 
-def _trial(data: Mapping[str, Any], run_folder: Path, base: _Base) -> Trial | None:
+def _trial(run: _Run, run_folder: Path, base: _Base) -> Trial | None:
     try:
-        result = of_round(_result(run_folder, data["details"]), base.round)
-        return Trial(
-            kind=_kind(data["kind"]),
-            on=str(data["on"]),
-            author=str(data["author"]),
-            paths=tuple(map(str, data["paths"])),
-            configuration=bool(data["configuration"]),
-            passes=tuple(map(str, data.get("passes", ()))),
-            result=compare_to_baseline(result, base.of(result)),
-        )
+        result = of_round(_result(run_folder, run.details), base.round)
     except _DAMAGE:
         return None
-
-
-def _not_tried(data: Mapping[str, Any]) -> NotTried | None:
-    try:
-        return NotTried(
-            kind=_kind(data["kind"]),
-            on=str(data["on"]),
-            author=str(data["author"]),
-            why=str(data["why"]),
-        )
-    except _DAMAGE:
-        return None
-
-
-def _kind(value: object) -> Kind:
-    if value == "protected":
-        return "protected"
-    if value == "cross":
-        return "cross"
-    if value == "canary":
-        return "canary"
-    raise ValueError(f"no trial is of the kind {value!r}")
+    return Trial(
+        kind=run.kind,
+        on=run.on,
+        author=run.author,
+        paths=run.paths,
+        configuration=run.configuration,
+        passes=run.passes,
+        result=compare_to_baseline(result, base.of(result)),
+    )
 
 
 def _result(run_folder: Path, name: str) -> CheckResult:

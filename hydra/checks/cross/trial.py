@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from hydra.checks.record import CheckResult
 
+Kind = Literal["protected", "cross", "canary"]
+
 
 class Trial(Struct, frozen=True, kw_only=True):
     """One check that was run on a tree that no lane left as it is.
@@ -18,7 +20,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     the same. `paths` are the files put back or brought; `result` is compared with the base's own.
     """
 
-    kind: Literal["protected", "cross", "canary"]
+    kind: Kind
     on: str
     result: CheckResult
     author: str = ""
@@ -30,7 +32,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 class NotTried(Struct, frozen=True, kw_only=True):
     """A trial that was not made, and why, in a clause ("the limit of 40 runs was reached")."""
 
-    kind: Literal["protected", "cross", "canary"]
+    kind: Kind
     on: str
     author: str = ""
     why: str = ""

@@ -103,18 +103,18 @@ def _within(
             hint=f"race with --check, or name one now: hydra check{of_run(plan.run)} --check ...",
         )
     checks = tuple(check for check in plan.checks if check.kind in ("build", "test"))
-    most = plan.trials.runs // (2 * len(tests)) - 1
+    most = plan.checking.trials.runs // (2 * len(tests)) - 1
     if most < 2:
         raise Refused(
-            f"the limit of {plan.trials.runs} runs leaves no room for trying tests: on the base and"
-            f" two patches, twice each, they are {6 * len(tests)}",
+            f"the limit of {plan.checking.trials.runs} runs leaves no room for trying tests: on "
+            f"the base and two patches, twice each, they are {6 * len(tests)}",
             hint="raise judge.trial_runs in hydra.toml",
         )
     room = min(most, MOST)
     untried = tuple(lane for group in groups[room:] for lane in group)
     by = f"the limit of {MOST} groups" if room == MOST else "judge.trial_runs"
     value = (f"{joined(untried)} {were(untried)} not tried, by {by}",) if untried else ()
-    return replace(plan, checks=checks), groups[:room], untried, value
+    return plan.with_checks(commands=checks), groups[:room], untried, value
 
 
 def _prompt(record: RunRecord, plan: RacePlan, shown: AnonymousPatches) -> str:

@@ -107,7 +107,7 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         context, workspace_folder=lambda label: ground_dir(stage.place.state, stage.id, label)
     )
     context = context.as_on_base(newest(stage.record.folder, BASE))
-    base = stage.plan.task.base
+    base = stage.plan.base
     brought = {
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
     }
@@ -129,7 +129,7 @@ def _with(stage: Stage, commit: str, tests: Sequence[NewTest]) -> str:
     }
     with tempfile.TemporaryDirectory(prefix="tree-", dir=git_dir) as scratch:
         tree = tree_with(git_dir, commit, entries, Path(scratch))
-    return commit_tree(git_dir, tree=tree, base=stage.plan.task.base, message=_MESSAGE)
+    return commit_tree(git_dir, tree=tree, base=stage.plan.base, message=_MESSAGE)
 
 
 def _tests_of(stage: Stage) -> list[Check]:
@@ -155,7 +155,7 @@ class _TreeRuns:
 
     async def run(self) -> ReviewRuns:
         """To the end, the limit, or the first signal."""
-        limit = self._stage.plan.trials.seconds
+        limit = self._stage.plan.checking.trials.seconds
         with trio.move_on_after(limit) as scope:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._listen, scope)

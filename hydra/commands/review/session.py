@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,15 +16,14 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hydra import __version__, paths
+from hydra import paths
 from hydra.adapters import registry
 from hydra.commands.review.reviewer import Ready
 from hydra.config.schema import CheckSettings
 from hydra.disk import below_minimum
 from hydra.errors import Refused
 from hydra.git.ls_tree import regular_files
-from hydra.git.runner import kill_all, owner
-from hydra.process.identity import ProcessIdentity
+from hydra.git.runner import kill_all
 from hydra.race import plan
 from hydra.race.answers import answers
 from hydra.race.attempt import attempt
@@ -33,10 +31,12 @@ from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, E
 from hydra.race.dependencies import FROZEN, linked, names_of
 from hydra.race.disk_space import places
 from hydra.race.lane_plan import PlanInputs
+from hydra.race.record import manifest
 from hydra.race.recovery.reviews import FOLDER, POINTER
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.scheduler import RaceScheduler
 from hydra.race.views import view_source
+from hydra.records.codec import as_json
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status, Usage
 from hydra.records.plan import LanePlan, RacePlan
@@ -44,7 +44,6 @@ from hydra.records.request import Permission, Task
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import RunStore
-from hydra.report.document import plan_document
 from hydra.text import join_names
 from hydra.workspace import tree
 
@@ -69,18 +68,12 @@ class ReviewAnswer(Struct, frozen=True, kw_only=True):
 
     def head(self) -> dict[str, object]:
         """What every record of an answer begins with."""
-        usage = self.usage
         return {
             "agent": self.agent,
             "model": self.model or None,
             "version": self.version or None,
             "seconds": round(self.seconds, 3),
-            "usage": {
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "cached_tokens": usage.cached_tokens,
-                "cost_usd": usage.cost_usd,
-            },
+            "usage": as_json(self.usage),
             "error": self.why or None,
             "warnings": list(self.remarks),
         }
@@ -154,7 +147,8 @@ def _opened(
     number = 1 + max((int(path.name) for path in top.iterdir() if path.name.isdecimal()), default=0)
     while True:
         planned = _plan(place, run, who, prompt, f"{run.id}.{number}")
-        documents = {"manifest.json": _manifest(planned), "plan.json": plan_document(planned)}
+        of_race = manifest(planned, planned.base, who.config.sources)
+        documents = {"manifest.json": of_race, "plan.json": planned.document()}
         try:
             return RunStore(top / str(number), documents), planned
         except OSError as error:
@@ -190,21 +184,6 @@ def _plan(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str, id: st
             dependencies=names_of(place.repository, config, environ),
         )
     )
-
-
-def _manifest(planned: RacePlan) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "hydra": __version__,
-        "run": planned.run,
-        "started": time.time(),
-        "process": ProcessIdentity.of(os.getpid()).as_dict(),
-        "owner": owner,
-        "repository": str(planned.task.repository),
-        "base": planned.task.base,
-        "prompt": planned.task.prompt,
-        "lanes": [lane.lane.id for lane in planned.lanes],
-    }
 
 
 async def _ask(
@@ -259,7 +238,7 @@ async def _ask(
         interrupted=result.interrupted,
         seconds=result.seconds,
         usage=outcome.usage,
-        model=planned_lane.lane.model or "",
+        model=planned_lane.model or "",
         version=planned_lane.version,
         remarks=tuple(_remarks(who, outcome, wrote)),
     )
@@ -271,7 +250,6 @@ def _shop(
     environ = who.asker.environ
     adapters = {**registry.OWN, who.adapter.key(): who.adapter}
     home = paths.home_dir(environ)
-    command = planned.lanes[0].command
     return ContextFactory(
         repository=place.repository,
         config=who.config,
@@ -288,7 +266,7 @@ def _shop(
             state=place.state,
             repository=place.repository,
             adapters=adapters,
-            programs=[command.program] if command else (),
+            programs=planned.lanes[0].argv[:1],
         ),
         patches=run.patches,
     )
@@ -305,5 +283,5 @@ def _why(outcome: Outcome) -> str:
     if failure is None or (failure.kind == "AgentFailed" and failure.reason in _ANSWERED):
         return ""
     if outcome.status is Status.TIMED_OUT and failure.reason == "total":
-        return f"its budget of {failure.numbers.get('limit', 0):g} s was used up"
+        return f"its budget of {failure.numbers.get('limit') or 0:g} s was used up"
     return failure.message

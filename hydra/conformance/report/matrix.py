@@ -8,8 +8,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from hydra.records.agent import Confidence, Tier
+from hydra.records.codec import SCHEMA
 from hydra.report import table as tables
-from hydra.report.document import SCHEMA, Document
+from hydra.report.document import Document
 from hydra.report.listing import TIERS
 from hydra.report.markdown import code, inert, rows_table
 from hydra.report.table import Column, StyledText

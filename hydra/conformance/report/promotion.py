@@ -8,7 +8,8 @@ from msgspec.structs import asdict
 
 from hydra.conformance.promotion import Promotion, Requirement
 from hydra.conformance.report.matrix import tier_named
-from hydra.report.document import SCHEMA, Document
+from hydra.records.codec import SCHEMA
+from hydra.report.document import Document
 from hydra.report.markdown import code, inert, rows_table
 from hydra.report.style import paint
 from hydra.report.text import clean, wrapped

@@ -11,22 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hydra.errors import Failure, RecordError
-from hydra.records.agent import BuiltCommand, Origin, Tier
+from hydra.errors import RecordError
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
-from hydra.records.plan import Confinement, LanePlan, RacePlan, Rates, RemotePlace
-from hydra.records.request import (
-    Budget,
-    Check,
-    Effort,
-    Lane,
-    Limits,
-    Permission,
-    Retry,
-    Task,
-    TrialCap,
-)
+from hydra.records.plan import Confinement, RacePlan
+from hydra.records.request import Limits, Permission
 from hydra.records.store.files import read_object
+from hydra.records.store.reader import read_record
 from hydra.records.transcript import AgentTranscript
 
 
@@ -127,7 +117,7 @@ def _events(path: Path) -> Iterator[Event]:
         for line in source:
             try:
                 yield decode(line)
-            except (RecordError, KeyError, TypeError):
+            except RecordError:
                 continue
 
 
@@ -142,51 +132,8 @@ def manifest(folder: Path) -> Mapping[str, Any]:
 
 def plan(folder: Path) -> RacePlan:
     """The plan that `plan.json` shows. Raises `RecordError` where it is damaged."""
-    document, data = _document(folder / "plan.json"), manifest(folder)
-    try:
-        return RacePlan(
-            run=folder.name,
-            task=Task(
-                prompt=str(data["prompt"]),
-                repository=Path(document["repository"]),
-                base=document["base"],
-                base_name=document["base_name"],
-                title=document["title"],
-            ),
-            lanes=tuple(_lane(lane) for lane in document["lanes"]),
-            permission=Permission(document["permission"]),
-            confinement=Confinement(
-                **document["confinement"], promises=tuple(document["promises"])
-            ),
-            limits=Limits(**document["limits"]),
-            max_parallel=document["max_parallel"],
-            network=document["network"],
-            copies=tuple(document["copies"]),
-            dependencies=tuple(document["dependencies"]),
-            python_path=tuple(document["python_path"]),
-            setup=tuple(document["setup"]),
-            **_checks(document["checks"]),
-            keep=document["keep"],
-            retry=Retry(**{**document["retry"], "on": tuple(document["retry"]["on"])}),
-            left_out=tuple(failure(error) for error in document["left_out"]),
-            warnings=tuple(document["warnings"]),
-        )
-    except (KeyError, TypeError, ValueError) as damage:
-        raise RecordError(
-            f"its plan.json cannot be read ({type(damage).__name__}: {damage})",
-            hint=f"look at the folder itself: {folder}",
-        ) from damage
-
-
-def _checks(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What a plan says of checks."""
-    return {
-        "checks": tuple(Check(**check) for check in document["commands"]),
-        "checks_parallel": int(document["parallel"]),
-        "checks_network": str(document["network"]),
-        "checks_on_host": tuple(document.get("on_host", ())),
-        "trials": TrialCap(**document["trials"]),
-    }
+    prompt = str(manifest(folder).get("prompt", ""))
+    return replace(read_record(folder / "plan.json", RacePlan), run=folder.name, prompt=prompt)
 
 
 def bare_plan(folder: Path) -> RacePlan:
@@ -194,61 +141,15 @@ def bare_plan(folder: Path) -> RacePlan:
     document = manifest(folder)
     return RacePlan(
         run=folder.name,
-        task=Task(
-            prompt=str(document.get("prompt", "")),
-            repository=Path(str(document.get("repository", ""))),
-            base=str(document.get("base", "")),
-            title=str(document.get("title", "")),
-        ),
+        prompt=str(document.get("prompt", "")),
+        repository=Path(str(document.get("repository", ""))),
+        base=str(document.get("base", "")),
+        title=str(document.get("title", "")),
         lanes=(),
         permission=Permission.FULL_AUTO,
         confinement=Confinement(kind="none", reason="the record is damaged"),
         limits=Limits(),
     )
-
-
-def _lane(document: Mapping[str, Any]) -> LanePlan:
-    command, error = document["command"], document["error"]
-    return LanePlan(
-        lane=Lane(
-            id=document["lane"],
-            adapter=document["adapter"],
-            model=document["model"],
-            effort=Effort(document["effort"]) if document["effort"] else None,
-            profile=document["profile"] or "",
-        ),
-        label=document["label"],
-        tier=Tier(document["tier"]),
-        soft_sandbox=document["sandbox"] == "soft",
-        version=document["version"],
-        worktree=Path(document["worktree"]),
-        permission=Permission(document["permission"]),
-        command=None if command is None else _command(command),
-        budget=Budget(**document["budget"]),
-        env_names=tuple(document["environment_passed"]),
-        warnings=tuple(document["warnings"]),
-        failure=None if error is None else failure(error),
-        third_party=_origin(document["origin"]),
-        rates=Rates(**rates) if (rates := document["rates"]) else None,
-        remote=RemotePlace(**place) if (place := document["remote"]) else None,
-    )
-
-
-def _origin(document: Mapping[str, Any] | None) -> Origin | None:
-    if document is None:
-        return None
-    return Origin(document["adapter"], document["distribution"] or "", document["version"] or "")
-
-
-def _command(document: Mapping[str, Any]) -> BuiltCommand:
-    program, *args = document["argv"]
-    return BuiltCommand(program=program, args=tuple(args), cwd=Path(document["cwd"]))
-
-
-def failure(document: Mapping[str, Any]) -> Failure:
-    """An error as a record has it. Raises `TypeError` where it is none."""
-    read = Failure(**document)
-    return replace(read, command=tuple(read.command))
 
 
 def _document(path: Path) -> Mapping[str, Any]:

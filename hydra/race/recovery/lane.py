@@ -13,8 +13,10 @@ from hydra.git import patches as patch_git
 from hydra.git.runner import GitKilled, run
 from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
+from hydra.race.outcome import estimate_of
 from hydra.race.plan import patch_message
-from hydra.race.recovery.history import Past, failure
+from hydra.race.recovery.history import Past
+from hydra.records.codec import shaped
 from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, select_attempt
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.redaction import Redactor
@@ -47,14 +49,9 @@ class Recovery(Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
     @property
-    def last(self) -> Outcome:
-        """The attempt whose ground was left; an earlier one may be the lane's result."""
-        return max((self.outcome, *self.outcome.others), key=lambda outcome: outcome.attempt)
-
-    @property
     def worth(self) -> bool:
         """Whether a patch was taken that holds something."""
-        patch = self.last.patch
+        patch = self.outcome.last.patch
         return self.taken and patch is not None and not patch.empty
 
 
@@ -76,11 +73,11 @@ def recover_lane(
 
 def _earlier(plan: RacePlan, lane: LanePlan, past: Past, patches: Path) -> Outcome:
     """An attempt that another has followed: all of it is recorded."""
-    patch, base = None, plan.task.base
+    patch, base = None, plan.base
     try:
-        if text := patch_git.tries(patches, lane.lane.id).get(past.attempt):
+        if text := patch_git.tries(patches, lane.id).get(past.attempt):
             patch = _read(patches, base, text, _incomplete(patches, text, base))
-            patch = _with_left(patch, patches, lane.lane.id, past.attempt)
+            patch = _with_left(patch, patches, lane.id, past.attempt)
     except (HydraError, OSError) as error:
         _check_answered(error)
     if past.outcome is None:
@@ -117,7 +114,7 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
 def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[tuple[str, ...], bool]:
     """What is to be said of its renewed sign-in, and whether that is in its ground alone."""
     try:
-        notices = give_back_standing(folder, lane.lane.id, refused=past.transcript.sign_in_refused)
+        notices = give_back_standing(folder, lane.id, refused=past.transcript.sign_in_refused)
     except (OSError, KeyError, TypeError, AttributeError):  # its note is damaged
         return (), True
     return tuple(map(notice_text, notices)), any(notice.consumed for notice in notices)
@@ -125,10 +122,10 @@ def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[tuple[str, ...
 
 def _ground(plan: RacePlan, lane: LanePlan, folder: Path, state: Path) -> LaneWorkspace:
     return standing_ground(
-        base=plan.task.base,
-        lane=lane.lane.id,
+        base=plan.base,
+        lane=lane.id,
         run_folder=folder,
-        path=ground_dir(state, plan.run, lane.lane.id),
+        path=ground_dir(state, plan.run, lane.id),
         worktree=lane.worktree,
         patches=folder / "patches.git",
         limits=plan.limits,
@@ -141,13 +138,13 @@ def _patch(
     """(patch, whether it was taken now, why there is none)."""
     if past.outcome is not None and past.outcome.get("status") == Status.NOT_STARTED:
         return None, False, ""
-    base = plan.task.base
+    base = plan.base
     try:
-        text = patch_git.tries(patches, lane.lane.id).get(past.attempt)
+        text = patch_git.tries(patches, lane.id).get(past.attempt)
         if text is not None and not (incomplete := _incomplete(patches, text, base)):
             # Whole, and of an agent that had ended. Its ground may since be half removed.
             read = _read(patches, base, text)
-            return _with_left(read, patches, lane.lane.id, past.attempt), False, ""
+            return _with_left(read, patches, lane.id, past.attempt), False, ""
         patch = workspace.snapshot(
             attempt=past.attempt, message=Redactor(()).text(patch_message(plan, lane))
         )
@@ -176,8 +173,8 @@ def _check_answered(error: Exception) -> None:
 def _why(plan: RacePlan, patches: Path, error: str) -> str:
     if any(term in error for term in _DISK_FULL):
         raise NotNow("the disk is full")
-    if not _readable(patches, plan.task.base):
-        return f"its base is gone with the repository {plan.task.repository}"
+    if not _readable(patches, plan.base):
+        return f"its base is gone with the repository {plan.repository}"
     return error
 
 
@@ -233,7 +230,7 @@ def _unopened(lane: LanePlan, past: Past) -> Recovery:
         return Recovery(_as_recorded(lane, past, None), fresh=past.ended is None)
     if lane.failure is not None:
         outcome = Outcome(
-            lane=lane.lane.id,
+            lane=lane.id,
             attempt=past.attempt,
             status=Status.NOT_STARTED,
             failure=lane.failure,
@@ -253,8 +250,8 @@ def _interrupted(
         kind="Interrupted",
         reason="hydra_killed",
         message=message,
-        adapter=lane.lane.adapter,
-        command=lane.command.argv if lane.command else (),
+        adapter=lane.adapter,
+        command=lane.argv,
         hint="race again to start over"
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
@@ -263,19 +260,24 @@ def _interrupted(
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
+    """As its own event has it. What an earlier Hydra did not write there, the others tell."""
     assert past.outcome is not None
-    error = past.outcome.get("error")
-    item = None
-    with suppress(TypeError):
-        item = failure(error) if isinstance(error, dict) else None
-    try:
-        status = Status(str(past.outcome.get("status")))
-    except ValueError:
-        status = Status.INTERRUPTED
-    documents = past.outcome.get("held_back")
-    outcome = _outcome(lane, past, status, item, patch)
+    names = set(past.outcome)
+    if "patch" not in names:
+        names &= {"status", "error", "held_back"}
+    outcome = _outcome(lane, past, Status.INTERRUPTED, None, patch)
+    document = outcome.document() | {name: past.outcome[name] for name in names}
+    with suppress(ValueError):  # of another shape: how it ended is not known
+        outcome = shaped(document, Outcome)
+    if patch and outcome.patch and outcome.patch.commit == patch.commit:
+        patch = outcome.patch  # it knows more of it
+    notices = (text for text in past.warnings if text not in outcome.warnings)
     return replace(
-        outcome, held_back=tuple(map(str, documents)) if isinstance(documents, list) else ()
+        outcome,
+        lane=lane.id,
+        attempt=past.attempt,
+        patch=patch,
+        warnings=(*outcome.warnings, *notices),
     )
 
 
@@ -283,12 +285,13 @@ def _outcome(
     lane: LanePlan, past: Past, status: Status, error: Failure | None, patch: Patch | None
 ) -> Outcome:
     return Outcome(
-        lane=lane.lane.id,
+        lane=lane.id,
         attempt=past.attempt,
         status=status,
         failure=error,
         patch=patch,
         usage=past.transcript.usage,
+        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
         exit=_exit(past),
         seconds=past.seconds,
         message=past.transcript.message,

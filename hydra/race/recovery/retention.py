@@ -15,7 +15,7 @@ from hydra.git.runner import run as git
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
-from hydra.records.outcome import Status
+from hydra.records.outcome import Outcome, Status
 from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object
 from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
@@ -52,11 +52,10 @@ def size(run: RunRecord, state: Path) -> int:
 def holds_work(run: RunRecord, state: Path) -> bool:
     """Whether something may be lost with it, as its result tells: cheap, and rather yes than no."""
     try:
-        result = run.result
-        lanes = _lanes(result) if result else None
+        outcomes = run.outcomes
     except HydraError:
         return True
-    if lanes is not None and not grounds(run, state) and all(map(_is_empty, lanes)):
+    if outcomes is not None and not grounds(run, state) and all(map(_is_empty, outcomes)):
         return False
     return not is_landed(run, state)
 
@@ -70,8 +69,7 @@ def is_empty(run: RunRecord, state: Path) -> bool:
         result, head = run.result, run.manifest.get("head")
         if result is None or not isinstance(head, str) or result.get("base") != head:
             return False  # not ended; or it holds changes that the user had not committed
-        lanes = _lanes(result)
-        if not all(map(_is_empty, lanes)) or patches.with_work(run.patches, head):
+        if not all(map(_is_empty, run.outcomes or ())) or patches.with_work(run.patches, head):
             return False
         return not grounds(run, state)
     except (HydraError, OSError):
@@ -116,24 +114,13 @@ def _holds(root: Path, landing: Document) -> bool:
     return git(*terms, cwd=root, check=False).code == 0
 
 
-def _lanes(result: Document) -> list[Document]:
-    lanes = result.get("lanes")
-    return [lane for lane in lanes if isinstance(lane, dict)] if isinstance(lanes, list) else []
-
-
-def _is_empty(lane: Document) -> bool:
-    patch = lane.get("patch")
-    if isinstance(patch, dict):
-        return not (
-            patch.get("files")
-            or patch.get("incomplete")
-            or patch.get("left_behind")
-            or patch.get("stranded")
-        )
-    error = lane.get("error")
+def _is_empty(outcome: Outcome) -> bool:
+    patch, failure = outcome.patch, outcome.failure
+    if patch is not None:
+        return not (patch.files or patch.incomplete or patch.left_behind or patch.stranded)
     # A fault of Hydra's own is told in the same words, and an agent may have worked before it.
-    ours = isinstance(error, dict) and error.get("reason") in ("hydra_bug", "record", "exhausted")
-    return lane.get("status") == Status.NOT_STARTED and lane.get("exit") is None and not ours
+    ours = failure is not None and failure.reason in ("hydra_bug", "record", "exhausted")
+    return outcome.status is Status.NOT_STARTED and outcome.exit is None and not ours
 
 
 # ---- Taking a run away for good, so that a removal that broke off is ended by the next command.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,13 +20,11 @@ from hydra.records.events import Event
 from hydra.records.outcome import RaceResult
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.store.writer import RunStore
+from hydra.report.document import result_document
 from hydra.text import plural
 from hydra.workspace import tree
 
 _log = get_logger(__name__)
-
-Document = Callable[[RacePlan, RaceResult], Mapping[str, object]]
-"""Makes `result.json` of a result; reporters own its form."""
 
 _LAST_BREATH = 2.0
 """Seconds for the lock of a Hydra that has just died: a child between fork and exec holds it."""
@@ -49,7 +47,7 @@ class LaneRecovery(Struct, frozen=True):
         return "; ".join((text, *self.problems))
 
 
-def recover_run(folder: Path, state: Path, document: Document) -> LaneRecovery | None:
+def recover_run(folder: Path, state: Path) -> LaneRecovery | None:
     """Ends what is left of a run, takes its patches, and closes its record.
 
     None where a living Hydra has it. It can be broken off at any moment and be begun again. Raises
@@ -61,7 +59,7 @@ def recover_run(folder: Path, state: Path, document: Document) -> LaneRecovery |
         return None
     try:
         with bound(run=folder.name):
-            return _RunRecovery(store, state, document).close()
+            return _RunRecovery(store, state).close()
     finally:
         store.close()
 
@@ -82,11 +80,10 @@ def _locked(folder: Path) -> RunStore | None:
 class _RunRecovery:
     """The work of one recovery: the lock is held, nobody else touches this run."""
 
-    def __init__(self, store: RunStore, state: Path, document: Document) -> None:
+    def __init__(self, store: RunStore, state: Path) -> None:
         self.store = store
         self.folder = store.folder
         self.state = state
-        self.document = document
         self.history = history.history(store.events_file)
         self.problems: list[str] = []
 
@@ -97,7 +94,7 @@ class _RunRecovery:
         except RecordError as damaged:
             self.problems.append(damaged.message)
             plan = history.bare_plan(self.folder)
-        _log.info("a run was broken off", lanes=[lane.lane.id for lane in plan.lanes])
+        _log.info("a run was broken off", lanes=[lane.id for lane in plan.lanes])
         ended = self._end_processes(plan)
         _log.info("its processes have ended", by_force=ended)
         _unlock(self.folder / "patches.git")
@@ -118,28 +115,28 @@ class _RunRecovery:
         owner = ProcessIdentity.read(document.get("process") or {})
         lanes = [
             processes.lane_processes(
-                self.history.lane(lane.lane.id).agent,
+                self.history.lane(lane.id).agent,
                 owner,
-                ground_dir(self.state, plan.run, lane.lane.id),
+                ground_dir(self.state, plan.run, lane.id),
             )
             for lane in plan.lanes
         ]
         return processes.end_left(str(document.get("owner", "")), lanes)
 
     def _lane(self, plan: RacePlan, lane: LanePlan) -> Recovery:
-        past = self.history.lane(lane.lane.id)
+        past = self.history.lane(lane.id)
         done = recover_lane(plan, lane, past, folder=self.folder, state=self.state)
         _log.info(
             "lane recovered",
-            lane=lane.lane.id,
+            lane=lane.id,
             attempt=done.outcome.attempt,
             status=done.outcome.status.value,
             taken=done.taken,
             problem=done.problem,
         )
         if done.problem:
-            self.problems.append(f"lane {lane.lane.id}: {done.problem}")
-        self.problems += (f"lane {lane.lane.id}: {notice}" for notice in done.notices)
+            self.problems.append(f"lane {lane.id}: {done.problem}")
+        self.problems += (f"lane {lane.id}: {notice}" for notice in done.notices)
         return done
 
     def _write(self, plan: RacePlan, lanes: list[Recovery], done: LaneRecovery) -> None:
@@ -155,24 +152,16 @@ class _RunRecovery:
         if self.store.lost:
             raise OSError("the run's events cannot be written: is the disk full?")
         self.store.sync()
-        self.store.write_json("result.json", self.document(plan, result))
+        self.store.write_json("result.json", result_document(plan, result))
 
     def _write_events(self, lanes: list[Recovery], result: RaceResult) -> None:
         self._event("run_warning", {"text": result.warnings[0]})
         for lane in lanes:
-            outcome, patch = lane.outcome, lane.last.patch
+            outcome, patch = lane.outcome, lane.outcome.last.patch
             if lane.taken and patch is not None:
-                self._event("patch_taken", patch.as_event(), outcome.lane, lane.last.attempt)
+                self._event("patch_taken", patch.as_event(), outcome.lane, outcome.last.attempt)
             if lane.fresh:
-                ended: dict[str, object] = {
-                    "status": outcome.status.value,
-                    "usable": outcome.usable,
-                    "held_back": list(outcome.held_back),
-                    "checks": [],
-                    "error": outcome.failure.as_dict() if outcome.failure else None,
-                    "seconds": round(outcome.seconds, 3),
-                }
-                self._event("lane_ended", ended, outcome.lane, outcome.attempt)
+                self._event("lane_ended", outcome.document(), outcome.lane, outcome.attempt)
         if not self.history.ended:
             close = {"usable": result.usable, "seconds": round(result.seconds, 3)}
             self._event("run_ended", close)

@@ -19,6 +19,8 @@ from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, runs
+from hydra.report.document import records as rows
+from hydra.report.document import strings, text
 from hydra.text import nearest
 
 
@@ -109,11 +111,11 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
         except RecordError as damage:
             damages.append(damage)
     if result is not None:
-        lanes = {str(lane["lane"]): lane for lane in _entries(result, "lanes")}
+        lanes = {text(lane, "lane"): lane for lane in rows(result, "lanes")}
     else:
-        names = _strings(manifest, "lanes") or list(_branches(run))
-        text = "running" if run.live else "broken off"
-        lanes = {lane: {"lane": lane, "status": statuses.get(lane, text)} for lane in names}
+        names = strings(manifest, "lanes") or list(_branches(run))
+        state = "running" if run.live else "broken off"
+        lanes = {lane: {"lane": lane, "status": statuses.get(lane, state)} for lane in names}
     return RunReading(
         run=run,
         manifest=manifest,
@@ -121,16 +123,6 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
         lanes=lanes,
         damage=damages[0] if damages else None,
     )
-
-
-def _entries(document: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    value = document.get(key)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _strings(document: Mapping[str, object], key: str) -> list[str]:
-    value = document.get(key)
-    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
 def _branches(run: RunRecord) -> dict[str, str]:

@@ -87,14 +87,13 @@ def _recover(folder: Path, state: Path, say: Say) -> None:
     from hydra.git.runner import require_git
     from hydra.race.recovery.retention import remove_run
     from hydra.race.recovery.run import recover_run
-    from hydra.report.document import result_document
 
     try:
         require_git()  # without it nothing would be taken, and what stands called lost
         if folder.name.endswith((GONE, UNBORN)):
             _take_away(folder, state, remove_run)
             return
-        done = recover_run(folder, state, result_document)
+        done = recover_run(folder, state)
     except Exception as problem:
         # Not even a fault of Hydra's own may keep a person from their command.
         _log.warning("a run is not recovered", run=folder.name, exc_info=True)

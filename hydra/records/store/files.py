@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hydra.redaction import redacted
+from hydra.records.codec import dump, parse
 
 UNBORN = ".new"
 GONE = ".gone"
@@ -21,20 +20,13 @@ DRAFT = "draft-"
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Writes JSON without typed secrets beside `path`, syncs it, and renames it into place."""
-    text = json.dumps(redacted(document), indent=2, ensure_ascii=True, allow_nan=False, default=str)
-    write_whole(path, text.encode() + b"\n")
+    write_whole(path, dump(document).encode())
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """A JSON object, such as `write_json` writes. Raises `OSError`, and `ValueError` for whatever
     else stands there: damage, another value, or more levels than can be read."""
-    try:
-        document = json.loads(path.read_bytes())
-    except RecursionError as damage:
-        raise ValueError("nested too deeply") from damage
-    if not isinstance(document, dict):
-        raise ValueError("another value stands there")
-    return document
+    return parse(path.read_bytes())
 
 
 def write_whole(path: Path, data: bytes) -> None:

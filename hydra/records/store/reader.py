@@ -6,15 +6,19 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
 
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.paths import is_repository_key
+from hydra.records.codec import SCHEMA, shaped
 from hydra.records.events import Event, decode
+from hydra.records.outcome import Outcome
 from hydra.records.store.files import GONE, UNBORN, disk_usage, read_object
 from hydra.text import of_run
 
-SCHEMA = 1
-"""Version of a run's documents. A reader refuses a newer one (exit 6)."""
+T = TypeVar("T")
 
 
 class RunRecord:
@@ -27,7 +31,7 @@ class RunRecord:
     @property
     def manifest(self) -> dict[str, object]:
         """What was recorded before the race began. Raises `RecordError`, as `result` does."""
-        return _read_json(self.folder / "manifest.json")
+        return read_document(self.folder / "manifest.json")
 
     @property
     def result(self) -> dict[str, object] | None:
@@ -35,11 +39,14 @@ class RunRecord:
         path = self.folder / "result.json"
         if not path.exists():
             return None
-        document = _read_json(path)
-        lanes = document.get("lanes")
-        if isinstance(lanes, list) and all(_is_lane(lane) for lane in lanes):
-            return document
-        raise _not_ours(path)
+        read_record(path, _Ended)
+        return read_document(path)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...] | None:
+        """The same of its lanes."""
+        path = self.folder / "result.json"
+        return read_record(path, _Ended).lanes if path.exists() else None
 
     @property
     def base(self) -> str:
@@ -50,7 +57,7 @@ class RunRecord:
         damage: RecordError | None = None
         for name in ("manifest.json", "result.json", "plan.json"):
             try:
-                base = _read_json(self.folder / name).get("base")
+                base = read_document(self.folder / name).get("base")
             except RecordError as error:
                 damage = damage or error
                 continue
@@ -99,8 +106,6 @@ class RunRecord:
                     yield decode(line)
         except OSError as error:
             raise _unreadable(path, error.strerror or str(error)) from error
-        except (LookupError, TypeError, ValueError, AttributeError) as damage:
-            raise _not_ours(path) from damage
 
     def size(self) -> int:
         """Bytes this run's folder takes."""
@@ -186,7 +191,12 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
     raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
-def _read_json(path: Path) -> dict[str, object]:
+class _Ended(Struct):
+    lanes: tuple[Outcome, ...]
+
+
+def read_document(path: Path) -> dict[str, object]:
+    """A document of a run. Raises `RecordError` where it is damaged, or from a newer Hydra."""
     try:
         document = read_object(path)
     except OSError as error:
@@ -204,8 +214,13 @@ def _read_json(path: Path) -> dict[str, object]:
     return document
 
 
-def _is_lane(lane: object) -> bool:
-    return isinstance(lane, dict) and isinstance(lane.get("lane"), str)
+def read_record(path: Path, kind: type[T]) -> T:
+    """The same as the record that it is."""
+    document = read_document(path)
+    try:
+        return shaped(document, kind)
+    except ValueError as damage:
+        raise _not_ours(path, f" ({damage})") from damage
 
 
 def _unreadable(path: Path, why: str) -> RecordError:
@@ -213,8 +228,8 @@ def _unreadable(path: Path, why: str) -> RecordError:
     return RecordError(message, hint=_look(path))
 
 
-def _not_ours(path: Path) -> RecordError:
-    message = f"{path.name} of run {path.parent.name} is not what Hydra writes"
+def _not_ours(path: Path, why: str = "") -> RecordError:
+    message = f"{path.name} of run {path.parent.name} is not what Hydra writes{why}"
     return RecordError(message, hint=_look(path))
 
 

@@ -1,0 +1,59 @@
+"""Records to JSON and back: their shape by msgspec, their bytes by the standard library.
+
+That one keeps a path that is no UTF-8 (a lone surrogate) and writes ASCII alone, which msgspec does
+not. What a reader may meet, damage of any kind or another type than is due, ends in `ValueError`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import convert, to_builtins
+
+from hydra.redaction import redacted
+
+T = TypeVar("T")
+
+SCHEMA = 1
+"""Version of a run's documents, and of what `--json` prints. A field may be added under it; none
+changes its meaning or goes, and a reader refuses a newer one (exit 6)."""
+
+
+def as_json(record: object) -> Any:
+    """A record as a reader of its JSON has it. An agent may tell a number that is none: null."""
+    text = json.dumps(to_builtins(record, enc_hook=str))
+    return json.loads(text, parse_constant=lambda _name: None)
+
+
+def dump(document: Mapping[str, object]) -> str:
+    """The document as indented ASCII JSON with a last newline, without typed secrets: safe to show
+    on a terminal. Raises `ValueError` for a number that is none."""
+    text = json.dumps(redacted(document), indent=2, ensure_ascii=True, allow_nan=False, default=str)
+    return text + "\n"
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """A JSON object. Raises `ValueError` for whatever else stands there: damage, another value, or
+    more levels or digits than can be read."""
+    try:
+        document = json.loads(data)
+    except RecursionError as damage:
+        raise ValueError("nested too deeply") from damage
+    if not isinstance(document, dict):
+        raise ValueError("another value stands there")
+    return document
+
+
+def shaped(value: object, kind: type[T]) -> T:
+    """What was read as a record. Fields that it has not are passed over: a later Hydra may add
+    some. Raises `ValueError` where one lacks, or is of another type."""
+    return convert(value, kind, dec_hook=_path)
+
+
+def _path(kind: type[Any], value: object) -> Path:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise TypeError(f"Expected a path, got `{type(value).__name__}`")
