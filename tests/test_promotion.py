@@ -28,9 +28,8 @@ CLAUDE, CURSOR = registry.get("claude"), registry.get("cursor-agent")
 NOTE = "## Shape\n\nA program.\n\n## Risks\n\nIt may change.\n"
 GROUPS = (*facts.LINES, *facts.DETECTION, *facts.LIMITS, *facts.PARSER)
 PASSED = {f"{group}.x": True for group in GROUPS}
-LIVE = dict(
-    of_today(record(situations={"edit": proof(*CORE, stream="stream.ok-edit.jsonl")})).situations
-)
+SITUATIONS = {"edit": proof(*CORE, stream="stream.ok-edit.jsonl")}
+LIVE = dict(of_today(record(situations=SITUATIONS)).situations)
 
 
 def case(name: str, verdict: CaseVerdict = CaseVerdict.PASSED, agent: str = "claude") -> Case:
