@@ -165,7 +165,15 @@ def by_json(rng: Random, line: bytes) -> bytes:
         deep: Any = "x"
         for level in range(rng.choice((3, 64, 65, 200))):
             deep = [deep] if level % 2 else {"a": deep}
-        kinds = (rng.choice(_NUMBERS), rng.choice(HARD_TEXTS), None, [], {}, [old] * 3, str(old))
+        kinds: tuple[Any, ...] = (
+            rng.choice(_NUMBERS),
+            rng.choice(HARD_TEXTS),
+            None,
+            [],
+            {},
+            [old] * 3,
+            str(old),
+        )
         holder[key] = rng.choice((*kinds, {"type": term}, deep))
     return json.dumps(value, ensure_ascii=rng.random() < 0.5, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
