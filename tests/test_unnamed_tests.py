@@ -155,7 +155,7 @@ mod tests {
 RUST_MENDED = RUST.replace("n / size", "(n + size - 1) / size")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
     programs = next(Path("/root/.rustup/toolchains").glob("stable*/bin"), None)
     if programs is None or not os.access(programs / "cargo", os.X_OK):
