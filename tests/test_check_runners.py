@@ -364,3 +364,29 @@ def test_one_of_two_red_tests_of_node_is_mended_and_what_breaks_another_is_said(
     assert item.race is not None
     shown = " ".join(item.race.stdout.split())
     assert f"note: claude-breaks also changes packages/scale; {SEEN}" in shown
+
+
+CUT = """\
+TAP version 13
+# Subtest: test/slow.js
+    # Subtest: waits
+        ok 1 - begins
+not ok 1 - test/slow.js # time=30711.391ms
+  ---
+  timeout: 30000
+  ...
+# Subtest: test/more.js
+    # Subtest: adds\x20
+        ok 1 - one
+        1..1
+    ok 1 - adds  # time=2ms
+    1..1
+ok 2 - test/more.js # time=4ms
+1..2
+"""
+
+
+def test_a_file_that_is_stopped_in_a_subtest_takes_no_other_file_s_names() -> None:
+    tests = read_text(CUT.encode(), ())
+    assert tests is not None
+    assert tests.by_id == {"test/slow.js > waits": "failed", "test/more.js > adds": "passed"}

@@ -100,7 +100,7 @@ class Tap:
             self._nested = True
             for group in self._open:
                 group.whole = True
-            self._open.append(_Group(indent, subtest[2]))
+            self._open.append(_Group(indent, _titled(subtest[2])))
         elif total := _COUNT.match(line):
             self._counts[total[1]] = int(total[2])
         elif indent or self._open or self._nested:  # node quotes what files print
@@ -115,11 +115,12 @@ class Tap:
         text = _TIMING.sub("", point[4]).strip()
         directive = _DIRECTIVE.search(text)
         name = text[: directive.start()].strip() if directive else text
-        name = name.removeprefix("- ").replace("\\#", "#")
+        name = _titled(name.removeprefix("- "))
         status: Status = "skipped" if directive else "failed" if point[2] else "passed"
         self._points += indent == 0
         self._results += 1
         self._failures += status == "failed"
+        self._end_cut(indent, name)
         if self._open and self._open[-1].indent == indent and self._open[-1].name == name:
             self._end_subtest(status)
         elif self._open and indent > self._open[-1].indent:
@@ -138,6 +139,13 @@ class Tap:
 
     def _path(self, *name: str) -> str:
         return " > ".join((*(group.name for group in self._open), *name))
+
+    def _end_cut(self, indent: int, name: str) -> None:
+        """The subtests inside of one whose point this is: they have none where their file was
+        stopped, by a time limit or a crash."""
+        if any(group.indent == indent and group.name == name for group in self._open):
+            while self._open[-1].indent > indent:
+                self._end_subtest("failed")
 
     def _end_subtest(self, status: Status) -> None:
         """The point of a whole subtest. Where its own tests are named it is none beside them, but
@@ -192,6 +200,10 @@ class Tap:
         """What was found."""
         self._close()
         return self.tally
+
+
+def _titled(text: str) -> str:
+    return text.strip().replace("\\#", "#")
 
 
 def _of(statuses: list[Status], whole: Status = "passed") -> Status:
