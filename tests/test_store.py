@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from hydra.errors import RecordError, UsageError
 from hydra.race.record import losses
 from hydra.records.events import Event, decode, encode
-from hydra.records.store import writer
 from hydra.records.store.reader import RunRecord, find_run, runs
 from hydra.records.store.sink import RawSink
 from hydra.records.store.writer import RunStore, new_run_id
@@ -42,7 +42,7 @@ def test_no_two_runs_of_a_repository_end_alike(
 ) -> None:
     """What a line to type names one by."""
     chosen = iter("aaaaaabbb")
-    monkeypatch.setattr(writer.secrets, "choice", lambda _: next(chosen))
+    monkeypatch.setattr(secrets, "choice", lambda _: next(chosen))
     open_run(scratch, "20260101t000000-2aaa").close()
     folder = scratch / "runs"
     assert new_run_id(1_000_000_000, beside=folder) == "20010909t014640-2bbb"
