@@ -17,11 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra.adapters.probe.scheduler import cores
-
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
 from hydra.adapters import registry
+from hydra.adapters.probe.detect import cores
 
 Line = tuple[str, ...]
 _LINE = ("doctor", "--allow-experimental-adapters")
