@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import Place
 from hydra.adapters import registry
-from hydra.adapters.probe.scheduler import cores
+from hydra.adapters.probe.detect import cores
 
 Line = tuple[str, ...]
 _LINE = ("doctor", "--allow-experimental-adapters")
