@@ -605,9 +605,9 @@ def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() ->
     ("status", "patch", "says"),
     [
         ("failed", None, "it broke"),
-        ("failed", {"files": 0}, "it broke"),
-        ("failed", {"files": 1}, "failed: it broke"),
-        ("interrupted", {"files": 1}, "it broke"),
+        ("failed", {"files": 0, "commit": "b", "base": "b"}, "it broke"),
+        ("failed", {"files": 1, "commit": "c", "base": "b"}, "failed: it broke"),
+        ("interrupted", {"files": 1, "commit": "c", "base": "b"}, "it broke"),
         ("completed", None, ""),
     ],
 )
