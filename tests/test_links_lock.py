@@ -6,6 +6,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -97,6 +98,7 @@ async def test_trio_goes_on_while_a_race_removes_its_links(
 
     class Scene:
         state = frozen
+        repository = SimpleNamespace(root=frozen)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(race.run_race, Scene(), None, None)  # type: ignore[arg-type]
