@@ -17,7 +17,7 @@ from hydra.paths import fixtures
 Answer = dict[str, object]
 
 SCRIPTS = "share"
-"""Beside `bin`, where a program's own files belong: confined, an agent sees those of its prefix."""
+"""Beside `bin`, where a program's own files belong: confined, an agent sees them by HYDRA_SHOW."""
 
 DRIVER = Path(__file__).with_name("agent.py")
 
