@@ -41,7 +41,7 @@ SCRIPT_BROKEN = 70
 def main(script_path: str, argv: Sequence[str]) -> int:
     """Answers a probe, or performs a run; the exit code."""
     with open(script_path, encoding="utf-8") as file:
-        script = json.load(file)
+        script = json.loads(file.read().split("\n", 2)[2])
     answer = find_answer(script["answers"], argv)
     if answer is not None:
         _record(script, script_path, argv, None)
@@ -63,9 +63,6 @@ def find_answer(
 
 def _give(answer: Mapping[str, Any]) -> int:
     time.sleep(answer.get("pause", 0))
-    if "file" in answer:
-        with open(answer["file"], "rb") as file:
-            write(1, file.read())
     write(1, answer.get("stdout", "").encode())
     write(2, answer.get("stderr", "").encode())
     code: int = answer.get("exit", 0)
@@ -101,15 +98,14 @@ def _refusal(wire: Wire, script: Mapping[str, Any], prompt: str) -> tuple[int, s
     return wire.complaint(wire.argv) or (None if prompt.strip() else wire.prompt_missing())
 
 
-def unknown_option(argv: Sequence[str], help_files: Sequence[str]) -> str:
+def unknown_option(argv: Sequence[str], helps: Sequence[str]) -> str:
     """The first long option that none of these help texts shows, or ""; `--a[-b]` shows both."""
-    if not help_files:
+    if not helps:
         return ""
     shown: set[str] = set()
-    for path in help_files:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", file.read()):
-                shown.update((name, name + more))
+    for text in helps:
+        for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", text):
+            shown.update((name, name + more))
     for term in argv:
         if term == "--":
             return ""

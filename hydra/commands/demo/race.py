@@ -51,7 +51,6 @@ class Demo(Struct, frozen=True, kw_only=True):
             "HYDRA_STATE_DIR": str(self.state),
             "HYDRA_CACHE_DIR": str(self.folder / "cache"),
             "HYDRA_CONFIG": str(self.home / "hydra.toml"),
-            "HYDRA_SHOW": str(self.bin_folder.parent),
         }
         values = {name: value for name, value in environ.items() if not _foreign(name)}
         return {**values, **mine}

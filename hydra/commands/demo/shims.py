@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hydra.adapters import detection
 from hydra.commands.demo.script import Step, check
@@ -15,9 +16,6 @@ from hydra.commands.demo.wires.base import USAGE
 from hydra.paths import fixtures
 
 Answer = dict[str, object]
-
-SCRIPTS = "share"
-"""Beside `bin`, where a program's own files belong: confined, an agent sees them by HYDRA_SHOW."""
 
 DRIVER = Path(__file__).with_name("agent.py")
 
@@ -99,7 +97,7 @@ def place(
         check(documents)
     name = name or agent
     version = version or newest_version(agent)
-    helps = _help_files(folder / SCRIPTS, name, agent, help_texts)
+    helps = _recorded_helps(agent) if help_texts is None else help_texts
     text = VERSION_TEXTS[agent].format(version)
     script: dict[str, object] = {
         "agent": agent,
@@ -110,11 +108,11 @@ def place(
         "answers": [
             *answers,
             {"words": ["--version"], "stdout": text + "\n"},
-            *({"words": text.split(), "file": str(path)} for text, path in helps.items()),
+            *({"words": terms.split(), "stdout": shown} for terms, shown in helps.items()),
             (SIGNED_IN if signed_in else SIGNED_OUT)[agent],
             {"words": ["sandbox"]},
         ],
-        "options_from": [str(path) for path in helps.values()] if checks_options else [],
+        "options_from": list(helps.values()) if checks_options else [],
         "cases": [{"when": when, "steps": list(chosen)} for when, chosen in cases],
         "steps": list(steps),
     }
@@ -131,31 +129,26 @@ def newest_version(agent: str) -> str:
     return max(names, key=detection.order)
 
 
-def _help_files(
-    scripts: Path, name: str, agent: str, texts: Mapping[str, str] | None
-) -> dict[str, Path]:
-    scripts.mkdir(parents=True, exist_ok=True)
-    if texts is None:
-        recorded = fixtures() / "adapters" / agent / newest_version(agent)
-        texts = {
-            arguments: (recorded / file).read_text()
-            for arguments, file in HELP_TEXTS[agent].items()
-        }
-    files = {}
-    for number, (arguments, text) in enumerate(texts.items()):
-        files[arguments] = scripts / f"{name}.help-{number}.txt"
-        files[arguments].write_text(text)
-    return files
+def _recorded_helps(agent: str) -> dict[str, str]:
+    recorded = fixtures() / "adapters" / agent / newest_version(agent)
+    return {terms: (recorded / file).read_text() for terms, file in HELP_TEXTS[agent].items()}
 
 
 def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
-    path = folder / SCRIPTS / f"{name}.json"
-    path.write_text(json.dumps(script))
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
-    terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER), str(path)]
+    terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER)]
     shim = folder / "bin" / name
-    shim.parent.mkdir(exist_ok=True)
+    shim.parent.mkdir(parents=True, exist_ok=True)
     shim.unlink(missing_ok=True)
-    shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$@"\n')
+    # The shell reads two lines of it. No path stands in the third that a confined lane would see
+    # because a program names it.
+    text = json.dumps(script).replace("/", "\\/")
+    shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$0" "$@"\n{text}\n')
     shim.chmod(0o755)
     return shim.parent
+
+
+def script_of(shim: Path) -> dict[str, Any]:
+    """What the agent does that was placed there."""
+    script: dict[str, Any] = json.loads(shim.read_text().split("\n", 2)[2])
+    return script
