@@ -5,7 +5,6 @@ Each is tried as an agent or a check meets it: by plain git, in a lane that was 
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ import pytest
 from hydra.git import base_commit
 from tests.conftest import git, make_repository
 from tests.support import fakes
-from tests.support.command import Hydra, completed
+from tests.support.command import Hydra
 from tests.support.grounds import agent, changes, fingerprint, race_on, take
 from tests.support.trust import Place, by_account, needs_bwrap, place
 
@@ -448,50 +447,3 @@ def test_codex_without_settings_is_let_to_commit_and_where_nothing_confines_it_i
     assert f'+    "{hydra.repo}/.git",' in lists_writable(hydra)[0]
     hydra.without("bwrap")
     assert ".git" not in lists_writable(hydra)[0].split("\n+++", 1)[-1]
-
-
-EARLIER = """
-set -e
-mv shop/.git repo.git
-git config -f repo.git/config core.bare true
-mkdir -p repo.git/worktrees/shop/logs
-mv repo.git/HEAD repo.git/index repo.git/worktrees/shop
-echo 'ref: refs/heads/main' > repo.git/HEAD
-echo ../.. > repo.git/worktrees/shop/commondir
-echo "$PLACE/.git" > repo.git/worktrees/shop/gitdir
-echo "gitdir: $PWD/repo.git/worktrees/shop" > shop/.git
-cd shop
-git checkout -q --detach
-git branch -qD "$BRANCH"
-git config user.name a; git config user.email b
-echo work > x; git stash -qu
-git checkout -qb side; echo work > y; git add y; git commit -qm side; git checkout -q --detach @~
-echo work > z; git add z; rm z
-"""
-"""Makes a lane as an earlier Hydra had them (a repository beside its tree, which was a linked
-worktree of that), and works in it."""
-
-
-@pytest.mark.slow
-@by_account
-def test_work_in_a_lane_of_an_earlier_hydra_is_recovered(place: Place) -> None:
-    gate = fakes.Barrier(place.scratch, "go")
-    place.agent("claude", [fakes.edit("src/pager.py", FIXED), gate.arrive(), fakes.hang()])
-    place.hand_over()
-    race = place.start("race", "Do it", "-q", "-a", "claude", "--no-check")
-    gate.wait()
-    race.kill()
-    race.communicate()
-    gate.close()
-    (tree,) = place.state.glob("g/*/claude/shop")
-    branch = place.git("branch", "--show-current")
-    env = {"PATH": os.environ["PATH"], "HOME": str(place.home), "BRANCH": branch}
-    env |= {"GIT_CONFIG_NOSYSTEM": "1", "PLACE": str(tree)}
-    done = completed(["sh", "-c", EARLIER], cwd=tree.parent, env=env, uid=place.uid)
-    assert done.returncode == 0, done.stderr
-    assert "recovered run" in place.run("runs").stderr
-    patches = Path(place.run("runs", "path").stdout.strip(), "patches.git")
-    for where in ("stash^3:x", "side:y", "staged:z"):
-        assert place.git("show", f"refs/left/claude/1/{where}", cwd=patches) == "work"
-    refs = place.git("for-each-ref", "--format=%(refname)", "refs/left", cwd=patches)
-    assert refs.split() == [f"refs/left/claude/1/{name}" for name in ("side", "staged", "stash")]

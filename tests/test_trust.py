@@ -435,6 +435,7 @@ def test_repository_home_and_tools_under_tmp(uid: int) -> None:
         tool.write_text('#!/bin/sh\ncat "${0%/*}/../lib/part.sh"\n')
         tool.chmod(0o755)
         place.path.append(tool.parent)
+        place.extra["HYDRA_SHOW"] = str(top / "opt")
         look = attempts(
             history="git log --format=%s | grep -q First",
             change="git -c user.name=A -c user.email=a@example.com commit -qam work",

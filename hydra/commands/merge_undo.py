@@ -149,7 +149,7 @@ def _last(store: LandingStore, run: str) -> Mapping[str, Any]:
     try:
         rows = completion.standing(store)
         if run:
-            rows = [row for row in rows if Path(row["record"]).parents[1].name == run]
+            rows = [row for row in rows if Path(row["record"]).parents[1].name.endswith(run)]
         document = completion.landing_record(rows[-1]) if rows else None
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
