@@ -109,6 +109,6 @@ def test_remarks_are_of_the_kinds_that_both_pages_name() -> None:
 
 def test_the_demos_script_lies_where_its_page_says(tmp_path: Path) -> None:
     fakes.place(tmp_path, "codex", [fakes.finish("done")])
-    (script,) = tmp_path.glob("*/codex.json")
+    (program,) = (path for path in tmp_path.rglob("*") if path.is_file())
     page = (ROOT / "docs/how-to/demo.md").read_text()
-    assert f"`FOLDER/{script.parent.name}/AGENT.json`" in page
+    assert f"`FOLDER/{program.parent.name}/AGENT`" in page
