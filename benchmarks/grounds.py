@@ -6,14 +6,13 @@ import subprocess
 import time
 from pathlib import Path
 
-from hydra.workspace.contract import Workspace
-
 from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
 from hydra.git import base_commit, patches
 from hydra.records.request import Limits
 from hydra.records.store.reader import RunRecord
 from hydra.workspace.grounds import private_ground
+from hydra.workspace.private import LaneWorkspace
 
 CHANGED = 5
 RACY = 1.2
@@ -123,7 +122,7 @@ def _snapshot(place: Place, files: int) -> Result:
     )
 
 
-def _ground(place: Place, root: Path, files: int) -> Workspace:
+def _ground(place: Place, root: Path, files: int) -> LaneWorkspace:
     item = base_commit.read(root)
     run = place.folder / f"run-{files}"
     run.mkdir()

@@ -18,10 +18,8 @@ It is written down plainly and knows nothing of any rule:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-
-from msgspec.structs import replace
 
 from benchmarks.pools import Pool
 from hydra.ranking.selection import Test

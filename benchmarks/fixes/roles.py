@@ -164,7 +164,7 @@ class _Maker:
                 item[path + "\0" + entry] = len(missed)
         if not item:
             return None
-        path, _, entry = min(item, key=lambda item: item[item]).partition("\0")
+        path, _, entry = min(item, key=item.__getitem__).partition("\0")
         return {**self._source, path: entry}
 
     def _short(self, path: str, text: str | None) -> Iterator[str]:
