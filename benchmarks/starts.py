@@ -127,8 +127,8 @@ def to_exec(place: Place) -> list[Result]:
             value=value,
             best=best,
             target=1.5,
-            why="Hydra's own modules are half of trio's import again (more than half of that is "
-            "making 70 dataclasses), then come a dozen git processes in a row and two of bwrap",
+            why="Hydra's own modules are half of trio's import again, then come a dozen git "
+            "processes in a row and two of bwrap",
             note=f"imports {milliseconds(taken['imports'])} + worktree "
             f"{milliseconds(taken['worktree'])} -> {milliseconds(taken['hydra'])}",
         ),

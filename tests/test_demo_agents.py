@@ -18,7 +18,7 @@ from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.commands.demo import race, repository
 from hydra.commands.demo.script import Step
-from hydra.commands.demo.shims import newest_version, script_of
+from hydra.commands.demo.shims import newest_version
 from hydra.commands.demo.wires.base import USAGE
 from hydra.paths import fixtures
 from hydra.race.plan import SUBJECT, title
@@ -374,6 +374,12 @@ def test_the_demo_has_one_right_patch_another_right_patch_and_one_that_moves_the
     for agent, right in (("codex", True), ("cursor-agent", False)):
         shutil.copy(lanes / "claude" / "test_pager.py", lanes / agent)
         assert (unittest_of(lanes / agent) == 0) is right
+
+
+def script_of(program: Path) -> dict[str, Any]:
+    """What a scripted agent does, behind the two lines that a shell reads of it."""
+    script: dict[str, Any] = json.loads(program.read_text().split("\n", 2)[2])
+    return script
 
 
 def without_pauses(demo: race.Demo) -> None:

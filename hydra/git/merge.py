@@ -18,8 +18,6 @@ from hydra.git.runner import Result, run, split
 _RENAMES = (("merge.directoryRenames", "false"), ("merge.conflictStyle", "merge"))
 """A file that one side added to a folder that the other side renamed stays where it was put."""
 
-_MARKERS = re.compile(rb"^(<{7}|={7}|>{7})(?: .*)?$", re.M)
-
 
 class Conflict(Struct, frozen=True):
     """One path both sides changed. `lines` are the first and last of each place, in the merged

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from hydra.adapters import detection
 from hydra.commands.demo.script import Step, check
@@ -146,9 +145,3 @@ def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
     shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$0" "$@"\n{text}\n')
     shim.chmod(0o755)
     return shim.parent
-
-
-def script_of(shim: Path) -> dict[str, Any]:
-    """What the agent does that was placed there."""
-    script: dict[str, Any] = json.loads(shim.read_text().split("\n", 2)[2])
-    return script
