@@ -21,7 +21,7 @@ HELP = {
     "codex": (FIXTURES / "codex/0.169.0/exec-help.txt").read_text(),
     "cursor-agent": (FIXTURES / "cursor-agent/2026.10.01-e373342/help.txt").read_text(),
 }
-TABLES = {"claude": claude.TABLE, "codex": codex.TABLE, "cursor-agent": cursor.TABLE}
+TABLES = {a.key(): a.table for a in (claude.ADAPTER, codex.ADAPTER, cursor.ADAPTER)}
 
 
 def found(agent: str, flags: frozenset[str] | None = None) -> DetectResult:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.adapters.json_stream import Object, RecentIds
-from hydra.adapters.tool_calls import Tools, summary
+from hydra.adapters.json_stream import Object, RecentIds, Tools, summary
 
 TARGETS = ("path", "pattern")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag, Pairs
-from hydra.adapters.contract import ConfigFolder, Conversation, Descriptor, Parser, Probe
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, required
+from hydra.adapters.contract import ConfigFolder, Conversation, Descriptor, Parser, Probe, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.prompts import as_session, as_stdin, prefaced
+from hydra.adapters.prompts import as_session
 from hydra.adapters.protocols.acp_session import AcpDialect
 from hydra.records.agent import (
     BuiltCommand,
@@ -57,19 +57,10 @@ class AcpRow(Struct, frozen=True, kw_only=True):
     proof: tuple[Flag, ...] = ()
 
 
-_HERMES_KEYS = (
-    "OPENROUTER_API_KEY",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_TOKEN",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "NOUS_API_KEY",
-    "GLM_API_KEY",
-    "KIMI_API_KEY",
-    "MINIMAX_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
+_HERMES_KEYS = names(
+    "OPENROUTER_API_KEY OPENAI_API_KEY ANTHROPIC_API_KEY ANTHROPIC_TOKEN GEMINI_API_KEY"
+    " GOOGLE_API_KEY NOUS_API_KEY GLM_API_KEY KIMI_API_KEY MINIMAX_API_KEY DEEPSEEK_API_KEY"
+    " XAI_API_KEY"
 )
 
 
@@ -97,12 +88,10 @@ def _hermes() -> AcpRow:
             capabilities=CAPABILITIES,
             environment=(
                 *_HERMES_KEYS,
-                "HERMES_HOME",
-                "HERMES_INFERENCE_MODEL",
-                "HERMES_INFERENCE_PROVIDER",
-                "OPENAI_BASE_URL",
-                "ANTHROPIC_BASE_URL",
-                "OPENROUTER_BASE_URL",
+                *names(
+                    "HERMES_HOME HERMES_INFERENCE_MODEL HERMES_INFERENCE_PROVIDER OPENAI_BASE_URL"
+                    " ANTHROPIC_BASE_URL OPENROUTER_BASE_URL"
+                ),
             ),
             secret_environment=_HERMES_KEYS,
             sign_in_environment=_HERMES_KEYS,
@@ -125,7 +114,7 @@ def _hermes() -> AcpRow:
         ),
         dialect=dialect,
         args=("acp",),
-        proof=(Flag(name="--check", purpose="to be talked to", required=True, drops=drops),),
+        proof=(required("--check", "to be talked to", *drops),),
         environment=(("PYTHONUNBUFFERED", "1"),),
     )
 
@@ -166,12 +155,9 @@ def _any_agent() -> AcpRow:
     )
 
 
-PROMPT_BYTES = 10_000_000
-"""The longest prompt that is sent: the agents name no limit of their own."""
-
-
 class AcpAgent(CliAdapter):
-    """The adapter of one row. Whether it is signed in is found out in the conversation."""
+    """The adapter of one row: the program and its words; what else is wanted goes into the
+    conversation, and whether it is signed in is found out there."""
 
     def __init__(self, row: AcpRow) -> None:
         self.row = row
@@ -180,44 +166,27 @@ class AcpAgent(CliAdapter):
         self.table = row.proof
 
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """The program and its words; what else is wanted goes into the conversation.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        row = self.row
-        line = self.line(result)
-        line.args.extend(row.args)
-        # Of several words for a permission any will do: then no other is a difference.
-        modes = row.dialect.modes.get(request.permission, ())
-        mode = modes if len(modes) == 1 else ()
-        named = () if request.effort is None else (("effort", str(request.effort)),)
-        prompt = prefaced(request.preface, request.prompt)
-        built = line.command(
-            request,
-            result,
-            env=row.environment,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            expected_settings=(*(("permission", term) for term in mode), *named),
-        )
-        return replace(built, session_params=self._dialogue(request))
+        """The program's line, and in `session_params` what is wanted of the session."""
+        resume = request.resume and as_session(request.resume, adapter=self.key())
+        values = {
+            "permission": str(request.permission),
+            "model": request.model or "",
+            "effort": str(request.effort or ""),
+            "resume": resume,
+            "fork": "yes" if request.fork else "",
+            "masked": "yes" if request.masked else "",
+        }
+        params = tuple((name, value) for name, value in values.items() if value)
+        return replace(super().build_command(request, result), session_params=params)
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt."""
         from hydra.adapters.protocols.acp import AcpConversation
         from hydra.adapters.protocols.acp_session import AcpRequest
 
-        values = dict(command.session_params)
-        wish = AcpRequest(
-            root=str(command.cwd),
-            prompt=(command.stdin or b"").decode("utf-8", "replace"),
-            permission=Permission(values["permission"]),
-            model=values.get("model", ""),
-            effort=values.get("effort", ""),
-            resume=values.get("resume", ""),
-            fork="fork" in values,
-            masked="masked" in values,
-        )
-        return AcpConversation(self.row.dialect, wish)
+        prompt = (command.stdin or b"").decode("utf-8", "replace")
+        params = {"root": str(command.cwd), "prompt": prompt, **dict(command.session_params)}
+        return AcpConversation(self.row.dialect, convert(params, AcpRequest))
 
     def parser(self) -> Parser:
         """Reads a recorded stream: the agent's side of a conversation."""
@@ -225,19 +194,14 @@ class AcpAgent(CliAdapter):
 
         return AcpConversation(self.row.dialect)
 
-    def _dialogue(self, request: SpawnRequest) -> Pairs:
-        rows = [("permission", str(request.permission))]
-        if request.model:
-            rows.append(("model", request.model))
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.args.extend(self.row.args)
+        line.env += self.row.environment
+        # Of several words for a permission any will do: then no other is a difference.
+        modes = self.row.dialect.modes.get(request.permission, ())
+        line.expected += [("permission", mode) for mode in modes if len(modes) == 1]
         if request.effort is not None:
-            rows.append(("effort", self.descriptor.efforts[request.effort]))
-        if request.resume:
-            rows.append(("resume", as_session(request.resume, adapter=self.key())))
-        if request.fork:
-            rows.append(("fork", "yes"))
-        if request.masked:
-            rows.append(("masked", "yes"))
-        return tuple(rows)
+            line.expected.append(("effort", str(request.effort)))
 
 
 ADAPTERS: tuple[AcpAgent, ...] = (AcpAgent(_hermes()), AcpAgent(_any_agent()))

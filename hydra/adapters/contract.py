@@ -31,6 +31,11 @@ KEY = re.compile(r"(?!\d+x)[a-z0-9][a-z0-9-]{0,39}")
 """What an agent can be called: safe as a ref and a file name, and not `2xclaude`."""
 
 
+def names(text: str) -> tuple[str, ...]:
+    """The names in a text, which stand between blanks."""
+    return tuple(text.split())
+
+
 class Probe(Struct, frozen=True, kw_only=True):
     """One question to a CLI: arguments after the program, and a limit in seconds, of which the time
     that it waits for a core does not count. The answer must not depend on who asks.
@@ -134,7 +139,7 @@ class Descriptor(Struct, frozen=True, kw_only=True):
     key: str
     label: str
     homepage: str
-    tier: Tier
+    tier: Tier = Tier.EXPERIMENTAL
     binaries: tuple[str, ...]
     """Names to look for, in order; the configured path always comes first."""
     generic_binaries: tuple[str, ...] = ()
@@ -317,4 +322,5 @@ __all__ = [
     "Talker",
     "TokenFields",
     "Write",
+    "names",
 ]

@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -64,7 +64,7 @@ def usage_error(stderr: str) -> AgentEvent | None:
         if match:
             named = match.groupdict()
             what = f"{named['flag']} {named['value']}" if named.get("value") else named["flag"]
-            return event_builders.failed("UnsupportedFlag", "usage", f"it does not take {what}")
+            return build.failed("UnsupportedFlag", "usage", f"it does not take {what}")
     return None
 
 
@@ -79,12 +79,12 @@ def signed_out(text: str) -> bool:
 
 def _signed_out(seen: UnclosedStream) -> AgentEvent | None:
     match = None if seen.understood else _SIGNED_OUT.search(seen.stderr)
-    return event_builders.failed("AuthMissing", "sign_in", match[0].strip()) if match else None
+    return build.failed("AuthMissing", "sign_in", match[0].strip()) if match else None
 
 
 def _no_model(seen: UnclosedStream) -> AgentEvent | None:
     match = None if seen.understood else _NO_MODEL.search(seen.stderr)
-    return event_builders.failed("AgentFailed", "model", match[0].strip()) if match else None
+    return build.failed("AgentFailed", "model", match[0].strip()) if match else None
 
 
 def _signal(seen: UnclosedStream) -> AgentEvent | None:
@@ -92,10 +92,10 @@ def _signal(seen: UnclosedStream) -> AgentEvent | None:
     number = seen.exit.signal or max((seen.exit.code or 0) - 128, 0)
     if number in _STOPPED:
         text = f"it was stopped by {_STOPPED[number]}"
-        return event_builders.failed("Interrupted", "signal", text, {"signal": number})
+        return build.failed("Interrupted", "signal", text, {"signal": number})
     if number == _KILLED:
         text = "it was killed (SIGKILL: out of memory, or by hand)"
-        return event_builders.failed("AgentFailed", "killed", text, {"signal": number})
+        return build.failed("AgentFailed", "killed", text, {"signal": number})
     return None
 
 
@@ -104,10 +104,10 @@ def _broken_off(seen: UnclosedStream) -> AgentEvent:
     last = next((line for line in reversed(seen.stderr.splitlines()) if line.strip()), "")
     text = f"{seen.label} ended ({how}) without its closing event"
     numbers = {"understood": float(seen.understood), "malformed": float(seen.malformed)}
-    return event_builders.failed(
+    return build.failed(
         "StreamParseError",
         "no_terminal_event",
-        f"{text}: {event_builders.one_line(last)}" if last else text,
+        f"{text}: {build.one_line(last)}" if last else text,
         numbers,
     )
 
@@ -194,7 +194,7 @@ def failure(text: str, status: int | None = None) -> AgentEvent:
     if reason == "context_overflow":
         numbers |= _overflow(text[:_READ])
     kind = "AuthMissing" if reason == "sign_in" else "AgentFailed"
-    return event_builders.failed(kind, reason, text, numbers)
+    return build.failed(kind, reason, text, numbers)
 
 
 def _reason(text: str, status: int | None) -> str:

@@ -12,11 +12,11 @@ import json
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import NoReturn
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.failures import UnclosedStream, explain
 from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import ExitStatus
@@ -49,17 +49,69 @@ class RecentIds:
         return list(self._values.values())
 
 
+class Tools:
+    """What was called and what came of it. Sans-I/O, and bounded."""
+
+    def __init__(self, edits: Container[str]) -> None:
+        """`edits` are the names of those that change files."""
+        self.denials: list[str] = []
+        """The names of those that were refused, in order; the first that there is room for."""
+        self.failed_edits = 0
+        self._edits = edits
+        self._called = RecentIds()
+        self._answered = RecentIds()
+
+    def call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
+        """A call; nothing where it was told before."""
+        if id in self._called:
+            return []
+        self._called.add(id, name)
+        return [build.tool_call(id, name, summary)]
+
+    def name(self, id: str) -> str:
+        """The tool that this call was of; "" for one that is not known."""
+        return self._called.label(id)
+
+    def over(self, id: str) -> bool:
+        """Whether this call has its answer."""
+        return id in self._answered
+
+    def answer(
+        self, id: str, name: str, text: str, *, ok: bool, denied: bool = False
+    ) -> list[AgentEvent]:
+        """What a tool answered; nothing where it was told before. A refusal is no failure."""
+        if id in self._answered:
+            return []
+        self._answered.add(id)
+        if denied and len(self.denials) < RecentIds.LARGEST:
+            self.denials.append(name[: RecentIds.LONGEST])
+        self.failed_edits += name in self._edits and not ok and not denied
+        return [build.tool_result(id, ok, text, denied)]
+
+
+def summary(verb: str, document: Object, targets: Sequence[str], root: str = "") -> str:
+    """`$ pytest -q`, or the verb and what it works on: the first of `targets` that was given,
+    relative to the worktree `root`."""
+    if string(document, "command"):
+        return build.command(string(document, "command"))
+    target = first(document, targets)
+    return f"{verb} {build.path(target, root)}" if target else verb
+
+
 class JsonStream:
     """Base of the parsers: a subclass gives `take`, or who reads which type of line, and
     `finish`."""
 
     label = ""
+    edits: Container[str] = ()
+    """Its tools that change files."""
     _readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.malformed = 0
         self.understood = 0
         self.ended = False
+        self._tools = Tools(self.edits)
         self._plain = codecs.getincrementaldecoder("utf-8")("replace")
 
     def take(self, line: Object) -> list[AgentEvent]:
@@ -80,7 +132,7 @@ class JsonStream:
             text = line.decode("utf-8", "replace").strip("\x00\r\n\t ")
             # Plain text may be the CLI's last word; a torn line of JSON is none.
             plain = "" if text.startswith(("{", "[")) else clip(text, _PLAIN)
-            return [event_builders.progress("malformed", text=str(error), line=plain)]
+            return [build.progress("malformed", text=str(error), line=plain)]
         if holder is None:
             return []
         events = self.take(holder)
@@ -96,7 +148,7 @@ class JsonStream:
 
     def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
         """Plain text, after JSON has failed repeatedly."""
-        return event_builders.message(self._plain.decode(chunk).strip("\x00\r\n"))
+        return build.message(self._plain.decode(chunk).strip("\x00\r\n"))
 
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What only the end tells; after it the stream has had exactly one ending."""
@@ -121,7 +173,13 @@ class JsonStream:
             return []
         ok = last.kind == "completed"
         text = str(last.data.get("text" if ok else "message", ""))
-        return [event_builders.progress("closing", ok=ok, text=text)]
+        return [build.progress("closing", ok=ok, text=text)]
+
+    def _done(self, text: str, *, turns: int | None = None, after: str = "") -> list[AgentEvent]:
+        """It says that it is done, with what was refused to its tools and what edits failed."""
+        denials, failed = self._tools.denials, self._tools.failed_edits
+        done = build.completed(text, turns=turns, denials=denials, failed_items=failed, after=after)
+        return [done]
 
     def _once(self, events: list[AgentEvent]) -> list[AgentEvent]:
         """`events` less every ending after the first."""
@@ -139,7 +197,7 @@ def unknown(line: Object) -> list[AgentEvent]:
     """A line of a type that this adapter does not know: counted, never an error."""
     parts = [line.get(key) for key in ("type", "subtype")]
     name = "/".join(part for part in parts if isinstance(part, str))
-    return [event_builders.progress("unknown", type=name[:80] or "?")]
+    return [build.progress("unknown", type=name[:80] or "?")]
 
 
 # ---- Tolerant reading of one JSON line from a program that cannot be trusted to write it well.

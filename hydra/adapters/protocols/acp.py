@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
 from hydra.adapters.json_stream import (
     JsonStream,
@@ -67,7 +67,7 @@ class AcpConversation(JsonStream):
         self._session = ""
         self._offers = Offers()
         self._settings: list[AcpSetting] = []
-        self._turn = PromptTurn(dialect, self._wish.root, self._wish.masked)
+        self._turn = PromptTurn(dialect, self._wish.root, bool(self._wish.masked))
         self._answered = RecentIds()
         self._by_kind: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
             MessageKind.RESULT: self._result,
@@ -141,7 +141,7 @@ class AcpConversation(JsonStream):
             return self._initialized(answer, tag)
         if method == "authenticate":
             self._open(f"behind-{tag}")
-            return [event_builders.progress("notice", type="signed_in", text=tag)]
+            return build.notice("signed_in", tag)
         if method in _OPENINGS:
             return self._opened(answer)
         if method == "session/prompt":
@@ -156,10 +156,10 @@ class AcpConversation(JsonStream):
         spoken = integer(answer, "protocolVersion")
         if spoken != VERSION:
             text = f"it speaks version {spoken} of the protocol, Hydra {VERSION}"
-            return self._over(event_builders.failed("UnsupportedVersion", "protocol", text))
+            return self._over(build.failed("UnsupportedVersion", "protocol", text))
         lacks = self._lacks(mapping(answer, "agentCapabilities"))
         if lacks:
-            return self._over(event_builders.failed("UnsupportedFlag", "capability", lacks))
+            return self._over(build.failed("UnsupportedFlag", "capability", lacks))
         self._open()
         return []
 
@@ -175,7 +175,7 @@ class AcpConversation(JsonStream):
         self._session = string(answer, "sessionId") or self._wish.resume or "?"
         self._offers.take(answer)
         model = self._offers[MODEL]
-        event = event_builders.session(
+        event = build.session(
             session="" if self._session == "?" else self._session,
             model=model.current if model else "",
             version=string(mapping(self._agent, "agentInfo"), "version"),
@@ -189,7 +189,7 @@ class AcpConversation(JsonStream):
             setting = self._offers.setting(MODEL, [wish.model], raw=True)
             if setting is None:
                 text = f"it has no model {wish.model} to choose in a session"
-                return self._over(event_builders.failed("AgentFailed", "model", text))
+                return self._over(build.failed("AgentFailed", "model", text))
             self._settings.append(setting)
         modes = self._dialect.modes.get(self._permission, ())
         mode = self._offers.setting(MODE, modes)
@@ -197,12 +197,12 @@ class AcpConversation(JsonStream):
             self._settings.append(mode)
         elif self._permission is Permission.PLAN:
             text = "it offers no mode for --permission plan in this session"
-            return self._over(event_builders.failed("UnsupportedFlag", "capability", text))
+            return self._over(build.failed("UnsupportedFlag", "capability", text))
         if wish.effort:
             efforts = (wish.effort, "xhigh") if wish.effort == "max" else (wish.effort,)
             setting = self._offers.setting(EFFORT, efforts)
             if setting is None:
-                events.append(event_builders.session(effort="its own"))
+                events.append(build.session(effort="its own"))
             else:
                 self._settings.append(setting)
         self._set_next()
@@ -216,7 +216,7 @@ class AcpConversation(JsonStream):
         if self._live:
             self._set_next()
         name = {MODE: "permission"}.get(what, what)
-        return [event_builders.session(**{"session": self._known_session(), name: short(text)})]
+        return [build.session(**{"session": self._known_session(), name: short(text)})]
 
     def _known_session(self) -> str:
         return "" if self._session == "?" else self._session
@@ -234,10 +234,10 @@ class AcpConversation(JsonStream):
             if self._live:
                 self._set_next()
             text = f"{what} {tag} was refused: {fault.text}"
-            return [event_builders.progress("notice", type="not_set", text=text)]
+            return build.notice("not_set", text)
         if what == MODEL:
             text = f"it does not take the model {tag}: {fault.text}"
-            return self._over(event_builders.failed("AgentFailed", "model", text))
+            return self._over(build.failed("AgentFailed", "model", text))
         return self._over(acp_events.failure(fault))
 
     def _sign_in(self) -> list[AgentEvent]:
@@ -262,10 +262,10 @@ class AcpConversation(JsonStream):
         if method != "session/update":
             # By the specification whatever begins so is an agent's own; some leave the sign out.
             own = method.startswith("_") or not method.startswith(("session/", "$/"))
-            return [event_builders.progress("notice" if own else "unknown", type=method[:80])]
+            return [build.progress("notice" if own else "unknown", type=method[:80])]
         update = mapping(mapping(line, "params"), "update")
         if self._agent and not self._session:  # an old session is told again before it is open
-            return [event_builders.progress("notice", type=string(update, "sessionUpdate")[:80])]
+            return build.notice(string(update, "sessionUpdate")[:80])
         return self._turn.updated(update, self._offers)
 
 

@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hydra.adapters import event_builders, failures
+from hydra.adapters import event_builders as build
+from hydra.adapters import failures
 from hydra.adapters.contract import Act, Write
 from hydra.adapters.json_stream import (
     Object,
@@ -103,7 +104,7 @@ class SessionTools:
             return []
         self._closed.add(id)
         self._denied(call)
-        return [event_builders.tool_result(id, False, "Hydra did not allow it", denied=True)]
+        return [build.tool_result(id, False, "Hydra did not allow it", denied=True)]
 
     def settle(self) -> list[AgentEvent]:
         """The agent goes on, or is done: what it has not told the end of is over."""
@@ -111,7 +112,7 @@ class SessionTools:
         for id, call in self._open.items():
             self._closed.add(id)
             if call.announced:
-                events.append(event_builders.tool_result(id, True, ""))
+                events.append(build.tool_result(id, True, ""))
         self._open.clear()
         return events
 
@@ -132,13 +133,13 @@ class SessionTools:
         if call.announced:
             return []
         call.announced = True
-        return [event_builders.tool_call(id, call.name or call.kind or "tool", self._summary(call))]
+        return [build.tool_call(id, call.name or call.kind or "tool", self._summary(call))]
 
     def _summary(self, call: _Call) -> str:
         if call.kind == "execute":
-            return event_builders.command(call.target or _TITLED.sub("", call.title))
+            return build.command(call.target or _TITLED.sub("", call.title))
         if call.kind in _VERBS and call.path:
-            return f"{_VERBS[call.kind]} {event_builders.path(call.path, self.root)}"
+            return f"{_VERBS[call.kind]} {build.path(call.path, self.root)}"
         return call.title or call.name or call.kind
 
     def _close(self, id: str, call: _Call, line: Object, status: str) -> AgentEvent:
@@ -154,7 +155,7 @@ class SessionTools:
             self._denied(call)
         elif not ok and call.kind in CHANGING:
             self.failed_items += 1
-        return event_builders.tool_result(id, ok, text, denied)
+        return build.tool_result(id, ok, text, denied)
 
     def _denied(self, call: _Call) -> None:
         if len(self.denials) < RecentIds.LARGEST:
@@ -230,13 +231,13 @@ def stopped(reason: str) -> AgentEvent:
     kind, term, text = _STOPS.get(
         reason, ("AgentFailed", "agent_error", f"it stopped for a reason nobody knows: {reason!r}")
     )
-    return event_builders.failed(kind, term, text)
+    return build.failed(kind, term, text)
 
 
 def failure(fault: RpcError) -> AgentEvent:
     """An error in the place of an answer. Its code may be an HTTP status (Gemini)."""
     if fault.code == AUTH_REQUIRED:
-        return event_builders.failed("AuthMissing", "sign_in", fault.text or "it wants a sign-in")
+        return build.failed("AuthMissing", "sign_in", fault.text or "it wants a sign-in")
     # `Internal error: ...` is JSON-RPC's own word, and hides a status that follows.
     text = fault.text.removeprefix("Internal error").lstrip(": ") or fault.text
     named = _HTTP_STATUS.search(text[:1000])
@@ -248,9 +249,7 @@ def no_sign_in(documents: Iterable[Object], said_no: str) -> AgentEvent:
     """It wants a sign-in, and none of those it offers can be done without a person."""
     names = ", ".join(string(row, "name") or string(row, "id") for row in documents)
     text = f"it wants a sign-in, and has {names or 'no way that it names'}"
-    return event_builders.failed(
-        "AuthMissing", "sign_in", f"{text} ({said_no})" if said_no else text
-    )
+    return build.failed("AuthMissing", "sign_in", f"{text} ({said_no})" if said_no else text)
 
 
 def methods(answer: Object) -> list[Object]:
@@ -263,7 +262,7 @@ def methods(answer: Object) -> list[Object]:
 
 _PIECE = 4000
 """Characters of thinking after which it is told: it may go on for longer than the idle limit."""
-_LONGEST = event_builders.WHOLE
+_LONGEST = build.WHOLE
 _ENTRIES = 200
 _BOXES = {"completed": "[x]", "in_progress": "[>]"}
 _NO_HEADING = re.compile(r"^\*{4}\n")
@@ -302,15 +301,15 @@ class Speech:
         self._kind = self._id = ""
         self._parts, self._length = [], 0
         if kind:
-            return event_builders.message(text, kind)
+            return build.message(text, kind)
         self.last = text or self.last
-        return event_builders.message(text)
+        return build.message(text)
 
 
 def plan(update: Object) -> str:
     """A plan's entries, a line each."""
     return "\n".join(
-        f"- {_BOXES.get(string(entry, 'status'), '[ ]')} {event_builders.one_line(text)}"
+        f"- {_BOXES.get(string(entry, 'status'), '[ ]')} {build.one_line(text)}"
         for entry in objects(update, "entries")[:_ENTRIES]
         if (text := string(entry, "content"))
     )
@@ -341,16 +340,16 @@ class SessionUsage:
         self.input += totals["input_tokens"] or 0
         self.output += totals["output_tokens"] or 0
         self.cached += totals["cached_tokens"] or 0
-        return event_builders.usage(
+        return build.usage(
             input_tokens=self.input, output_tokens=self.output, cached_tokens=self.cached
         )
 
     def answer(self, result: Object) -> list[AgentEvent]:
         """Totals of the whole prompt."""
         if used := mapping(result, "usage"):
-            return event_builders.usage(**_totals(used))
+            return build.usage(**_totals(used))
         count = mapping(mapping(mapping(result, "_meta"), "quota"), "token_count")
-        return event_builders.usage(
+        return build.usage(
             input_tokens=integer(count, "input_tokens"),
             output_tokens=integer(count, "output_tokens"),
         )
@@ -359,7 +358,7 @@ class SessionUsage:
         """Dollars so far, from a `usage_update`."""
         cost = mapping(update, "cost")
         amount = number(cost, "amount") if string(cost, "currency") == "USD" else None
-        return event_builders.usage(cost_usd=amount)
+        return build.usage(cost_usd=amount)
 
 
 def _totals(usage: Object) -> dict[str, int | None]:
@@ -410,9 +409,7 @@ class PromptTurn:
         method, params = string(line, "method"), mapping(line, "params")
         if method != "session/request_permission":
             answer = jsonrpc.refusal(line, jsonrpc.METHOD_NOT_FOUND, "Hydra does not offer this")
-            return Write(answer), [
-                event_builders.progress("notice", type="not_offered", text=method)
-            ]
+            return Write(answer), build.notice("not_offered", method)
         call = mapping(params, "toolCall")
         events = self._speech.flush()
         id, kind, agent_events = self._tools.on_permission(call)
@@ -432,19 +429,16 @@ class PromptTurn:
             return [*self._speech.flush(), *self._tools.update(update)]
         if kind == "plan":
             self._plan = plan(update)
-            return [
-                *self._speech.flush(),
-                event_builders.progress("notice", type="plan", text=self._plan),
-            ]
+            return [*self._speech.flush(), build.progress("notice", type="plan", text=self._plan)]
         if kind == "current_mode_update":
-            return [event_builders.session(permission=short(string(update, "currentModeId")))]
+            return [build.session(permission=short(string(update, "currentModeId")))]
         if kind == "usage_update":
             return self._spent.cost(update)
         if kind in _QUIET:
             offers.take(update)
             self._status(update)
-            return [event_builders.progress("notice", type=kind, text=string(update, "title"))]
-        return [event_builders.progress("unknown", type=f"session/update/{kind[:60]}")]
+            return build.notice(kind, string(update, "title"))
+        return [build.progress("unknown", type=f"session/update/{kind[:60]}")]
 
     def answered(self, answer: Object) -> list[AgentEvent]:
         """The prompt was answered: what was still to tell, what it used, and the ending."""
@@ -456,9 +450,7 @@ class PromptTurn:
             return [*events, failure(RpcError(0, text.strip()))]
         if reason == "end_turn" or (reason == "cancelled" and tools.denials):
             text = self._speech.last or self._plan
-            done = event_builders.completed(
-                text, denials=tools.denials, failed_items=tools.failed_items
-            )
+            done = build.completed(text, denials=tools.denials, failed_items=tools.failed_items)
             return [*events, done]
         return [*events, stopped(reason)]
 
@@ -482,7 +474,7 @@ class PromptTurn:
             return [*events, *self._speech.add("thinking", id, text)]
         for pattern, sub in ((_RETRY, "retry"), (_NOTICE, "notice")):
             if pattern.search(text):
-                return [*events, *self._speech.flush(), event_builders.progress(sub, text=text)]
+                return [*events, *self._speech.flush(), build.progress(sub, text=text)]
         if self._broken:  # what it says now is why
             self._trouble = (self._trouble + text)[:_REASON]
             return [*events, *self._speech.add("", id, text)]

@@ -212,8 +212,8 @@ class AcpRequest(Struct, frozen=True, kw_only=True):
     model: str = ""
     effort: str = ""
     resume: str = ""
-    fork: bool = False
-    masked: bool = False
+    fork: str = ""
+    masked: str = ""
     """As in `SpawnRequest`."""
 
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import re
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import Object, RecentIds, integer, mapping, number, string
-from hydra.adapters.tool_calls import Tools, summary
+from hydra.adapters.json_stream import (
+    Object,
+    RecentIds,
+    Tools,
+    integer,
+    mapping,
+    number,
+    string,
+    summary,
+)
 from hydra.records.events import AgentEvent
 
 _EDITS = frozenset({"edit", "write", "patch", "apply_patch", "multiedit"})
@@ -60,9 +68,9 @@ class Parts:
             return self._text_events(part, kind)
         if kind == "step-start":
             self.reason = ""
-            return [event_builders.progress("notice", type="turn")]
+            return build.notice("turn")
         if kind in _NOTICES:
-            return [event_builders.progress("notice", type=kind)]
+            return build.notice(kind)
         return None
 
     def _text_events(self, part: Object, kind: str) -> list[AgentEvent]:
@@ -72,9 +80,9 @@ class Parts:
             return []
         self._ids.add(id)
         if kind == "reasoning":
-            return event_builders.message(text, "thinking")
+            return build.message(text, "thinking")
         self.text = text or self.text
-        return event_builders.message(text)
+        return build.message(text)
 
     def _step(self, part: Object) -> list[AgentEvent]:
         id = string(part, "id")
@@ -92,7 +100,7 @@ class Parts:
         self._totals["output_tokens"] += integer(tokens, "reasoning") or 0
         self._cost += number(part, "cost") or 0.0
         # 0 is what it says of a model whose price it does not know, too.
-        return event_builders.usage(**self._totals, cost_usd=self._cost or None)
+        return build.usage(**self._totals, cost_usd=self._cost or None)
 
     def _tool(self, part: Object) -> list[AgentEvent]:
         id, name = string(part, "callID"), string(part, "tool")
@@ -135,18 +143,18 @@ def failure(error: Object, log: str = "") -> AgentEvent:
     name, data = string(error, "name"), mapping(error, "data")
     message = string(data, "message") or name
     if name == "MessageAbortedError":
-        return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
+        return build.failed("Interrupted", "interrupted", "it was interrupted")
     if name == "ProviderAuthError":
-        return event_builders.failed("AuthMissing", "sign_in", message)
+        return build.failed("AuthMissing", "sign_in", message)
     if name == OVERFLOW:
         value = service_failure(f"maximum context: {message}").data["numbers"]
         numbers = value if isinstance(value, dict) else {}
-        return event_builders.failed("AgentFailed", "context_overflow", message, numbers)
+        return build.failed("AgentFailed", "context_overflow", message, numbers)
     if name == "UnknownError":
         message = _logged(log) or message
         if message.startswith("ProviderNoProviders"):
             text = "no model was named, in the race or in its own settings"
-            return event_builders.failed("AgentFailed", "model", text)
+            return build.failed("AgentFailed", "model", text)
     return service_failure(message, integer(data, "statusCode"))
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from hydra.adapters import event_builders
-from hydra.adapters.contract import Act, Finish, ServerCall
+from hydra.adapters import event_builders as build
+from hydra.adapters.contract import Act, Finish, ServerCall, names
 from hydra.adapters.failures import failure as service_failure
 from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, string, unknown
 from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
@@ -24,32 +24,11 @@ LISTENS = b"opencode server listening on "
 HEALTH, EVENTS, SESSION, PROMPT = "health", "events", "session", "prompt"
 """The ids of Hydra's calls; an answer to a question of its tools has another."""
 
-_SILENT = (
-    "catalog.",
-    "command.",
-    "file.",
-    "installation.",
-    "integration.",
-    "lsp.",
-    "mcp.",
-    "message.part.delta",
-    "message.part.removed",
-    "message.removed",
-    "permission.replied",
-    "plugin.",
-    "project.",
-    "pty.",
-    "question.re",
-    "reference.",
-    "server.",
-    "session.created",
-    "session.deleted",
-    "session.diff",
-    "session.updated",
-    "session.usage.",
-    "todo.",
-    "vcs.",
-    "workspace.",
+_SILENT = names(
+    "catalog. command. file. installation. integration. lsp. mcp. message.part.delta"
+    " message.part.removed message.removed permission.replied plugin. project. pty. question.re"
+    " reference. server. session.created session.deleted session.diff session.updated"
+    " session.usage. todo. vcs. workspace."
 )
 """Beginnings of types that tell nothing of the work, or tell again what another event does."""
 
@@ -76,11 +55,9 @@ class OpenCodeServerStream(JsonStream):
             "session.status": self._status,
             "session.idle": self._idle,
             "session.error": self._failed,
-            "session.compacted": lambda document: [
-                event_builders.progress("notice", type="compaction")
-            ],
+            "session.compacted": lambda document: build.notice("compaction"),
             "permission.asked": self._question_events,
-            "question.asked": lambda document: [event_builders.progress("notice", type="question")],
+            "question.asked": lambda document: build.notice("question"),
         }
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
@@ -115,9 +92,9 @@ class OpenCodeServerStream(JsonStream):
         tools = self._parts.tools
         if reason == "stop" or (reason == "tool-calls" and tools.denials):
             text, failed = self._parts.text, tools.failed_edits
-            return [event_builders.completed(text, denials=tools.denials, failed_items=failed)]
+            return [build.completed(text, denials=tools.denials, failed_items=failed)]
         text = f"its last answer was cut off ({reason})"
-        return [event_builders.failed("AgentFailed", "agent_error", text)]
+        return [build.failed("AgentFailed", "agent_error", text)]
 
     # answers to Hydra's calls
 
@@ -132,14 +109,14 @@ class OpenCodeServerStream(JsonStream):
         if id == SESSION and not self.session:
             self.session = string(body, "id")[:200]
             self._parts.root = string(body, "directory")
-            return [event_builders.session(session=self.session, version=self._version)]
+            return [build.session(session=self.session, version=self._version)]
         return []
 
     def _lost(self, id: str, text: str) -> list[AgentEvent]:
         if id in (HEALTH, EVENTS, SESSION, PROMPT) and not self.over:
             # The agent itself, which fell over or was killed, and no service of a model's.
             why = f"its server answers no more: {text or 'its events ended'}"
-            self._end(event_builders.failed("StreamParseError", "no_terminal_event", why))
+            self._end(build.failed("StreamParseError", "no_terminal_event", why))
         return []
 
     def _give_up(self, text: str, status: int | None) -> None:
@@ -182,7 +159,7 @@ class OpenCodeServerStream(JsonStream):
         if string(info, "role") != "assistant" or not model or model == self._model:
             return []
         self._model = model
-        return [event_builders.session(session=self.session, model=model, version=self._version)]
+        return [build.session(session=self.session, model=model, version=self._version)]
 
     def _status(self, document: Object) -> list[AgentEvent]:
         status = mapping(document, "status")
@@ -193,7 +170,7 @@ class OpenCodeServerStream(JsonStream):
         if kind != "retry":
             return []
         text, attempt = string(status, "message"), integer(status, "attempt")
-        return [event_builders.progress("retry", attempt=attempt, text=text)]
+        return [build.progress("retry", attempt=attempt, text=text)]
 
     def _idle(self, document: Object) -> list[AgentEvent]:
         self._busy = False
@@ -201,11 +178,7 @@ class OpenCodeServerStream(JsonStream):
         return []
 
     def _question_events(self, document: Object) -> list[AgentEvent]:
-        return [
-            event_builders.progress(
-                "notice", type="permission", text=string(document, "permission")
-            )
-        ]
+        return build.notice("permission", string(document, "permission"))
 
     def _failed(self, document: Object) -> list[AgentEvent]:
         error = mapping(document, "error")
@@ -223,11 +196,7 @@ class OpenCodeServerStream(JsonStream):
         if self._parts.overflow():
             self.over = True
             return [failure(error)]
-        return [
-            event_builders.progress(
-                "notice", type="compaction", text="the conversation is too long"
-            )
-        ]
+        return build.notice("compaction", "the conversation is too long")
 
 
 # ---- A conversation with `opencode serve`: a session is made (or gone on with), the task is given
@@ -242,12 +211,12 @@ class ServerRequest(NamedTuple):
 
     prompt: str
     password: str
-    allow: bool = False
+    allow: str = ""
     agent: str = ""
     model: str = ""
     variant: str = ""
     resume: str = ""
-    fork: bool = False
+    fork: str = ""
 
 
 class OpenCodeConversation(OpenCodeServerStream):
