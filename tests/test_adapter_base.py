@@ -106,7 +106,8 @@ def test_a_line_is_begun_by_what_was_found_and_ended_by_the_users_own_words() ->
     item = Made()
     result = item.detect("/bin/made", probes(HELP))
     begun = item.line(result)
-    assert (begun.options, begun.version, begun.args) == ({"--json", "--mode"}, "1.0", [])
+    assert begun.options == {"--json", "--mode"}
+    assert (begun.version, begun.args) == ("1.0", [])
     begun.add(JSON)
     begun.add(YOLO)
     request = SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop"), extra_args=("--own",))

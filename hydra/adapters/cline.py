@@ -15,7 +15,7 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -79,10 +79,7 @@ DESCRIPTOR = Descriptor(
             " data/settings/cline_mcp_settings.json rules skills workflows agents hooks plugins"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("--help",), timeout=30),
-    ),
+    probes=common_probes(timeout=30),
     modes={
         Permission.PLAN: "plan, without its shell",
         Permission.EDIT: "act, without its shell",

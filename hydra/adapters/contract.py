@@ -55,6 +55,14 @@ class Probe(Struct, frozen=True, kw_only=True):
     settings: bool = False
 
 
+def common_probes(*help: str, timeout: float = 10.0, stderr: bool = False) -> tuple[Probe, ...]:
+    """`--version`, and the help text, which the words of `help` show."""
+    return (
+        Probe(name="version", args=("--version",), timeout=timeout, stderr=stderr),
+        Probe(name="help", args=help or ("--help",), timeout=timeout, stderr=stderr),
+    )
+
+
 class TokenFields(Struct, frozen=True, kw_only=True):
     """Which fields of one credentials file (a JSON object) a lane may renew in the user's own.
 
@@ -322,5 +330,6 @@ __all__ = [
     "Talker",
     "TokenFields",
     "Write",
+    "common_probes",
     "names",
 ]

@@ -12,7 +12,7 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -100,10 +100,7 @@ DESCRIPTOR = Descriptor(
         )
     },
     side_files=(USAGE,),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("--help",), timeout=30),
-    ),
+    probes=common_probes(timeout=30),
     modes={
         Permission.PLAN: "--plan, no writing and no commands",
         Permission.EDIT: "--allow-tool=write --deny-tool=shell",

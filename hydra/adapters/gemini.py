@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, TokenFields, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_stream import JsonStream, Object, first, integer, mapping, string, unknown
 from hydra.adapters.prompts import no_command
@@ -96,10 +96,7 @@ DESCRIPTOR = Descriptor(
             " extensions installation_id"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=45),
-        Probe(name="help", args=("--help",), timeout=45),
-    ),
+    probes=common_probes(timeout=45),
     modes=MODES,
     families=("gemini",),
     tagline="Google's coding agent",

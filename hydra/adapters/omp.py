@@ -7,7 +7,7 @@ import re
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
@@ -77,10 +77,7 @@ DESCRIPTOR = Descriptor(
             " commands agents"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20),
-        Probe(name="help", args=("--help",), timeout=20),
-    ),
+    probes=common_probes(timeout=20),
     modes=MODES,
     efforts={effort: effort.value for effort in Effort},
 )

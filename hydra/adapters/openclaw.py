@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import (
@@ -73,10 +73,7 @@ DESCRIPTOR = Descriptor(
             " extensions"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("agent", "exec", "--help"), timeout=30),
-    ),
+    probes=common_probes("agent", "exec", "--help", timeout=30),
     modes={
         Permission.FULL_AUTO: "its exec defaults, under its configuration",
         Permission.UNRESTRICTED: "its exec defaults, under its configuration",

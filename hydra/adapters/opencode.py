@@ -23,9 +23,9 @@ from hydra.adapters.contract import (
     names,
 )
 from hydra.adapters.detection import AgentIdentity, older
-from hydra.adapters.json_stream import JsonStream, Object, mapping, string, unknown
+from hydra.adapters.json_stream import Object, mapping, string, unknown
 from hydra.adapters.prompts import as_session
-from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
+from hydra.adapters.protocols.opencode_events import PartsStream, failure
 from hydra.adapters.protocols.opencode_server import (
     OpenCodeConversation,
     OpenCodeServerStream,
@@ -195,72 +195,38 @@ UNSEEN = (
 _PARTS = frozenset({"step_start", "step_finish", "text", "reasoning", "tool_use"})
 
 
-class OpenCodeStream(JsonStream):
+class OpenCodeStream(PartsStream):
     """One attempt's stream."""
 
     label = "OpenCode"
 
     def __init__(self) -> None:
         super().__init__()
-        self._parts = Parts()
         self._session = ""
-        self._error: Object | None = None
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One line."""
-        kind = string(line, "type")
+        kind, session = string(line, "type"), string(line, "sessionID")[:200]
         if kind not in _PARTS and kind != "error":
             return unknown(line)
-        events = self._begun(string(line, "sessionID"))
+        begun = [build.session(session=session)] if session not in ("", self._session) else []
+        self._session = session or self._session
         if kind == "error":
-            return [*events, *self._failed(mapping(line, "error"))]
-        agent_events = self._parts.take(mapping(line, "part"))
-        if self._parts.reason == "stop":
+            return [*begun, *self._failed(mapping(line, "error"))]
+        events = self._part_events(mapping(line, "part"))
+        if self._reason == "stop":
             # It has got over what went wrong before: an overflow, by a summary of its own.
             self._error = None
-        return [*events, *(unknown(line) if agent_events is None else agent_events)]
+        return [*begun, *(unknown(line) if events is None else events)]
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """An error that nothing came after, else the last step; a summary's is none by itself."""
         if self._error is not None:
-            log = files.get("stderr", b"").decode("utf-8", "replace")
-            return [failure(self._error, log)]
-        reason = self._parts.reason
+            return [failure(self._error, files.get("stderr", b"").decode("utf-8", "replace"))]
         # 1 as well: so it ends where it has got over an overflow.
         ended_itself = exit.code in (0, 1)
-        if reason == "stop" and (ended_itself or not self._parts.overflowed):
-            return self._completed()
-        if not reason or not ended_itself:
-            return []
-        # A refused permission ends the run after the step that asked for it.
-        if reason == "tool-calls" and self._parts.tools.denials:
-            return self._completed()
-        text = f"its last answer was cut off ({reason})"
-        return [build.failed("AgentFailed", "agent_error", text)]
-
-    def _begun(self, session: str) -> list[AgentEvent]:
-        if not session or session == self._session:
-            return []
-        self._session = session[:200]
-        return [build.session(session=self._session)]
-
-    def _failed(self, error: Object) -> list[AgentEvent]:
-        if string(error, "name") == OVERFLOW:
-            return self._overflow(error)
-        event = failure(error)
-        self._error = error
-        # No key gets better by waiting; of the others stderr may say more at the end.
-        return [event] if event.data["error"] == "AuthMissing" else []
-
-    def _overflow(self, error: Object) -> list[AgentEvent]:
-        self._error = error
-        if self._parts.overflow():
-            return [failure(error)]
-        return build.notice("compaction", "the conversation is too long")
-
-    def _completed(self) -> list[AgentEvent]:
-        self._tools = self._parts.tools
-        return self._done(self._parts.text)
+        whole = ended_itself or (self._reason == "stop" and not self._overflowed)
+        return self._last_step() if self._reason and whole else []
 
 
 class OpenCode(CliAdapter):

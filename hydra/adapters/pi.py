@@ -6,7 +6,7 @@ import re
 
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, TokenFields, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS, PiStream, split_model
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
@@ -88,14 +88,8 @@ DESCRIPTOR = Descriptor(
             " prompts extensions"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20, stderr=True),
-        Probe(
-            name="help",
-            args=("--help", "--offline", "--no-extensions", "--no-session"),
-            timeout=20,
-            stderr=True,
-        ),
+    probes=common_probes(
+        "--help", "--offline", "--no-extensions", "--no-session", timeout=20, stderr=True
     ),
     instructions=(SETTINGS,),
     forks=True,

@@ -12,7 +12,7 @@ from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, TokenFields, names
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_stream import Object, integer, mapping, string
@@ -95,10 +95,7 @@ DESCRIPTOR = Descriptor(
             " installation_id"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20),
-        Probe(name="help", args=("--help",), timeout=20),
-    ),
+    probes=common_probes(timeout=20),
     forks=True,
     modes=MODES,
     budgets=("turns", "seconds", "tool_calls"),

@@ -15,8 +15,8 @@ from urllib.parse import quote
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, Finish, ServerCall, names
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, string, unknown
-from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
+from hydra.adapters.json_stream import Object, integer, mapping, string, unknown
+from hydra.adapters.protocols.opencode_events import OVERFLOW, PartsStream, failure
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -33,7 +33,7 @@ _SILENT = names(
 """Beginnings of types that tell nothing of the work, or tell again what another event does."""
 
 
-class OpenCodeServerStream(JsonStream):
+class OpenCodeServerStream(PartsStream):
     """One attempt's stream. `over` once the task's work is done, or nothing more will be."""
 
     label = "OpenCode (server)"
@@ -46,15 +46,13 @@ class OpenCodeServerStream(JsonStream):
         self._model = ""
         self._version = ""
         self._busy = False
-        self._parts = Parts()
-        self._error: Object | None = None
         self._refused: AgentEvent | None = None
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
             "message.part.updated": self._part,
             "message.updated": self._message,
             "session.status": self._status,
             "session.idle": self._idle,
-            "session.error": self._failed,
+            "session.error": self._session_failed,
             "session.compacted": lambda document: build.notice("compaction"),
             "permission.asked": self._question_events,
             "question.asked": lambda document: build.notice("question"),
@@ -73,7 +71,7 @@ class OpenCodeServerStream(JsonStream):
         if kind == "sse":
             return self._event(mapping(line, "data"))
         if kind == "http":
-            return self._answer(string(line, "id"), integer(line, "status") or 0, line)
+            return self._replied(string(line, "id"), integer(line, "status") or 0, line)
         if kind in ("http_failed", "sse_end"):
             return self._lost(string(line, "id"), string(line, "text"))
         return [] if kind == "sse_skipped" else unknown(line)
@@ -85,20 +83,11 @@ class OpenCodeServerStream(JsonStream):
             return [failure(self._error, log)]
         if self._refused is not None:
             return [self._refused]
-        reason = self._parts.reason
-        if not self.over or not reason:
-            return []
-        # A refused permission ends the turn after the step that asked for it.
-        tools = self._parts.tools
-        if reason == "stop" or (reason == "tool-calls" and tools.denials):
-            text, failed = self._parts.text, tools.failed_edits
-            return [build.completed(text, denials=tools.denials, failed_items=failed)]
-        text = f"its last answer was cut off ({reason})"
-        return [build.failed("AgentFailed", "agent_error", text)]
+        return self._last_step() if self.over and self._reason else []
 
     # answers to Hydra's calls
 
-    def _answer(self, id: str, status: int, line: Object) -> list[AgentEvent]:
+    def _replied(self, id: str, status: int, line: Object) -> list[AgentEvent]:
         body = mapping(line, "body")
         if status not in range(200, 300):
             if id in (HEALTH, EVENTS, SESSION, PROMPT):
@@ -108,7 +97,7 @@ class OpenCodeServerStream(JsonStream):
             self._version = string(body, "version")[:50]
         if id == SESSION and not self.session:
             self.session = string(body, "id")[:200]
-            self._parts.root = string(body, "directory")
+            self._root = string(body, "directory")
             return [build.session(session=self.session, version=self._version)]
         return []
 
@@ -145,8 +134,8 @@ class OpenCodeServerStream(JsonStream):
         part = mapping(document, "part")
         if not self._owns(string(part, "sessionID")):
             return []
-        events = self._parts.take(part)
-        if self._parts.reason == "stop":
+        events = self._part_events(part)
+        if self._reason == "stop":
             # It has got over what went wrong before: an overflow, by a summary of its own.
             self._error = None
         return unknown(part) if events is None else events
@@ -180,23 +169,13 @@ class OpenCodeServerStream(JsonStream):
     def _question_events(self, document: Object) -> list[AgentEvent]:
         return build.notice("permission", string(document, "permission"))
 
-    def _failed(self, document: Object) -> list[AgentEvent]:
+    def _session_failed(self, document: Object) -> list[AgentEvent]:
         error = mapping(document, "error")
-        # Before its turn has begun nothing more would come of it.
-        self.over = self.over or not self._busy
-        if string(error, "name") == OVERFLOW:
-            return self._overflow(error)
-        self._error = error
-        event = failure(error)
-        # No key gets better by waiting; of the others stderr may say more at the end.
-        return [event] if event.data["error"] == "AuthMissing" else []
-
-    def _overflow(self, error: Object) -> list[AgentEvent]:
-        self._error = error
-        if self._parts.overflow():
-            self.over = True
-            return [failure(error)]
-        return build.notice("compaction", "the conversation is too long")
+        events = self._failed(error)
+        # Before its turn has begun nothing more would come of it; nor after a second overflow.
+        ends = string(error, "name") == OVERFLOW and events[0].kind == "failed"
+        self.over = self.over or ends or not self._busy
+        return events
 
 
 # ---- A conversation with `opencode serve`: a session is made (or gone on with), the task is given
