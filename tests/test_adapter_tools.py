@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.adapters.json_stream import Object, RecentIds, Tools, summary
+from hydra.adapters.json_fields import Object
+from hydra.adapters.json_stream import RecentIds, Tools, summary
 
 TARGETS = ("path", "pattern")
 

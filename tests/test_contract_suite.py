@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, Descriptor, Parser
 from hydra.adapters.event_builders import completed
-from hydra.adapters.json_stream import JsonStream, Object
+from hydra.adapters.json_fields import Object
+from hydra.adapters.json_stream import JsonStream
 from hydra.conformance import recorded
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import NO_RECORDINGS, ContractSubject

@@ -19,8 +19,7 @@ from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, requi
 from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -29,6 +28,7 @@ from hydra.adapters.json_stream import (
     number,
     string,
 )
+from hydra.adapters.json_stream import JsonStream
 from hydra.errors import AgentError
 from hydra.records.agent import (
     BuiltCommand,

@@ -10,19 +10,8 @@ from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, TokenFields, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    summary,
-    unknown,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary, unknown
 from hydra.adapters.prompts import no_command
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest, Tier

@@ -18,17 +18,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    unknown,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, unknown
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus

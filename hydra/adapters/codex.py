@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hydra.adapters import event_builders as build
@@ -14,18 +13,16 @@ from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, TokenFields, names
 from hydra.adapters.detection import AgentIdentity, older, read
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
-    RecentIds,
     decode,
     integer,
     mapping,
     objects,
     string,
-    unknown,
 )
+from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
 from hydra.adapters.prompts import as_session
 from hydra.errors import SpawnFailed
 from hydra.records.agent import (
@@ -175,19 +172,6 @@ READ_ONLY_GIT = (
 # ---- Codex's failures told apart by their words: its JSON carries a message and nothing else.
 
 
-class CodexError(Struct, frozen=True):
-    """One failure: its kind of the taxonomy, the reason, and the figures it names."""
-
-    kind: str
-    reason: str
-    message: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
-
-    def event(self) -> AgentEvent:
-        """As the terminal event."""
-        return build.failed(self.kind, self.reason, self.message, self.numbers)
-
-
 # In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS. `\A(?>.*?x).*y`
 # looks behind the first x alone: with each of them, a text of many would be searched for hours.
 _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
@@ -223,13 +207,13 @@ _END = 20_000
 _LENGTH = re.compile(r'"max_chars":(\d{1,12}),"actual_chars":(\d{1,12})')
 
 
-def trouble(message: str) -> CodexError:
+def trouble(message: str) -> AgentEvent:
     """What `message` stands for; `agent_error` where nobody knows."""
     ends = message if len(message) <= 2 * _END else f"{message[:_END]}\n{message[-_END:]}"
     for kind, reason, pattern in _FAILURES:
         if pattern.search(ends):
-            return CodexError(kind, reason, message, _numbers(reason, ends))
-    return CodexError("AgentFailed", "agent_error", message)
+            return build.failed(kind, reason, message, _numbers(reason, ends))
+    return build.failed("AgentFailed", "agent_error", message)
 
 
 def _numbers(reason: str, message: str) -> dict[str, float]:
@@ -281,7 +265,7 @@ class CodexStream(JsonStream):
         self._retried = False
         self._worked = False
         self._no_sandbox = ""
-        self._trouble: CodexError | None = None
+        self._trouble: AgentEvent | None = None
         self._completed = False
         self._last_text = ""
         self._readers = {
@@ -302,7 +286,7 @@ class CodexStream(JsonStream):
         if self._completed:
             return [*events, *self._over(stderr)]
         seen = self._trouble or _fatal(stderr, exit)
-        return [*events, seen.event()] if seen else events
+        return [*events, seen] if seen else events
 
     # the turn
 
@@ -326,14 +310,14 @@ class CodexStream(JsonStream):
     def _turn_failed(self, line: Object) -> list[AgentEvent]:
         self._completed = False
         self._trouble = trouble(string(mapping(line, "error"), "message"))
-        return self._at_once(self._trouble) or self.closing()
+        return _at_once(self._trouble) or self.closing()
 
     def _error(self, line: Object) -> list[AgentEvent]:
         """`error` alone ends nothing: the CLI may still be trying."""
         text = string(line, "message")
         match = _RETRY.match(text)
         seen = trouble(match[3] if match else text)
-        refused = self._at_once(seen)
+        refused = _at_once(seen)
         if match is None:
             self._trouble = seen
             return refused or build.notice("error", text)
@@ -345,14 +329,10 @@ class CodexStream(JsonStream):
                 attempt=int(match[1][:9]),
                 of=int(match[2][:9]),
                 status=int(status[1]) if status else None,
-                retry_after=seen.numbers.get("retry_after"),
+                retry_after=mapping(seen.data, "numbers").get("retry_after"),
                 text=match[3],
             )
         ]
-
-    def _at_once(self, seen: CodexError) -> list[AgentEvent]:
-        """A refused sign-in ends the lane now, not after the CLI's own five retries."""
-        return [seen.event()] if seen.kind == "AuthMissing" else []
 
     # items
 
@@ -431,6 +411,11 @@ class CodexStream(JsonStream):
         return [build.session(session=self._thread, model=model, sandbox=sandbox)]
 
 
+def _at_once(seen: AgentEvent) -> list[AgentEvent]:
+    """A refused sign-in ends the lane now, not after the CLI's own five retries."""
+    return [seen] if seen.data["error"] == "AuthMissing" else []
+
+
 _TEXTS = {"agent_message": "", "reasoning": "thinking"}
 _TOOLS = {
     "command_execution": "shell",
@@ -462,7 +447,7 @@ def _changes(changes: list[Object]) -> str:
     return f"{_KINDS.get(string(first, 'kind'), 'Edit')} {path}{more}"
 
 
-def _fatal(stderr: str, exit: ExitStatus) -> CodexError | None:
+def _fatal(stderr: str, exit: ExitStatus) -> AgentEvent | None:
     """A last word on stderr, where the turn never started: `Error: ...` (exit 1)."""
     if exit.code != 1:
         return None

@@ -15,8 +15,7 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -24,9 +23,8 @@ from hydra.adapters.json_stream import (
     integer,
     mapping,
     string,
-    summary,
-    unknown,
 )
+from hydra.adapters.json_stream import JsonStream, summary, unknown
 from hydra.adapters.prompts import as_session
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent

@@ -14,16 +14,8 @@ from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.contract import ConfigFolder, Descriptor, Probe
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    first,
-    integer,
-    mapping,
-    objects,
-    string,
-    unknown,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, objects, string
+from hydra.adapters.json_stream import JsonStream, unknown
 from hydra.records.agent import Capability, CapabilitySet, Confidence, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus

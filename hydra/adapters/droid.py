@@ -12,16 +12,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    string,
-    summary,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus

@@ -10,7 +10,8 @@ from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import JsonStream, Object, first, integer, mapping, string, unknown
+from hydra.adapters.json_fields import Object, first, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, unknown
 from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent

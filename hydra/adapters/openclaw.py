@@ -15,8 +15,7 @@ from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, requi
 from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -26,6 +25,7 @@ from hydra.adapters.json_stream import (
     objects,
     string,
 )
+from hydra.adapters.json_stream import JsonStream
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus

@@ -23,7 +23,8 @@ from hydra.adapters.contract import (
     names,
 )
 from hydra.adapters.detection import AgentIdentity, older
-from hydra.adapters.json_stream import Object, mapping, string, unknown
+from hydra.adapters.json_fields import Object, mapping, string
+from hydra.adapters.json_stream import unknown
 from hydra.adapters.prompts import as_session
 from hydra.adapters.protocols.opencode_events import PartsStream, failure
 from hydra.adapters.protocols.opencode_server import (

@@ -8,19 +8,8 @@ from collections.abc import Callable, Mapping
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import names
 from hydra.adapters.failures import failure, status_of
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    Tools,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    unknown,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, Tools, unknown
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 

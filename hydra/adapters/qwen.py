@@ -15,7 +15,7 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import Object, integer, mapping, string
+from hydra.adapters.json_fields import Object, integer, mapping, string
 from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, names
 from hydra.errors import UsageError
 from hydra.records.agent import Tier
 from hydra.records.request import Effort, Lane
@@ -114,21 +114,10 @@ NOT_RUN: Mapping[str, tuple[str, str]] = {
 }
 """Agents that Hydra knows by name and does not run, each with why, and what to do instead."""
 
-VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "CLINE_DIR",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "CURSOR_CONFIG_DIR",
-    "FACTORY_HOME_OVERRIDE",
-    "GEMINI_CLI_HOME",
-    "HERMES_HOME",
-    "OPENCLAW_STATE_DIR",
-    "PI_CODING_AGENT_DIR",
-    "QWEN_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
+VARIABLES = names(
+    "CLAUDE_CONFIG_DIR CLINE_DIR CODEX_HOME COPILOT_HOME CURSOR_CONFIG_DIR FACTORY_HOME_OVERRIDE"
+    " GEMINI_CLI_HOME HERMES_HOME OPENCLAW_STATE_DIR PI_CODING_AGENT_DIR QWEN_HOME XDG_CONFIG_HOME"
+    " XDG_DATA_HOME XDG_STATE_HOME"
 )
 """Those by which any of them keeps its settings elsewhere; known without loading it."""
 

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from hydra import adapters
-from hydra.adapters import json_stream, registry
+from hydra.adapters import json_fields, registry
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.errors import KINDS
@@ -344,7 +344,7 @@ class Watched:
     def parse_line(self, line: bytes) -> list[AgentEvent]:
         self.lines += 1
         events = self._try(self.parser.parse_line, line)
-        if not events and json_stream.decode(line) is None:
+        if not events and json_fields.decode(line) is None:
             self.blank += 1
         unknown = sum(event.sub == "unknown" for event in events if event.kind == "progress")
         malformed = sum(event.sub == "malformed" for event in events if event.kind == "progress")

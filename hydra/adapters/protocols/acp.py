@@ -17,15 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    integer,
-    mapping,
-    string,
-    unknown,
-)
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
 from hydra.adapters.protocols import acp_events, jsonrpc
 from hydra.adapters.protocols.acp_events import PromptTurn
 from hydra.adapters.protocols.acp_session import (

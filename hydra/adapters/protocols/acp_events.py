@@ -14,16 +14,8 @@ from dataclasses import dataclass, field
 from hydra.adapters import event_builders as build
 from hydra.adapters import failures
 from hydra.adapters.contract import Act, Write
-from hydra.adapters.json_stream import (
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import RecentIds
 from hydra.adapters.protocols import acp_session, jsonrpc
 from hydra.adapters.protocols.acp_session import CHANGING, PATHS, AcpDialect, Offers, paths, short
 from hydra.adapters.protocols.jsonrpc import RpcError

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from hydra import __version__
-from hydra.adapters.json_stream import Object, first, mapping, objects, string
+from hydra.adapters.json_fields import Object, first, mapping, objects, string
 from hydra.records.request import Permission
 
 MODE, MODEL, EFFORT = "mode", "model", "effort"

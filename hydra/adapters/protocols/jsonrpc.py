@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from hydra.adapters.json_stream import Object, integer, mapping, string
+from hydra.adapters.json_fields import Object, integer, mapping, string
 
 METHOD_NOT_FOUND = -32601
 

@@ -11,16 +11,8 @@ import re
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import names
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    integer,
-    mapping,
-    number,
-    string,
-    summary,
-)
+from hydra.adapters.json_fields import Object, integer, mapping, number, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary
 from hydra.records.events import AgentEvent
 
 _TARGETS = ("filePath", "path", "pattern", "url", "query", "description", "name")

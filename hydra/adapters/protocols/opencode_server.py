@@ -15,7 +15,8 @@ from urllib.parse import quote
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, Finish, ServerCall, names
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import Object, integer, mapping, string, unknown
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import unknown
 from hydra.adapters.protocols.opencode_events import OVERFLOW, PartsStream, failure
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
