@@ -13,7 +13,7 @@ stream, which has the agent's side alone, can be read by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
@@ -34,7 +34,6 @@ from hydra.adapters.protocols.acp_session import (
     introduction,
     short,
 )
-from hydra.adapters.protocols.jsonrpc import MessageKind
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission
@@ -62,11 +61,11 @@ class AcpConversation(JsonStream):
         self._settings: list[AcpSetting] = []
         self._turn = PromptTurn(dialect, self._wish.root, bool(self._wish.masked))
         self._answered = RecentIds()
-        self._by_kind: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
-            MessageKind.RESULT: self._result,
-            MessageKind.ERROR: self._error,
-            MessageKind.REQUEST: self._request,
-            MessageKind.NOTIFICATION: self._notification,
+        self._readers = {
+            "result": self._result,
+            "error": self._error,
+            "request": self._request,
+            "notification": self._notification,
         }
         if self._live:
             self._ask("initialize", introduction(), tag=self._permission)
@@ -79,12 +78,11 @@ class AcpConversation(JsonStream):
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
         kind = jsonrpc.kind(line)
-        if kind in (MessageKind.RESULT, MessageKind.ERROR):
+        if kind in ("result", "error"):
             if string(line, "id") in self._answered:
                 return []
             self._answered.add(string(line, "id"))
-        reader = self._by_kind.get(kind)
-        return reader(line) if reader else unknown(line)
+        return self._readers[kind](line) if kind else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What was said last; without an answer to the prompt there is no ending."""
@@ -94,7 +92,7 @@ class AcpConversation(JsonStream):
 
     def _ask(self, method: str, params: Object, what: str = "", tag: str = "") -> None:
         id = method + (f":{what}" if what else "") + (f"#{tag}" if tag else "")
-        self._acts.append(Write(jsonrpc.request(id, method, params)))
+        self._acts.append(Write(jsonrpc.message(id=id, method=method, params=params)))
 
     def _open(self, again: str = "") -> None:
         able = mapping(mapping(self._agent, "agentCapabilities"), "sessionCapabilities")
@@ -216,22 +214,22 @@ class AcpConversation(JsonStream):
 
     def _error(self, line: Object) -> list[AgentEvent]:
         method, what, tag = _parts(string(line, "id"))
-        fault = jsonrpc.fault(line)
-        if method in _OPENINGS and fault.code == acp_events.AUTH_REQUIRED:
+        code, reply = jsonrpc.fault(line)
+        if method in _OPENINGS and code == acp_events.AUTH_REQUIRED:
             return self._sign_in()
         if method == "authenticate":
-            self._said_no = fault.text
+            self._said_no = reply
             return self._sign_in()
         setting = method not in _OPENINGS and what
         if setting and not (what == MODEL or self._permission is Permission.PLAN):
             if self._live:
                 self._set_next()
-            text = f"{what} {tag} was refused: {fault.text}"
+            text = f"{what} {tag} was refused: {reply}"
             return build.notice("not_set", text)
         if what == MODEL:
-            text = f"it does not take the model {tag}: {fault.text}"
+            text = f"it does not take the model {tag}: {reply}"
             return self._over(build.failed("AgentFailed", "model", text))
-        return self._over(acp_events.failure(fault))
+        return self._over(acp_events.failure(code, reply))
 
     def _sign_in(self) -> list[AgentEvent]:
         documents = acp_events.methods(self._agent)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from enum import Enum, auto
-
-from msgspec import Struct
 
 from hydra.adapters.json_fields import Object, integer, mapping, string
 
@@ -15,55 +12,26 @@ _MESSAGE = 2000
 """Characters of an error's message and of its data that are kept."""
 
 
-class MessageKind(Enum):
-    """What a line of the other side is."""
-
-    RESULT = auto()
-    ERROR = auto()
-    REQUEST = auto()
-    NOTIFICATION = auto()
-    OTHER = auto()
-
-
-class RpcError(Struct, frozen=True):
-    """An error that the other side answered with. `details` is what its data says beside it."""
-
-    code: int
-    message: str
-    details: str = ""
-
-    @property
-    def text(self) -> str:
-        """Both, for a person; what stands in the message already is not said twice."""
-        if not self.details or self.details in self.message:
-            return self.message
-        return f"{self.message}: {self.details}" if self.message else self.details
-
-
-def kind(line: Object) -> MessageKind:
-    """What `line` is; OTHER for what is no message of JSON-RPC."""
+def kind(line: Object) -> str:
+    """`result`, `error`, `request` or `notification`; "" for what is no message of JSON-RPC."""
+    id = line.get("id")
     if isinstance(line.get("method"), str):
-        return MessageKind.REQUEST if _is_id(line.get("id")) else MessageKind.NOTIFICATION
-    if isinstance(line.get("id"), str):  # every id that Hydra gives is a text
-        if isinstance(line.get("error"), dict):
-            return MessageKind.ERROR
-        if "result" in line:
-            return MessageKind.RESULT
-    return MessageKind.OTHER
+        asks = isinstance(id, str | int) and not isinstance(id, bool)
+        return "request" if asks else "notification"
+    if not isinstance(id, str):  # every id that Hydra gives is a text
+        return ""
+    if isinstance(line.get("error"), dict):
+        return "error"
+    return "result" if "result" in line else ""
 
 
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def fault(line: Object) -> RpcError:
-    """The error in an answer."""
+def fault(line: Object) -> tuple[int, str]:
+    """The code of the error in an answer, and what it says: its message and its data's words, which
+    are not said twice."""
     error = mapping(line, "error")
-    return RpcError(
-        code=integer(error, "code") or 0,
-        message=string(error, "message")[:_MESSAGE],
-        details=_details(error.get("data"))[:_MESSAGE],
-    )
+    message, details = string(error, "message")[:_MESSAGE], _details(error.get("data"))[:_MESSAGE]
+    texts = [message] if details in message else [message, details]
+    return integer(error, "code") or 0, ": ".join(filter(None, texts))
 
 
 def _details(data: object) -> str:
@@ -72,30 +40,13 @@ def _details(data: object) -> str:
         return data
     if not isinstance(data, dict):
         return ""
-    for key in ("details", "message", "error", "reason"):
-        value = data.get(key)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, dict):
-            return _details(value)
-    return ""
+    values = (data.get(key) for key in ("details", "message", "error", "reason"))
+    return _details(
+        next((value for value in values if value and isinstance(value, str | dict)), "")
+    )
 
 
-def request(id: str, method: str, params: Object) -> bytes:
-    """A request, as one line."""
-    return _line({"id": id, "method": method, "params": params})
-
-
-def result(line: Object, value: Object) -> bytes:
-    """The answer to the request in `line`."""
-    return _line({"id": line.get("id"), "result": value})
-
-
-def refusal(line: Object, code: int, message: str) -> bytes:
-    """An error as the answer to the request in `line`."""
-    return _line({"id": line.get("id"), "error": {"code": code, "message": message}})
-
-
-def _line(fields: Object) -> bytes:
+def message(**fields: object) -> bytes:
+    """One message, as a line."""
     # As ASCII: whatever a prompt holds, it stays one line, and valid UTF-8.
     return json.dumps({"jsonrpc": "2.0", **fields}).encode("ascii") + b"\n"
