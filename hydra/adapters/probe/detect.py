@@ -115,7 +115,7 @@ class _Desk:
         self, descriptor: Descriptor, binary: Path
     ) -> list[tuple[Probe, CachedAnswer | _PendingAnswer]]:
         signed, _ = seems_signed_in(descriptor, self._around)
-        identity = identify(binary, self._around.environ.get("PATH"))
+        identity = identify(binary)
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
         questions = [ask(descriptor, probe, binary, identity, self._around) for probe in probes]
         answers = [self._remembered(question) or self._put(question) for question in questions]

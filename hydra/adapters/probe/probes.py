@@ -13,7 +13,7 @@ from hydra import __version__
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.environment import matches
-from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.process.identity import boot_id
 from hydra.records.agent import has_run
@@ -45,8 +45,8 @@ class Question:
         """Program and arguments."""
         return (str(self.binary), *self.probe.args)
 
-    def lasts(self, answer: CachedAnswer) -> float | None:
-        """Seconds for which an answer counts: 0 not at all, None until the program changes."""
+    def lasts(self, answer: CachedAnswer) -> float:
+        """Seconds for which an answer counts, as long as the program is the same."""
         if self.probe.name == SIGN_IN and has_run(answer.exit_code):
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
             believed = answer.exit_code == 0 or sys.platform == "linux"
@@ -55,7 +55,7 @@ class Question:
             return 0.0  # what is broken is asked again: somebody may have mended it
         if self.probe.settings:
             return SETTINGS_LAST  # one file of them may name another
-        return WRAPPER_LASTS if self.wrapper else None
+        return WRAPPER_LASTS if self.wrapper else LASTS
 
 
 def ask(
