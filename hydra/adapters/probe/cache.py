@@ -107,8 +107,9 @@ def _load(path: Path | None) -> dict[str, object]:
         document = json.loads(path.read_bytes()) if path is not None else None
     except (OSError, ValueError):
         return {}
-    is_ours = isinstance(document, dict) and document.get("schema") == _SCHEMA
-    answers = document.get("answers") if is_ours else None
+    if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
+        return {}
+    answers = document.get("answers")
     return answers if isinstance(answers, dict) else {}
 
 

@@ -19,9 +19,8 @@ from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
 from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory
 from hydra.adapters.remote import scripts, transport
-from hydra.adapters.remote.detection import RemoteDetection
-from hydra.adapters.remote.names import carried
 from hydra.adapters.remote.shell import last_words
+from hydra.adapters.remote.spec import RemoteDetection, carried
 from hydra.config.schema import Remote
 from hydra.errors import AgentError, BinaryMissing, SpawnFailed
 from hydra.process.records import CannotStart, CommandResult
