@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.contract import Origin
 from hydra.adapters.proofs import proven_capabilities, records
 from hydra.commands import agent_rows as shown
 from hydra.conformance import recorded
@@ -23,7 +22,14 @@ from hydra.conformance.report.matrix import (
     matrix_text,
 )
 from hydra.errors import RecordError
-from hydra.records.agent import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
+from hydra.records.agent import (
+    CAPABILITIES,
+    Capability,
+    CapabilitySet,
+    Confidence,
+    DetectResult,
+    Origin,
+)
 from hydra.report import text
 from hydra.report.agents_document import agent_document
 from hydra.report.listing import agent_text, agents_table

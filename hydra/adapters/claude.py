@@ -166,21 +166,15 @@ _TOKENS = re.compile(r"(\d{1,15}) tokens \(limit (\d{1,15})\)|(\d{1,15}) tokens 
 def totals(result: Object) -> dict[str, float | None]:
     """Totals of the session so far: `modelUsage` is cumulative, `usage` is of the last turn."""
     models = [model for model in mapping(result, "modelUsage").values() if isinstance(model, dict)]
-    if models:
-        count, written, read, out = (
-            _sum(models, key)
-            for key in names(
-                "inputTokens cacheCreationInputTokens cacheReadInputTokens outputTokens"
-            )
+    usage = [mapping(result, "usage")]
+    count, written, read, out = (
+        _sum(models or usage, key)
+        for key in names(
+            "inputTokens cacheCreationInputTokens cacheReadInputTokens outputTokens"
+            if models
+            else "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens"
         )
-    else:
-        usage = mapping(result, "usage")
-        count, written, read, out = (
-            integer(usage, key)
-            for key in names(
-                "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens"
-            )
-        )
+    )
     total = None if count is None else count + (written or 0) + (read or 0)
     return {
         "input_tokens": total,

@@ -19,7 +19,7 @@ from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, nam
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
-from hydra.adapters.json_stream import JsonStream, unknown
+from hydra.adapters.json_stream import JsonStream, stderr_of, tokens, unknown
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -208,7 +208,7 @@ class ClineStream(JsonStream):
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The held result as the ending; without one the error that came before it could."""
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         result = self._result
         if result is None:
             return [self._error] if self._error else []
@@ -301,21 +301,12 @@ def _failure(text: str, kind: str) -> AgentEvent:
 
 def _usage(event: Object) -> list[AgentEvent]:
     """Totals of the run so far; cached tokens are told at the end alone."""
-    return build.usage(
-        input_tokens=integer(event, "totalInputTokens"),
-        output_tokens=integer(event, "totalOutputTokens"),
-    )
+    return tokens(event, "totalInputTokens", "totalOutputTokens", "")
 
 
 def _totals(usage: Object) -> list[AgentEvent]:
     cost = number(usage, "totalCost")
-    return build.usage(
-        input_tokens=integer(usage, "inputTokens"),
-        output_tokens=integer(usage, "outputTokens"),
-        cached_tokens=integer(usage, "cacheReadTokens"),
-        # Of a model that it has no price for it says 0.
-        cost_usd=cost or None,
-    )
+    return tokens(usage, "inputTokens", "outputTokens", "cacheReadTokens", cost=cost)
 
 
 def _notice(event: Object) -> list[AgentEvent]:

@@ -22,7 +22,7 @@ from hydra.adapters.json_fields import (
     objects,
     string,
 )
-from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
+from hydra.adapters.json_stream import JsonStream, RecentIds, stderr_of, tokens, unknown
 from hydra.adapters.prompts import as_session
 from hydra.errors import SpawnFailed
 from hydra.records.agent import (
@@ -282,7 +282,7 @@ class CodexStream(JsonStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What it applied, from its own record; then its ending, with stderr's denials."""
         events = self._applied(files.get(ROLLOUT, b""))
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         if self._completed:
             return [*events, *self._over(stderr)]
         seen = self._trouble or _fatal(stderr, exit)
@@ -300,11 +300,7 @@ class CodexStream(JsonStream):
     def _turn_completed(self, line: Object) -> list[AgentEvent]:
         self._completed, self._trouble = True, None
         usage = mapping(line, "usage")
-        events = build.usage(
-            input_tokens=integer(usage, "input_tokens"),
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=integer(usage, "cached_input_tokens"),
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", "cached_input_tokens")
         return [*events, *self.closing()]
 
     def _turn_failed(self, line: Object) -> list[AgentEvent]:

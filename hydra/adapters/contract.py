@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from hydra.records.agent import (
     BuiltCommand,
-    Capability,
     CapabilitySet,
     DetectResult,
     Origin,
@@ -307,29 +306,3 @@ class Talker(Adapter, Protocol):
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt, by what `build_command` gave."""
-
-
-__all__ = [
-    "BUDGETS",
-    "PROTOCOLS",
-    "Act",
-    "Adapter",
-    "AgentEvent",
-    "BuiltCommand",
-    "Capability",
-    "CapabilitySet",
-    "CloseInput",
-    "ConfigFolder",
-    "Conversation",
-    "Descriptor",
-    "Finish",
-    "Origin",
-    "Parser",
-    "Probe",
-    "ServerCall",
-    "Talker",
-    "TokenFields",
-    "Write",
-    "common_probes",
-    "names",
-]

@@ -24,7 +24,7 @@ from hydra.adapters.json_fields import (
     mapping,
     string,
 )
-from hydra.adapters.json_stream import JsonStream, summary, unknown
+from hydra.adapters.json_stream import JsonStream, stderr_of, summary, unknown
 from hydra.adapters.prompts import as_session
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
@@ -213,7 +213,7 @@ class CopilotStream(JsonStream):
         events = _usage(files.get(USAGE, b""))
         if self._error:
             return [*events, _failure(self._error)]
-        match = _SIGNED_OUT.search(files.get("stderr", b"").decode("utf-8", "replace"))
+        match = _SIGNED_OUT.search(stderr_of(files))
         if match and self._result is None:
             return [*events, build.failed("AuthMissing", "sign_in", match[1])]
         if self._result is None or not self._idle or self._stopped:

@@ -15,7 +15,7 @@ from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, requi
 from hydra.adapters.contract import ConfigFolder, Descriptor, Probe
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_fields import Object, first, integer, mapping, objects, string
-from hydra.adapters.json_stream import JsonStream, unknown
+from hydra.adapters.json_stream import JsonStream, stderr_of, tokens, unknown
 from hydra.records.agent import Capability, CapabilitySet, Confidence, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -142,7 +142,7 @@ class CursorStream(JsonStream):
         """Without a `result` it fails in words on stderr."""
         if exit.code in (0, None):
             return []
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         text = next((line for line in reversed(stderr.splitlines()) if line.strip()), "")
         return [_failure(text)] if text.lower().startswith("error: ") else []
 
@@ -200,23 +200,13 @@ class CursorStream(JsonStream):
         return f"{_VERBS.get(name, name)} {build.path(target, self._root)}".strip()
 
     def _result(self, line: Object) -> list[AgentEvent]:
-        events = build.usage(**_usage(mapping(line, "usage")))
+        caches = ("cacheReadTokens", "cacheWriteTokens")  # taken to be none of its input (inferred)
+        usage = mapping(line, "usage")
+        events = tokens(usage, "inputTokens", "outputTokens", caches[0], beside=caches)
         text = string(line, "result")
         if line.get("is_error") is True or string(line, "subtype").startswith("error"):
             return [*events, _failure(text)]
         return [*events, *self._done(text)]
-
-
-def _usage(usage: Object) -> dict[str, float | None]:
-    """Cache reads and writes are taken to come on top of `inputTokens` (inferred)."""
-    count, read = integer(usage, "inputTokens"), integer(usage, "cacheReadTokens")
-    written = integer(usage, "cacheWriteTokens")
-    total = None if count is None else count + (read or 0) + (written or 0)
-    return {
-        "input_tokens": total,
-        "output_tokens": integer(usage, "outputTokens"),
-        "cached_tokens": read,
-    }
 
 
 def _failure(text: str) -> AgentEvent:

@@ -13,7 +13,7 @@ from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_fields import Object, first, integer, mapping, string
-from hydra.adapters.json_stream import JsonStream, RecentIds, summary
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary, tokens
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -189,17 +189,9 @@ class DroidStream(JsonStream):
 
     def _completed(self, line: Object) -> list[AgentEvent]:
         self._completion, usage = line, mapping(line, "usage")
-        count = integer(usage, "input_tokens")
-        read, written = (
-            integer(usage, f"cache_{how}_input_tokens") or 0 for how in ("read", "creation")
-        )
+        caches = ("cache_read_input_tokens", "cache_creation_input_tokens")
         # Cache reads and writes come on top of its input.
-        total = None if count is None else count + read + written
-        events = build.usage(
-            input_tokens=total,
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=None if count is None else read,
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", caches[0], beside=caches)
         return [*events, *self.closing()]
 
 

@@ -10,8 +10,8 @@ from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_fields import Object, first, integer, mapping, string
-from hydra.adapters.json_stream import JsonStream, unknown
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, stderr_of, summary, unknown
 from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
@@ -227,7 +227,9 @@ class GeminiStream(JsonStream):
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "tool_id"), string(line, "tool_name")
-        return self._tools.call(id, name, _summary(name, mapping(line, "parameters")))
+        return self._tools.call(
+            id, name, summary(_VERBS.get(name, name), mapping(line, "parameters"), _TARGETS)
+        )
 
     def _answer(self, line: Object) -> list[AgentEvent]:
         id, error = string(line, "tool_id"), mapping(line, "error")
@@ -250,15 +252,8 @@ class GeminiStream(JsonStream):
     def _not_signed_in(self, files: Mapping[str, bytes]) -> list[AgentEvent]:
         if self.understood:
             return []
-        match = _NO_SIGN_IN.search(files.get("stderr", b"").decode("utf-8", "replace"))
+        match = _NO_SIGN_IN.search(stderr_of(files))
         return [build.failed("AuthMissing", "sign_in", match[0])] if match else []
-
-
-def _summary(name: str, document: Object) -> str:
-    if string(document, "command"):
-        return build.command(string(document, "command"))
-    target = first(document, _TARGETS)
-    return f"{_VERBS.get(name, name)} {build.path(target, '')}" if target else name
 
 
 def _is_denial(name: str, kind: str, text: str) -> bool:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from hydra.adapters import event_builders as build
 from hydra.adapters.failures import UnclosedStream, explain
-from hydra.adapters.json_fields import MalformedLine, Object, decode, first, string
+from hydra.adapters.json_fields import MalformedLine, Object, decode, first, integer, string
 from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import ExitStatus
 
@@ -155,7 +155,7 @@ class JsonStream:
         events = self._once(self.finish(exit, files))
         if self.ended:
             return events
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         unclosed = UnclosedStream(
             label=self.label,
             exit=exit,
@@ -198,3 +198,30 @@ def unknown(line: Object) -> list[AgentEvent]:
     parts = [line.get(key) for key in ("type", "subtype")]
     name = "/".join(part for part in parts if isinstance(part, str))
     return [build.progress("unknown", type=name[:80] or "?")]
+
+
+def tokens(
+    usage: Object,
+    count: str,
+    out: str,
+    cached: str,
+    *,
+    beside: Sequence[str] = (),
+    cost: float | None = None,
+) -> list[AgentEvent]:
+    """Totals as `usage` has them by these names. `beside` are those of tokens that came out of a
+    cache or went into one and are not in its `count`. A cost of 0 is a price that nobody knows."""
+    total = integer(usage, count)
+    if total is not None:
+        total += sum(integer(usage, name) or 0 for name in beside)
+    return build.usage(
+        input_tokens=total,
+        output_tokens=integer(usage, out),
+        cached_tokens=integer(usage, cached),
+        cost_usd=cost or None,
+    )
+
+
+def stderr_of(files: Mapping[str, bytes]) -> str:
+    """The last of what it wrote to stderr, as text."""
+    return files.get("stderr", b"").decode("utf-8", "replace")

@@ -25,7 +25,7 @@ from hydra.adapters.json_fields import (
     objects,
     string,
 )
-from hydra.adapters.json_stream import JsonStream
+from hydra.adapters.json_stream import JsonStream, tokens
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -181,15 +181,9 @@ def _tools(tools: Object) -> list[AgentEvent]:
 def _usage(document: Object) -> list[AgentEvent]:
     """Its `input` has no cache reads and writes in it."""
     usage = mapping(document, "usage")
-    count, read = integer(usage, "input"), integer(usage, "cacheRead")
-    total = None if count is None else count + (read or 0) + (integer(usage, "cacheWrite") or 0)
     cost = number(document, "costUsd") or number(mapping(usage, "cost"), "total")
-    return build.usage(
-        input_tokens=total,
-        output_tokens=integer(usage, "output"),
-        cached_tokens=read,
-        cost_usd=cost or None,
-    )
+    caches = ("cacheRead", "cacheWrite")
+    return tokens(usage, "input", "output", caches[0], beside=caches, cost=cost)
 
 
 def _why(document: Object) -> str:

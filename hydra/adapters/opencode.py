@@ -24,7 +24,7 @@ from hydra.adapters.contract import (
 )
 from hydra.adapters.detection import AgentIdentity, older
 from hydra.adapters.json_fields import Object, mapping, string
-from hydra.adapters.json_stream import unknown
+from hydra.adapters.json_stream import stderr_of, unknown
 from hydra.adapters.prompts import as_session
 from hydra.adapters.protocols.opencode_events import PartsStream, failure
 from hydra.adapters.protocols.opencode_server import (
@@ -223,7 +223,7 @@ class OpenCodeStream(PartsStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """An error that nothing came after, else the last step; a summary's is none by itself."""
         if self._error is not None:
-            return [failure(self._error, files.get("stderr", b"").decode("utf-8", "replace"))]
+            return [failure(self._error, stderr_of(files))]
         # 1 as well: so it ends where it has got over an overflow.
         ended_itself = exit.code in (0, 1)
         whole = ended_itself or (self._reason == "stop" and not self._overflowed)

@@ -9,7 +9,7 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.contract import names
 from hydra.adapters.failures import failure, status_of
 from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
-from hydra.adapters.json_stream import JsonStream, RecentIds, Tools, unknown
+from hydra.adapters.json_stream import JsonStream, RecentIds, Tools, stderr_of, unknown
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -65,7 +65,7 @@ class PiStream(JsonStream):
         ending = self._events.ending()
         if ending is not None:
             return [ending]
-        stderr = files.get("stderr", b"").decode("utf-8", "replace").strip()
+        stderr = stderr_of(files).strip()
         if self._events.has_prompted or not exit.code or exit.code > 127 or not stderr:
             return []
         event = failure(stderr)

@@ -15,7 +15,8 @@ from hydra.adapters.config_dirs import lane_home
 from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_fields import Object, mapping, string
+from hydra.adapters.json_stream import stderr_of, tokens
 from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
@@ -181,7 +182,7 @@ class QwenStream(ClaudeStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The `result` as the ending; without one the limit that ended it."""
         if self._result is None:
-            return _limit(exit, files.get("stderr", b"").decode("utf-8", "replace"))
+            return _limit(exit, stderr_of(files))
         if self._result.get("is_error") is True:
             return [_failure(string(mapping(self._result, "error"), "message"))]
         return super().finish(exit, files)
@@ -209,11 +210,7 @@ class QwenStream(ClaudeStream):
         self._hold(line)
         usage = mapping(line, "usage")
         # Cache reads are in `input_tokens` here.
-        events = build.usage(
-            input_tokens=integer(usage, "input_tokens"),
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=integer(usage, "cache_read_input_tokens"),
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
         return [*events, *self.closing()]
 
 

@@ -55,24 +55,14 @@ class LazyRegistry(Mapping[str, Adapter]):
 TIER1 = ("claude", "codex")
 """The keys of those that race when nobody names any."""
 
+_OTHERWISE = {"cursor-agent": "cursor", "opencode-http": "opencode", "hermes": "acp"}
 OWN: Mapping[str, Adapter] = LazyRegistry(
     {
-        "claude": "claude",
-        "codex": "codex",
-        "cursor-agent": "cursor",
-        "gemini": "gemini",
-        "qwen": "qwen",
-        "opencode": "opencode",
-        "opencode-http": "opencode",
-        "aider": "aider",
-        "copilot": "copilot",
-        "pi": "pi",
-        "omp": "omp",
-        "hermes": "acp",
-        "openclaw": "openclaw",
-        "droid": "droid",
-        "cline": "cline",
-        "acp": "acp",
+        key: _OTHERWISE.get(key, key)
+        for key in names(
+            "claude codex cursor-agent gemini qwen opencode opencode-http aider copilot pi omp"
+            " hermes openclaw droid cline acp"
+        )
     }
 )
 """By key, each with its module here, in the order in which they are listed and raced."""

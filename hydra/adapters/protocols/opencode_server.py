@@ -16,7 +16,7 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, Finish, ServerCall, names
 from hydra.adapters.failures import failure as service_failure
 from hydra.adapters.json_fields import Object, integer, mapping, string
-from hydra.adapters.json_stream import unknown
+from hydra.adapters.json_stream import stderr_of, unknown
 from hydra.adapters.protocols.opencode_events import OVERFLOW, PartsStream, failure
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -80,7 +80,7 @@ class OpenCodeServerStream(PartsStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """An error that nothing came after; else how the last step ended."""
         if self._error is not None:
-            log = files.get("stderr", b"").decode("utf-8", "replace")
+            log = stderr_of(files)
             return [failure(self._error, log)]
         if self._refused is not None:
             return [self._refused]
