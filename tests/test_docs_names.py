@@ -19,7 +19,7 @@ from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.schema import Config
-from hydra.conformance.contract.requests import EXTRA, REQUESTS, ask, request
+from hydra.conformance.contract.lines import EXTRA, REQUESTS, ask, request
 from hydra.conformance.recorded import recordings, root
 from hydra.records.request import Effort
 

@@ -272,6 +272,9 @@ def test_an_answer_that_was_recorded_by_hand_stays(scratch: Path) -> None:
     }
     record(scratch / "root", [], outputs={"claude": answers})
     assert {p.name for p in folder.iterdir()} == {"version.txt", "auth-status.key.json"}
+    no = ProbeOutput(name="sign_in", argv=(), exit_code=1, stdout="not signed in")
+    record(scratch / "root", [], outputs={"claude": {**answers, "sign_in": no}})
+    assert (folder / "sign-in.no.txt").read_text() == "not signed in"  # of which there was none
 
 
 def test_every_recorded_version_is_free_of_the_machine_it_was_recorded_on() -> None:
