@@ -16,21 +16,24 @@ from hydra.commands.merge import Landing, MergeRequest
 from hydra.errors import LandingRefused, RecordError
 from hydra.landing.picks import Pick
 from hydra.race.verdict import recorded_verdict
-from hydra.ranking.document import verdict_document
-from hydra.ranking.model import may_land, way_to_land
+from hydra.ranking.model import EndedRace, may_land, way_to_land
 from hydra.ranking.verdict import rank
 from hydra.records.store.files import write_json
-from hydra.report.compare import compare_text
-from hydra.report.html.summary import opening
-from hydra.report.markdown import comment
-from hydra.report.race_end import race_end
-from hydra.report.ranking import steps
-from hydra.report.summary import summary
 from hydra.text import of_run
 from tests.conftest import git, make_repository
 from tests.support import evidences, verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
+from tests.support.rendering import (
+    as_verdict,
+    comment,
+    compare_text,
+    opening,
+    race_end,
+    steps,
+    summary,
+    verdict_document,
+)
 from tests.support.terminal import Terminal
 from tests.support.verdict_races import RIGHT, Judged, shop
 
@@ -59,8 +62,7 @@ def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
 ) -> None:
     row = (state, passes, alone)
     assert way_to_land(*row) == plain
-    for agreed in (True, None):  # None: an older Hydra's record
-        assert way_to_land(*row, CLAUSE, agreed) == plain
+    assert way_to_land(*row, CLAUSE, True) == plain
     for nothing in ("", None):
         assert way_to_land(*row, nothing, False) == plain
     assert way_to_land(*row, CLAUSE, False) == open_way
@@ -85,10 +87,10 @@ def test_the_document_has_the_decision_and_the_lane_stays_the_top() -> None:
 @pytest.mark.parametrize("broken", [{"decision": 3}, {"agreed": "no"}])
 def test_a_decision_that_cannot_be_read_is_no_verdict(broken: dict[str, Any]) -> None:
     document = verdicts.verdict()
-    assert recorded_verdict({"verdict": document}) == document  # an older Hydra's, with neither
+    assert recorded_verdict(EndedRace(verdict=document)) == as_verdict(document)
     document["lanes"][0] |= broken
     with pytest.raises(RecordError, match="is not what Hydra writes"):
-        recorded_verdict({"verdict": document})
+        recorded_verdict(EndedRace(verdict=document))
 
 
 # --- landings ----------------------------------------------------------------------------------

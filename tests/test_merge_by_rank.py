@@ -20,10 +20,10 @@ from hydra.race.recovery.reviews import FOLDER
 from hydra.race.verdict import judgement
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
-from hydra.report.ranking import steps
 from tests.conftest import git, make_repository
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
+from tests.support.rendering import as_verdict, steps
 
 GATE = "removes 2 assertions of test_first_page"
 
@@ -406,7 +406,7 @@ def test_a_run_that_recorded_no_verdict_is_judged(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     assert land(shelf)[0].lanes == ("claude",)
     record(shelf, None)
     shelf.undo()
@@ -417,7 +417,7 @@ def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_land
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = none_passing(shelf)
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     record(shelf, None)
     with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
         land(shelf, "codex")
@@ -428,7 +428,7 @@ def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     record(shelf, ranking(shelf, "codex", "claude", round=1))
     (shelf.race.patches.parent / "checks" / "1").mkdir(parents=True)
     assert land(shelf, dry_run=True)[0].lanes == ("codex",)
@@ -606,7 +606,7 @@ def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> 
     record_checks(shelf, "passed")
     git(shelf.race.patches, "update-ref", "refs/heads/claude", values["codex"])
     judged = judgement(RunRecord(file.parent), shelf.environ)
-    gates = {row["lane"]: [gate["text"] for gate in row["gates"]] for row in judged["lanes"]}
+    gates = {row.lane: [gate.text for gate in row.gates] for row in judged.lanes}
     assert gates["codex"] == []
     assert gates["claude"] == [
         "its branch was moved since the race: what was checked is another patch"

@@ -16,6 +16,7 @@ from hydra.cli.display import cells
 if TYPE_CHECKING:
     from hydra.commands.runs_remove import Removal
     from hydra.race.recovery.runs import RepositoryRuns, RunReading
+    from hydra.ranking.model import Verdict
     from hydra.report.removal import Loss
     from hydra.report.runs import RunRow
 
@@ -96,7 +97,7 @@ def show(**options: Any) -> None:
     Every lane's rank, its patch, and why; what was landed. RUN is an id, how it begins or ends, or
     @-1: the one before. Default: the latest.
     """
-    from hydra.commands.merge_candidates import with_candidates
+    from hydra.commands.merge_candidates import unjudged, with_candidates
     from hydra.race.recovery import runs
     from hydra.records.codec import dump
     from hydra.records.store.files import shared
@@ -120,9 +121,12 @@ def show(**options: Any) -> None:
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         root = place.repository.root
-        by_now = {"verdict": verdict} if result and "verdict" in result else {}
-        data = None if result is None else with_candidates({**result, **by_now}, root, run)
-        ending = summary(data, width=columns, color=color, problem=problem) if data else ""
+        data = with_candidates(verdict or unjudged(reading.race), root, run)
+        ending = (
+            summary(reading.race, data, width=columns, color=color, problem=problem)
+            if result is not None
+            else ""
+        )
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
@@ -256,7 +260,7 @@ def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
         sys.stderr.write(f"hydra: {clean(text)}\n")
 
 
-def _verdict(reading: RunReading) -> tuple[Mapping[str, object] | None, str]:
+def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
     """The verdict on a run as it stands, if any, or why there is none to read; it raises nothing:
     of the rest there is something to show."""
     from hydra.errors import HydraError
@@ -269,15 +273,13 @@ def _verdict(reading: RunReading) -> tuple[Mapping[str, object] | None, str]:
         return None, "" if reading.damage else error.message
 
 
-def _row(
-    place: RepositoryRuns, reading: RunReading, verdict: Mapping[str, object] | None
-) -> RunRow:
+def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) -> RunRow:
     from hydra.race.recovery import runs
     from hydra.report.runs import RunRow
 
     run, manifest = reading.run, reading.manifest
     started = manifest.get("started")
-    lanes = tuple((lane, str(outcome.get("status"))) for lane, outcome in reading.lanes.items())
+    lanes = tuple((lane.lane, lane.status) for lane in reading.race.lanes)
     return RunRow(
         run=run.id,
         age=time.time() - started if isinstance(started, int | float) else None,
@@ -291,24 +293,23 @@ def _row(
     )
 
 
-def _ending(reading: RunReading, verdict: Mapping[str, object] | None) -> dict[str, Any]:
+def _ending(reading: RunReading, verdict: Verdict | None) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
     from hydra.race.recovery import runs
     from hydra.race.recovery.retention import whole_lanes
-    from hydra.report.document import strings, text
+    from hydra.report.document import strings
     from hydra.report.runs import RaceCost, spending
 
     landings = runs.landings(reading.run)
     standing = [landing for landing in landings if not landing.get("undone")]
     lanes = [lane for landing in standing for lane in strings(landing, "lanes")]
     whole = [lane for landing in standing for lane in whole_lanes(landing)]
-    result = reading.result
     return {
-        "winner": text(verdict or {}, "top"),
+        "winner": (verdict and verdict.top) or "",
         "landed": tuple(dict.fromkeys(lanes)),
         "partial": tuple({*lanes} - {*whole}),
         "undone": bool(landings) and not lanes,
-        "spending": RaceCost() if result is None else spending(result),
+        "spending": RaceCost() if reading.result is None else spending(reading.race),
     }
 
 
@@ -330,11 +331,12 @@ def _document(row: RunRow, reading: RunReading) -> dict[str, object]:
 
 def _ended(
     result: Mapping[str, object],
-    verdict: Mapping[str, object] | None,
+    verdict: Verdict | None,
     landed: Sequence[Mapping[str, object]],
 ) -> dict[str, object]:
     """The result, its verdict as it stands by now, and what was landed."""
-    return {**result, "verdict": verdict or result.get("verdict"), "landings": list(landed)}
+    judged = verdict.document() if verdict else result.get("verdict")
+    return {**result, "verdict": judged, "landings": list(landed)}
 
 
 def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:

@@ -37,6 +37,7 @@ from hydra.landing.salvage import SalvagedFile
 from hydra.race.guesses.setups import install
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
+from hydra.records.codec import as_json
 from hydra.records.outcome import Remark
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
@@ -272,7 +273,7 @@ def _land(
         "files": [os.fsdecode(change.path) for change in files],
         "loose": [os.fsdecode(path) for path in sorted(tree.dirty)],
         "moved": tree.head != tree.base,
-        "verdict": list(choice.verdict),
+        "verdict": as_json(choice.verdict),
         "override": choice.override or None,
         "confirmed": [] if request.dry_run else list(choice.confirmed),
         "checks": data,

@@ -78,11 +78,7 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
     if run.live:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
     reading = read(run)
-    changed = {
-        lane
-        for lane, outcome in reading.lanes.items()
-        if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
-    }
+    changed = {lane.lane for lane in reading.race.lanes if lane.patch and lane.patch.files}
     base = str(reading.manifest.get("base"))
     try:
         changed |= patches.with_work(run.patches, base)

@@ -20,7 +20,8 @@ from hydra.process.identity import ProcessIdentity
 from hydra.race.check_selection import folder_of
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
-from hydra.records.codec import SCHEMA
+from hydra.ranking.model import EndedRace
+from hydra.records.codec import SCHEMA, shaped
 from hydra.records.outcome import RaceResult, Status
 from hydra.records.plan import RacePlan
 from hydra.records.store.writer import RunStore
@@ -175,15 +176,15 @@ def _judged(
     try:
         from hydra.race.verdict import of_result  # not before: an agent is not to wait for it
 
-        document = result_document(planned, result)
+        race = shaped(result_document(planned, result), EndedRace)
         place = folder_of(inputs.repository.root, inputs.request.directory)
-        verdict = of_result(store.folder, planned.base, document, inputs.config, place)
+        verdict = of_result(store.folder, planned.base, race, inputs.config, place)
     except Exception as bug:
         # Every outcome is recorded already, and `hydra compare` judges again.
         _log.warning("the race could not be judged", exc_info=True)
         remark = f"the race could not be judged: {bug}"
         return replace(result, warnings=(*result.warnings, remark))
-    return replace(result, verdict=verdict)
+    return replace(result, verdict=verdict.document())
 
 
 def left_standing(planned: RacePlan, result: RaceResult) -> bool:

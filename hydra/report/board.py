@@ -128,7 +128,7 @@ def _baseline_step(board: Board, event: Event) -> Board:
         return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
-    result = gist(text(event.data, "says")) + skipped(event.data)
+    result = gist(text(event.data, "says")) + skipped(int(number(event.data, "skipped") or 0))
     line = result or "$ " + gist(text(event.data, "command"))
     if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
         line = f"{line}  {duration(spent)}"

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from hydra.analysis.made_folders import folder_of, made_folders
+from hydra.checks.record import ChangedTests, CheckDocument
+from hydra.records.codec import shaped
 from hydra.report.checks import says
-from hydra.report.document import number, record, strings, text
+from hydra.report.document import strings
 from hydra.report.style import paint
 from hydra.report.text import clean, gist
 from hydra.text import of_run, plural, quoted
@@ -59,7 +61,7 @@ def landed_text(
     lines += [paint(clean(note), "warn", color) for note in notes]
     if remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))
-        lines += (f"  {line}" for line in remark_lines([asdict(remark) for remark in remarks]))
+        lines += (f"  {line}" for line in remark_lines(remarks))
     lines += _salvaged(document, color)
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
@@ -104,26 +106,27 @@ def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
 def _checks(document: Mapping[str, Any] | None) -> list[str]:
     if document is None:
         return ["its checks were not run (--no-check)"]
-    if not document["checks"]:
+    checks = shaped(document["checks"], tuple[CheckDocument, ...])
+    if not checks:
         return ["no checks were run: the race had none"]
     when = (" since its race" if document.get("since") else " in its race") * bool(
         document.get("recorded")
     )
-    lines = (f"{clean(str(row['check']))}: {says(row)}" for row in document["checks"])
-    return [f"checked{when}: {', '.join(lines)}", *_still_failing(document["checks"])]
+    lines = (f"{clean(check.check)}: {says(check)}" for check in checks)
+    return [f"checked{when}: {', '.join(lines)}", *_still_failing(checks)]
 
 
-def _still_failing(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _still_failing(checks: Sequence[CheckDocument]) -> Iterator[str]:
     """What fails with it and failed before, a line for each check."""
     for check in checks:
-        comparison = record(check, "comparison")
-        names = strings(comparison, "still_failing")
-        count = int(number(record(comparison, "counts"), "still_failing") or len(names))
+        changed = check.comparison or ChangedTests()
+        names = changed.still_failing
+        count = changed.counts.get("still_failing", len(names))
         if names:
             more = f" and {count - _NAMED} more" if count > _NAMED else ""
             shown = ", ".join(clean(quoted(name)) for name in names[:_NAMED])
             verb = "fails" if count == 1 else "fail"
-            yield f"{clean(text(check, 'check'))}: {verb} as on the base: {shown}{more}"
+            yield f"{clean(check.check)}: {verb} as on the base: {shown}{more}"
 
 
 _NAMED = 3
@@ -156,7 +159,7 @@ REMARKS_SHOWN = 12
 """Remarks that are listed; with more, the others are counted."""
 
 
-def remark_lines(remarks: Sequence[Mapping[str, object]]) -> list[str]:
+def remark_lines(remarks: Sequence[Remark]) -> list[str]:
     """One line each: the path, then what is to be said of it."""
     lines = [_line(remark) for remark in remarks[:REMARKS_SHOWN]]
     if len(remarks) > REMARKS_SHOWN:
@@ -164,7 +167,7 @@ def remark_lines(remarks: Sequence[Mapping[str, object]]) -> list[str]:
     return lines
 
 
-def _line(remark: Mapping[str, object]) -> str:
-    kind = clean(str(remark.get("kind", ""))).replace("_", " ")
-    path, text = clean(str(remark.get("path", ""))), clean(str(remark.get("text", "")))
+def _line(remark: Remark) -> str:
+    kind, path = clean(remark.kind).replace("_", " "), clean(remark.path)
+    text = clean(remark.text)
     return f"{path}: {text} ({kind})" if path else f"{text} ({kind})"

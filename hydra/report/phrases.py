@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from hydra.ranking.model import LaneResult, LaneVerdict
 from hydra.records.events import Event
+from hydra.records.outcome import Attempt, Patch
 from hydra.records.plan import RacePlan
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS, again_text, retry_text, waits_for
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.document import Data, number, record, strings, text
 from hydra.report.text import clean, cost, duration, gist, span
 from hydra.text import plural
 
@@ -180,39 +182,45 @@ def changes(data: Data) -> str:
     files = number(data, "files")
     if not files:
         return "no changes" if files == 0 else "?"
-    return f"{plural(int(files), 'file')}, {plus_minus(data)}"
+    size = plus_minus(number(data, "insertions"), number(data, "deletions"))
+    return f"{plural(int(files), 'file')}, {size}"
 
 
-def spent(lane: Data) -> str:
+def spent(lane: LaneVerdict | LaneResult) -> str:
     """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
-    count = number(record(lane, "usage"), "cost_usd")
-    reckoned = number(record(lane, "usage_estimate"), "cost_usd")
-    return cost(count) if reckoned is None or count is not None else f"~{cost(reckoned)}"
+    dollars, reckoned = paid(lane)
+    return f"~{cost(dollars)}" if reckoned else cost(dollars)
 
 
-def tries(lane: Data) -> str:
+def paid(lane: LaneVerdict | LaneResult | Attempt) -> tuple[float | None, bool]:
+    """US dollars as its agent says, else (True) as Hydra reckons them."""
+    if lane.usage.cost_usd is not None or lane.usage_estimate is None:
+        return lane.usage.cost_usd, False
+    return lane.usage_estimate.cost_usd, True
+
+
+def tries(lane: LaneResult) -> str:
     """Of a lane that was tried more than once: which of them its row is about, and what the others
     cost beside it. "" for one try."""
-    documents = records(lane, "attempts")
-    others = [row for row in documents if number(row, "attempt") != number(lane, "attempt")]
+    others = [paid(row) for row in lane.attempts if row.attempt != lane.attempt]
     if not others:
         return ""
-    numbers = [number(record(other, "usage"), "cost_usd") for other in others]
-    reckoned = [number(record(other, "usage_estimate"), "cost_usd") for other in others]
-    paid = [b if a is None else a for a, b in zip(numbers, reckoned, strict=True)]
-    figures = [dollars for dollars in paid if dollars is not None]
-    least = "at least " if len(figures) < len(paid) else ""
-    about = "" if paid == numbers else "~"
+    figures = [dollars for dollars, _ in others if dollars is not None]
+    least = "at least " if len(figures) < len(others) else ""
+    about = "~" if any(reckoned for _, reckoned in others) else ""
     more = f"cost {least}{about}{cost(sum(figures))} more" if figures else "told no cost"
     which = "the other" if len(others) == 1 else "the others"
-    shown = f"try {number(lane, 'attempt') or 0:.0f} of {len(documents)}"
-    return f"{clean(text(lane, 'lane'))} is {shown}; {which} {more}"
+    return f"{clean(lane.lane)} is try {lane.attempt} of {len(lane.attempts)}; {which} {more}"
 
 
-def plus_minus(data: Data) -> str:
+def plus_minus(added: float | None, deleted: float | None) -> str:
     """`+18 -4`; unknown is `?`."""
-    added, deleted = number(data, "insertions"), number(data, "deletions")
     return f"+{_count(added)} -{_count(deleted)}"
+
+
+def size_of(patch: Patch | None) -> str:
+    """The same of a patch; `-` where there is none, or it is empty."""
+    return plus_minus(patch.insertions, patch.deletions) if patch and patch.files else "-"
 
 
 def _count(value: float | None) -> str:
@@ -225,7 +233,7 @@ def _lane_ended(data: Data) -> str:
     error = record(data, "error")
     why = gist(text(error, "message"))
     reason = f": {why}" if why else ""
-    line = checks.reasons(data)
+    line = "; ".join(map(gist, strings(data, "held_back")))
     value = f"; against it: {gist(line, _REASON)}" if line else ""
     return f"{term} in {duration(number(data, 'seconds'))}{reason}{value}"
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hydra.ranking.model import EndedRace
 from hydra.report.board import STATUS_WORDS
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.document import Data, strings, text
+from hydra.report.phrases import paid
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, cost, facts, gist, size
@@ -47,29 +49,16 @@ class RunRow(Struct, frozen=True, kw_only=True):
     spending: RaceCost = RaceCost()
 
 
-def spending(result: Data) -> RaceCost:
-    """What a race cost, from its result's document."""
-    tries = [
-        attempt
-        for lane in records(result, "lanes")
-        for attempt in records(lane, "attempts") or [lane]
-    ]
-    costs = [_cost(attempt) for attempt in tries]
+def spending(race: EndedRace) -> RaceCost:
+    """What a race cost."""
+    tries = [attempt for lane in race.lanes for attempt in lane.attempts or (lane,)]
+    costs = [paid(attempt) for attempt in tries]
     dollars = [amount for amount, _ in costs if amount is not None]
     return RaceCost(
         sum(dollars) if dollars else None,
         whole=len(dollars) == len(tries),
         reckoned=any(reckoned for _, reckoned in costs),
     )
-
-
-def _cost(attempt: Data) -> tuple[float | None, bool]:
-    """As its agent says, else (True) as Hydra reckons it."""
-    stated = number(record(attempt, "usage"), "cost_usd")
-    if stated is not None:
-        return stated, False
-    reckoned = number(record(attempt, "usage_estimate"), "cost_usd")
-    return reckoned, reckoned is not None
 
 
 def age(seconds: float | None) -> str:

@@ -16,10 +16,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
 
-from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
-from hydra.records.codec import as_json
+from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, Failure, HydraError
 from hydra.redaction import redacted
-from hydra.report.document import Data, strings, text
 from hydra.report.style import paint
 from hydra.text import plural
 
@@ -315,14 +313,14 @@ def error_text(error: HydraError, *, color: bool = False, width: int | None = No
     """`error: ...` and `hint: ...`, as git, cargo and gh say it; ends with a newline."""
     lines = _headed("error:", error.message, "bad", color, width)
     if isinstance(error, AgentError):
-        lines += failure_details(as_json(error.failure), width, hint=False)
+        lines += failure_details(error.failure, width, hint=False)
     several = len(error.failures) > 1
     for failure in error.failures:
         plain = failure.reason == NOT_INSTALLED or failure.kind == AuthMissing.kind
         if several and plain:  # the message has all but what to do
             lines.append(line(clean(failure.adapter), clean(failure.hint)))
         else:
-            lines += failure_details(as_json(failure), width, hint=several)
+            lines += failure_details(failure, width, hint=several)
     if error.hint:
         lines += _headed("hint:", error.hint, "busy", color, None)  # it may be pasted
     return "\n".join(lines) + "\n"
@@ -336,16 +334,15 @@ def _headed(head: str, value: str, style: str, color: bool, width: int | None) -
     return [f"{paint(head, style, color)} {first}", *(f"{set_in}{name}" for name in rest), *lines]
 
 
-def failure_details(failure: Data, width: int | None, *, hint: bool = True) -> list[str]:
+def failure_details(failure: Failure, width: int | None, *, hint: bool = True) -> list[str]:
     """A failure's four fields, one below the other; those that say nothing are left out."""
-    command = strings(failure, "command")
-    lines = labelled("adapter", text(failure, "adapter"), width)
-    if command:
+    lines = labelled("adapter", failure.adapter, width)
+    if failure.command:
         # Never wrapped: it is there to be pasted.
-        lines += labelled("command", command_line(command), None)
-    for i, value in enumerate(stderr_lines(text(failure, "stderr"))):
+        lines += labelled("command", command_line(failure.command), None)
+    for i, value in enumerate(stderr_lines(failure.stderr)):
         lines += [line("" if i else "stderr", value if width is None else cut(value, width - 11))]
-    return lines + (labelled("next", text(failure, "hint"), width) if hint else [])
+    return lines + (labelled("next", failure.hint, width) if hint else [])
 
 
 def labelled(label: str, value: str, width: int | None, wide: int = 7) -> list[str]:

@@ -17,9 +17,9 @@ from hydra.git.runner import require_git
 from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
+from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.store.files import read_object
-from hydra.records.store.reader import RunRecord, find_run, runs
-from hydra.report.document import records as rows
+from hydra.records.store.reader import RunRecord, find_run, read_record, runs
 from hydra.report.document import strings, text
 from hydra.text import nearest
 
@@ -71,14 +71,19 @@ def size(place: RepositoryRuns, run: RunRecord) -> int:
 class RunReading(Struct, frozen=True, kw_only=True):
     """One run as far as it can be read; `damage` is the first thing that could not be.
 
-    `lanes` are the result's; without one, what manifest, events and `patches.git` tell of them.
+    `race` is the result; without one, what manifest, events and `patches.git` tell of it.
     """
 
     run: RunRecord
     manifest: Mapping[str, object]
     result: Mapping[str, object] | None
-    lanes: Mapping[str, Mapping[str, object]]
+    race: EndedRace
     damage: RecordError | None
+
+    @property
+    def lanes(self) -> Mapping[str, LaneResult]:
+        """Its lanes, by name."""
+        return {lane.lane: lane for lane in self.race.lanes}
 
     @property
     def state(self) -> str:
@@ -92,13 +97,15 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     damages: list[RecordError] = []
     manifest: Mapping[str, object] = {}
     result: Mapping[str, object] | None = None
+    race: EndedRace | None = None
     statuses: dict[str, str] = {}
     try:
         manifest = run.manifest
     except RecordError as damage:
         damages.append(damage)
     try:
-        result = run.result
+        if (result := run.result) is not None:
+            race = read_record(run.folder / "result.json", EndedRace)
     except RecordError as damage:
         damages.append(damage)
     if events or result is None:
@@ -110,18 +117,28 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
                 check_patches(run)
         except RecordError as damage:
             damages.append(damage)
-    if result is not None:
-        lanes = {text(lane, "lane"): lane for lane in rows(result, "lanes")}
-    else:
-        names = strings(manifest, "lanes") or list(_branches(run))
-        state = "running" if run.live else "broken off"
-        lanes = {lane: {"lane": lane, "status": statuses.get(lane, state)} for lane in names}
     return RunReading(
         run=run,
         manifest=manifest,
         result=result,
-        lanes=lanes,
+        race=_unended(run, manifest, statuses) if race is None else race,
         damage=damages[0] if damages else None,
+    )
+
+
+def _unended(
+    run: RunRecord, manifest: Mapping[str, object], statuses: Mapping[str, str]
+) -> EndedRace:
+    names = strings(manifest, "lanes") or list(_branches(run))
+    state = "running" if run.live else "broken off"
+    lanes = (LaneResult(lane=lane, status=statuses.get(lane, state)) for lane in names)
+    return EndedRace(
+        run=run.id,
+        repository=text(manifest, "repository"),
+        base=text(manifest, "base"),
+        base_name=text(manifest, "base_name"),
+        title=text(manifest, "title"),
+        lanes=tuple(lanes),
     )
 
 
@@ -187,7 +204,7 @@ def commit_of(run: RunRecord, lane: str) -> str:
     reading = read(run)
     if lane in reading.lanes:
         raise Refused(
-            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].get('status')})",
+            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].status})",
             hint=f"`hydra runs show {run.id}` says how it ended",
         )
     if reading.damage:
