@@ -153,7 +153,7 @@ def land(
 
 
 def kept(landing: Landing) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(Path(landing.document["record"]).read_text())
+    document: dict[str, Any] = json.loads(Path(landing.record.record).read_text())
     return document
 
 
@@ -208,7 +208,7 @@ def test_where_nobody_can_be_asked_a_reason_lands_it(shelf: Shelf, way: str) -> 
 
 def test_a_part_without_the_file_of_the_decision_is_the_checks_to_decide(shelf: Shelf) -> None:
     landing, lines = land(shelf, None, picks=PARTS[:1])
-    assert (landing.document["verdict"], lines) == ([], [])
+    assert (landing.record.verdict, lines) == ((), [])
     shelf.undo()
     record(shelf, reasons=[])  # which file it is in is not known: it may be any
     with pytest.raises(LandingRefused, match="you cannot be asked"):
@@ -224,7 +224,7 @@ def test_a_decision_that_another_patch_agrees_with_is_only_said(shelf: Shelf, st
     record(shelf, state=state, reason="why", agreed=True)
     landing, lines = land(shelf, None, lane="codex")
     assert lines == [*(["codex is untested: why"] if state == "untested" else []), ASKED]
-    assert landing.document["confirmed"] == []
+    assert landing.record.confirmed == ()
 
 
 def test_an_untested_lane_is_asked_about_once_it_is_named(shelf: Shelf) -> None:
@@ -255,7 +255,7 @@ def test_two_lanes_are_one_question(shelf: Shelf) -> None:
     picks = (Pick("codex", path=SUITE), Pick("claude", path="src"))
     landing, _ = land(shelf, person, picks=picks)
     assert person.names == [f"{ASKED}; claude changes test_down"]
-    assert landing.document["confirmed"] == [ASKED, "claude changes test_down"]
+    assert landing.record.confirmed == (ASKED, "claude changes test_down")
 
 
 # --- on a terminal -----------------------------------------------------------------------------

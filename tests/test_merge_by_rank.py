@@ -97,10 +97,9 @@ def test_without_a_lane_the_top_lands(shelf: Shelf) -> None:
     assert landing.lanes == ("codex",)
     assert landed(shelf) == "# codex\n"
     assert lines == []
-    (document,) = landing.document["verdict"]
-    assert (document["lane"], document["rank"], document["state"]) == ("codex", 1, "proved")
-    assert document["gates"] == []
-    assert landing.document["override"] is None
+    (ruled,) = landing.record.verdict
+    assert (ruled.lane, ruled.rank, ruled.state, ruled.gates) == ("codex", 1, "proved", ())
+    assert landing.record.override is None
 
 
 @pytest.mark.parametrize("override", [None, "it must be tonight"])
@@ -133,10 +132,10 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, override="  the assertions were wrong\n")
     assert landed(shelf) == "# codex\n"
-    assert landing.document["override"] == "the assertions were wrong"
-    assert landing.document["verdict"][0]["gates"] == [GATE]
+    assert landing.record.override == "the assertions were wrong"
+    assert landing.record.verdict[0].gates == (GATE,)
     assert lines == [f"codex is held back: {GATE}"]
-    document = json.loads(Path(landing.document["record"]).read_text())
+    document = json.loads(Path(landing.record.record).read_text())
     assert document["override"] == "the assertions were wrong"
 
 
@@ -189,7 +188,7 @@ def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: st
     land(shelf, picks=part, dry_run=True, check=passing)
     landing, lines = land(shelf, "codex", override="it may")
     assert lines == [f"codex is {state.replace('_', ' ')}: {GATE}"]
-    assert landing.document["override"] == "it may"
+    assert landing.record.override == "it may"
     assert landed(shelf) == "# codex\n"
 
 
@@ -242,15 +241,15 @@ def test_picks_that_take_what_speaks_against_a_lane_need_a_reason_as_it_does(
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, picks=picks, check=passing, override="the test was wrong")
     assert lines == [f"codex is held back: {GATE}"]
-    assert [row["lane"] for row in landing.document["verdict"]] == ["codex"]
-    assert landing.document["override"] == "the test was wrong"
+    assert [row.lane for row in landing.record.verdict] == ["codex"]
+    assert landing.record.override == "the test was wrong"
 
 
 def test_picks_that_leave_out_what_speaks_against_a_lane_need_none(shelf: Shelf) -> None:
     gated(shelf)
     landing, lines = land(shelf, picks=(Pick("codex", path="src"),), check=passing)
     assert landed(shelf) == "# codex\n"
-    assert (landing.document["verdict"], lines) == ([], [])
+    assert (landing.record.verdict, lines) == ((), [])
 
 
 @pytest.mark.slow
@@ -281,7 +280,7 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
     assert refused.value.hint.endswith("to land it all the same:\nhydra merge codex -r abc")
     landing, lines = land(shelf, "codex")
     assert lines[0].startswith("codex is untested: ")
-    assert landing.document["override"] is None
+    assert landing.record.override is None
     assert landed(shelf) == "# codex\n"
 
 
@@ -385,11 +384,11 @@ def test_a_dry_run_without_checks_says_so(shelf: Shelf) -> None:
 def test_a_reason_that_was_not_needed_is_kept_too(shelf: Shelf) -> None:
     record(shelf, ranking(shelf, "codex", "claude"))
     landing, _ = land(shelf, "claude", override="I like it better")
-    assert landing.document["override"] == "I like it better"
+    assert landing.record.override == "I like it better"
     shelf.undo()
     picks = (Pick("claude", "src/pager.py"),)
     landing, lines = land(shelf, picks=picks, override="only this")
-    assert (landing.document["override"], landing.document["verdict"]) == ("only this", [])
+    assert (landing.record.override, landing.record.verdict) == ("only this", ())
     assert lines == []
 
 
@@ -398,7 +397,7 @@ def test_a_lane_of_an_older_run_lands_without_any_verdict(
 ) -> None:
     monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: pytest.fail("it was judged"))
     landing, lines = land(shelf, "claude")
-    assert landing.document["verdict"] == []
+    assert landing.record.verdict == ()
     assert lines == []
 
 
@@ -487,7 +486,7 @@ def test_a_verdict_that_cannot_be_read_lands_nothing_without_a_reason(
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, check=passing, override="I have read it", **document)
     assert re.match(why, lines[0])
-    assert landing.document["override"] == "I have read it"
+    assert landing.record.override == "I have read it"
     assert landed(shelf) == "# claude\n"
 
 
@@ -514,8 +513,8 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
     with pytest.raises(LandingRefused, match=GATE):
         land(shelf, picks=both, check=check)
     landing, _ = land(shelf, override="known, and mended tomorrow", check=check)
-    assert landing.document["checks"]["ok"] is False
-    assert landing.document["override"] == "known, and mended tomorrow"
+    assert (landing.record.checks or {})["ok"] is False
+    assert landing.record.override == "known, and mended tomorrow"
 
 
 def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:

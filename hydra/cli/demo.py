@@ -76,10 +76,10 @@ def command(quiet: bool, **options: Any) -> None:
 def _landing(landing: Landing | None) -> dict[str, Any] | None:
     from hydra.report.landing import landing_document
 
-    return None if landing is None else landing_document(landing.document, hooks=landing.hooks)
+    return None if landing is None else landing_document(landing.record, hooks=landing.hooks)
 
 
 def _landed(landing: Landing, *, color: bool) -> str:
     from hydra.report.landing import landed_text
 
-    return landed_text(landing.document, landing.files, color=color, steps=False)
+    return landed_text(landing.record, landing.files, color=color, steps=False)

@@ -15,6 +15,7 @@ from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.commands.runs_remove import Removal
+    from hydra.landing.record import LandingRecord
     from hydra.race.recovery.runs import RepositoryRuns, RunReading
     from hydra.ranking.model import Verdict
     from hydra.report.removal import Loss
@@ -98,6 +99,7 @@ def show(**options: Any) -> None:
     @-1: the one before. Default: the latest.
     """
     from hydra.commands.merge_candidates import unjudged, with_candidates
+    from hydra.landing.record import landings
     from hydra.race.recovery import runs
     from hydra.records.codec import dump
     from hydra.records.store.files import shared
@@ -109,7 +111,7 @@ def show(**options: Any) -> None:
     with shared(run.folder):
         reading = runs.read(run, events=True)
         verdict, problem = _verdict(reading)
-    landed = runs.landings(run)
+    landed = landings(run.folder)
     row, result = _row(place, reading, verdict), reading.result
     if options["as_json"]:
         document = (
@@ -295,20 +297,18 @@ def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) ->
 
 def _ending(reading: RunReading, verdict: Verdict | None) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
-    from hydra.race.recovery import runs
-    from hydra.race.recovery.retention import whole_lanes
-    from hydra.report.document import strings
+    from hydra.landing.record import landings
     from hydra.report.runs import RaceCost, spending
 
-    landings = runs.landings(reading.run)
-    standing = [landing for landing in landings if not landing.get("undone")]
-    lanes = [lane for landing in standing for lane in strings(landing, "lanes")]
-    whole = [lane for landing in standing for lane in whole_lanes(landing)]
+    landed = landings(reading.run.folder)
+    standing = [landing for landing in landed if not landing.undone]
+    lanes = [lane for landing in standing for lane in landing.lanes]
+    whole = [lane for landing in standing for lane in landing.whole]
     return {
         "winner": (verdict and verdict.top) or "",
         "landed": tuple(dict.fromkeys(lanes)),
         "partial": tuple({*lanes} - {*whole}),
-        "undone": bool(landings) and not lanes,
+        "undone": bool(landed) and not lanes,
         "spending": RaceCost() if reading.result is None else spending(reading.race),
     }
 
@@ -332,11 +332,13 @@ def _document(row: RunRow, reading: RunReading) -> dict[str, object]:
 def _ended(
     result: Mapping[str, object],
     verdict: Verdict | None,
-    landed: Sequence[Mapping[str, object]],
+    landed: Sequence[LandingRecord],
 ) -> dict[str, object]:
     """The result, its verdict as it stands by now, and what was landed."""
+    from hydra.records.codec import as_json
+
     judged = verdict.document() if verdict else result.get("verdict")
-    return {**result, "verdict": judged, "landings": list(landed)}
+    return {**result, "verdict": judged, "landings": as_json(landed)}
 
 
 def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:

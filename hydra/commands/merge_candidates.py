@@ -14,8 +14,8 @@ from hydra.errors import HydraError
 from hydra.git.diff import changes
 from hydra.git.runner import run as git
 from hydra.git.runner import split
+from hydra.landing.record import LandingRecord, landings
 from hydra.race.recovery import runs
-from hydra.race.recovery.retention import whole_lanes
 from hydra.ranking.model import EndedRace, Verdict
 from hydra.records.codec import shaped
 from hydra.records.store.reader import RunRecord
@@ -94,13 +94,12 @@ def _is_behind(root: Path, base: str) -> bool:
 
 def landed_lanes(record: RunRecord, root: Path) -> list[str]:
     """Lanes that stand as a whole where they were landed."""
-    landings = [landing for landing in runs.landings(record) if _is_in_place(landing, root)]
-    return [lane for landing in landings for lane in whole_lanes(landing)]
+    standing = (landing for landing in landings(record.folder) if _is_in_place(landing, root))
+    return [lane for landing in standing for lane in landing.whole]
 
 
-def _is_in_place(landing: Mapping[str, Any], root: Path) -> bool:
-    if landing.get("undone") is not None:
+def _is_in_place(landing: LandingRecord, root: Path) -> bool:
+    if landing.undone is not None:
         return False
-    commit, ref = str(landing.get("commit") or ""), str(landing.get("ref") or "HEAD")
-    question = ("merge-base", "--is-ancestor", commit, ref)
-    return not commit or git(*question, cwd=root, check=False).code == 0
+    question = ("merge-base", "--is-ancestor", landing.commit, landing.ref)
+    return not landing.commit or git(*question, cwd=root, check=False).code == 0

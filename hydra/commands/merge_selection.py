@@ -12,9 +12,10 @@ from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
 from hydra.errors import Exhausted, HydraError, LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
+from hydra.landing.record import RuledLane
 from hydra.race.recovery import runs
 from hydra.race.verdict import judgement, judgement_to_land
-from hydra.ranking.model import LaneVerdict, State, Verdict
+from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
     OVERRIDE,
@@ -35,25 +36,6 @@ NONE = Verdict(run="", lanes=())
 
 Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
-
-
-class RuledLane(Struct, frozen=True, kw_only=True):
-    """What the verdict says of a lane that lands, for the landing's record."""
-
-    lane: str
-    rank: int | None
-    state: State
-    reason: str
-    decision: str | None
-    agreed: bool
-    checked: bool
-    gates: tuple[str, ...]
-
-    @property
-    def against(self) -> Sequence[str]:
-        """Its gates; else why it is not proved, where checks ran."""
-        unproved = self.state != "proved" and self.checked and self.reason
-        return self.gates or ((self.reason,) if unproved else ())
 
 
 class MergeSelection(Struct, frozen=True, kw_only=True):
@@ -79,7 +61,7 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
         """Why what is taken whole is not proved, and what was left to decide of which nobody was
         asked, a sentence each."""
         gates = (
-            f"{lane.lane} is {STATES[lane.state]}: {why}"
+            f"{lane.lane} is {STATES.get(lane.state, lane.state)}: {why}"
             for lane in self.verdict
             if lane.rank is not None  # an empty patch is refused as that
             for why in lane.against

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from calendar import timegm
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hydra import paths
 from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit, patches
 from hydra.git.runner import run as git
+from hydra.landing.record import LandingRecord, landings
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
@@ -20,8 +20,6 @@ from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, rea
 from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
-
-Document = Mapping[str, object]
 
 
 def started(run: RunRecord) -> float:
@@ -90,27 +88,18 @@ def is_landed(run: RunRecord, state: Path) -> bool:
         if run.manifest["head"] != run.manifest["base"]:
             return False
         root = Path(str(run.manifest["repository"]))
-        for path in sorted((run.folder / "landings").glob("*.json")):
-            document = read_object(path)
-            is_whole = set(whole_lanes(document)) == set(document["lanes"])
-            if (
-                is_whole
-                and document["undone"] is None
-                and document["commit"]
-                and _holds(root, document)
-            ):
-                return True
+        return any(
+            {*landing.whole} == {*landing.lanes}
+            and landing.undone is None
+            and landing.commit
+            and _holds(root, landing)
+            for landing in landings(run.folder)
+        )
     return False
 
 
-def whole_lanes(landing: Document) -> list[str]:
-    """The lanes of a landing that it took whole, as its record says."""
-    lanes = landing.get("whole")
-    return [str(lane) for lane in lanes] if isinstance(lanes, list) else []
-
-
-def _holds(root: Path, landing: Document) -> bool:
-    terms = ("merge-base", "--is-ancestor", str(landing["commit"]), str(landing["ref"]))
+def _holds(root: Path, landing: LandingRecord) -> bool:
+    terms = ("merge-base", "--is-ancestor", landing.commit, landing.ref)
     return git(*terms, cwd=root, check=False).code == 0
 
 

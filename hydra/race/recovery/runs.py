@@ -18,7 +18,6 @@ from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
-from hydra.records.store.files import read_object
 from hydra.records.store.reader import RunRecord, find_run, read_record, runs
 from hydra.report.document import strings, text
 from hydra.text import nearest
@@ -147,15 +146,6 @@ def _branches(run: RunRecord) -> dict[str, str]:
         return patches.branches(run.patches)
     except Refused:  # git's own words are told where a patch is asked for
         return {}
-
-
-def landings(run: RunRecord) -> list[Mapping[str, object]]:
-    """What was landed of a run, oldest first, also what was taken back; what can be read of it."""
-    documents: list[Mapping[str, object]] = []
-    for path in sorted((run.folder / "landings").glob("*.json")):
-        with suppress(OSError, ValueError):
-            documents.append(read_object(path))
-    return documents
 
 
 def _check_whole(run: RunRecord, lane: str, commit: str) -> None:
