@@ -38,24 +38,24 @@ def nobodys(kind: str) -> str:
 
 def describe(kind: str, data: Data) -> str:
     """What an event of a check says, without its lane."""
-    if kind == "check_waiting":
-        return waits(data)
-    if kind == "check_started":
-        again = "again: " if data.get("again") else ""
-        return f"check {again}$ {gist(text(data, 'command'))}"
-    if kind == "check_ended":
-        again = ", again" if data.get("again") else ""
-        took = duration(number(data, "seconds"))
-        value = f"{_says(data)}, {took}{_reason(data)}{_telling(data)}"
-        return f"check {clean(text(data, 'check'))}{again}: {value}"
-    if kind == "setup_started":
-        return f"set-up: $ {gist(text(data, 'command'))}"
-    if kind == "trial_started":
-        return f"trying {trial(data)}"
-    if kind == "trial_ended":
-        return f"{trial(data)}: {_says(data)}, {duration(number(data, 'seconds'))}"
-    if kind == "run_warning":
-        return f"warning: {gist(text(data, 'text'))}"
+    again = bool(data.get("again"))
+    took = duration(number(data, "seconds"))
+    match kind:
+        case "check_waiting":
+            return waits(data)
+        case "check_started":
+            return f"check {'again: ' * again}$ {gist(text(data, 'command'))}"
+        case "check_ended":
+            value = f"{_says(data)}, {took}{_reason(data)}{'' if again else _telling(data)}"
+            return f"check {clean(text(data, 'check'))}{', again' * again}: {value}"
+        case "setup_started":
+            return f"set-up: $ {gist(text(data, 'command'))}"
+        case "trial_started":
+            return f"trying {trial(data)}"
+        case "trial_ended":
+            return f"{trial(data)}: {_says(data)}, {took}"
+        case "run_warning":
+            return f"warning: {gist(text(data, 'text'))}"
     return ""
 
 
@@ -89,9 +89,7 @@ def _reason(data: Data) -> str:
 
 
 def _telling(data: Data) -> str:
-    """What it printed of why, as the end of a line; of a second run it is the same once more."""
-    if data.get("again"):
-        return ""
+    """What it printed of why, as the end of a line; a second run prints the same once more."""
     printed = "; ".join(gist(_sentence(line), _TELLING) for line in strings(data, "telling"))
     return f": {printed}" if printed else ""
 
