@@ -269,13 +269,13 @@ def test_a_real_race_on_a_terminal(hydra: Hydra) -> None:
     judged = Judged(hydra, {"right": {"src/pager.py": RIGHT}}).run()
     assert judged.top() == "right", str(judged)
     leave_a_decision(hydra, f"{CLAUSE}\x1b[2J")
-    question = f"{name} {CLAUSE}<CSI 2J>. Land it? [y/N]"
+    question = f"{name} {CLAUSE}^[[2J. Land it? [y/N]"
     run = of_run(judged.document["run"])
     before = Whole.of(hydra.repo)
 
     done = hydra.run("merge")
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr.startswith(f"error: nothing was landed: {name} {CLAUSE}<CSI 2J>; without ")
+    assert done.stderr.startswith(f"error: nothing was landed: {name} {CLAUSE}^[[2J; without ")
     assert f"hint: to land it all the same: hydra merge {name}{run} {OVERRIDE}" in done.stderr
     dry_run = hydra.run("merge", "--dry-run")
     assert (dry_run.returncode, dry_run.stderr.count(f"it would ask: {question}")) == (0, 1)

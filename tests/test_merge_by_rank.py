@@ -537,10 +537,10 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     done = shelf.command("merge", "--no-check", "--override", evil)
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(f"warning: codex is held back: {GATE}\n")
-    assert "overriding the verdict: late <CSI 2J><U+202E> night" in done.stdout
+    assert "overriding the verdict: late ^[[2J<U+202E> night" in done.stdout
     shown = shelf.command("runs", "show").stdout
     text = " ".join(shown.split())  # wherever its lines are broken
-    assert "overriding the verdict: late <CSI 2J><U+202E> night" in text
+    assert "overriding the verdict: late ^[[2J<U+202E> night" in text
     assert "held back" in shown
     document = json.loads(shelf.command("runs", "show", "--json").stdout)
     assert [row["override"] for row in document["landings"]] == [evil]

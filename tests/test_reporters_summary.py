@@ -52,7 +52,7 @@ codex-2: timed out (idle, limit 600 s)
   adapter  codex
   command  /usr/bin/codex exec --json -m 'it'"'"'s me' -
   stderr   warn: reconnecting
-           error: stream ended<CSI 2J> before the answer
+           error: stream ended^[[2J before the answer
   next     raise --idle-timeout if the task needs long quiet stretches
 
 warnings
@@ -198,7 +198,7 @@ def test_the_dry_run_names_lanes_that_will_not_start() -> None:
 def test_errors_say_what_and_what_next() -> None:
     refused = Refused("no commit yet", hint="make a first commit")
     assert error_text(refused) == "error: no commit yet\nhint: make a first commit\n"
-    assert error_text(Refused("x\x1b[2J")) == "error: x<CSI 2J>\n"
+    assert error_text(Refused("x\x1b[2J")) == "error: x^[[2J\n"
     folded = Refused("the first line is long\n  a/path: in the way", hint="add it, or let it be")
     assert error_text(folded, width=29) == (
         "error: the first line is long\n  a/path: in the way\nhint: add it, or let it be\n"

@@ -280,13 +280,12 @@ def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) ->
     from hydra.report.runs import RunRow
 
     run, manifest = reading.run, reading.manifest
-    started = manifest.get("started")
     lanes = tuple((lane.lane, lane.status) for lane in reading.race.lanes)
     return RunRow(
         run=run.id,
-        age=time.time() - started if isinstance(started, int | float) else None,
-        title=str(manifest.get("title") or ""),
-        prompt=str(manifest.get("prompt") or ""),
+        age=None if manifest.started is None else time.time() - manifest.started,
+        title=manifest.title,
+        prompt=manifest.prompt,
         lanes=lanes,
         size=runs.size(place, run),
         state=reading.state,
@@ -343,4 +342,7 @@ def _ended(
 
 def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:
     """A run without a readable result: its manifest, and the lanes as far as they are known."""
-    return {**reading.manifest, "schema": 1, "kind": "run", **_document(row, reading)}
+    from hydra.records.codec import as_json
+
+    manifest = as_json(reading.manifest) if reading.manifest.run else {}
+    return {**manifest, "schema": 1, "kind": "run", **_document(row, reading)}

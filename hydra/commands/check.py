@@ -250,9 +250,7 @@ def _warnings(confinement: Confinement) -> tuple[str, ...]:
 
 def _was_trusted(record: RunRecord) -> bool:
     # A plan holds a repository's checks only where something confined them.
-    value = record.manifest.get("settings_from")
-    where = value.get("race.check", "") if isinstance(value, dict) else ""
-    return where.startswith(("--", "HYDRA_"))
+    return record.manifest.settings_from.get("race.check", "").startswith(("--", "HYDRA_"))
 
 
 def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:

@@ -212,8 +212,8 @@ def _is(values: Sized) -> str:
 
 def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
     """The user's own uncommitted files in the base of an --include-dirty race."""
-    head = record.manifest.get("head")
-    if not isinstance(head, str) or head == base:
+    head = record.manifest.head
+    if not head or head == base:
         return frozenset()
     return frozenset(change.path for change in changes(record.patches, head, base))
 

@@ -79,9 +79,8 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
     reading = read(run)
     changed = {lane.lane for lane in reading.race.lanes if lane.patch and lane.patch.files}
-    base = str(reading.manifest.get("base"))
     try:
-        changed |= patches.with_work(run.patches, base)
+        changed |= patches.with_work(run.patches, reading.manifest.base)
     except Exhausted:
         raise
     except HydraError:
@@ -90,7 +89,7 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
         run=run,
         patches=tuple(sorted(changed)),
         worktrees=tuple(path.name for path in grounds(run, place.state)),
-        uncommitted=reading.manifest.get("head", base) != base,
+        uncommitted=reading.manifest.is_uncommitted,
         age=time.time() - started(run),
         bytes=size(run, place.state),
     )

@@ -21,9 +21,9 @@ from hydra.race.check_selection import folder_of
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
 from hydra.ranking.model import EndedRace
-from hydra.records.codec import SCHEMA, shaped
+from hydra.records.codec import as_json, shaped
 from hydra.records.outcome import RaceResult, Status
-from hydra.records.plan import RacePlan
+from hydra.records.plan import Manifest, RacePlan
 from hydra.records.store.writer import RunStore
 from hydra.report.document import result_document
 from hydra.text import plural
@@ -109,28 +109,30 @@ def _furnish(inputs: RaceInputs, planned: RacePlan, store: RunStore) -> RacePlan
 
 
 def manifest(planned: RacePlan, head: str, sources: Mapping[str, str]) -> dict[str, object]:
-    """Who runs what of which task, before anything is decided of it: `manifest.json`. `head` is the
-    commit of the checkout, and `sources` say where each setting came from."""
-    return {
-        "schema": SCHEMA,
-        "hydra": __version__,
-        "run": planned.run,
-        "started": time.time(),
-        "process": ProcessIdentity.of(os.getpid()).as_dict(),
-        "owner": owner,
-        "argv": sys.argv,
-        "repository": str(planned.repository),
-        "base": planned.base,
-        "base_name": planned.base_name,
-        "head": head,
-        "title": planned.title,
-        "prompt": planned.prompt,
-        "python": sys.version.split()[0],
-        "git": ".".join(map(str, require_git())),
-        "environment_names": sorted({n for lane in planned.lanes for n in lane.env_names}),
-        "settings_from": dict(sources),
-        "lanes": [lane.id for lane in planned.lanes],
-    }
+    """`manifest.json` of a race. `head` is the commit of the checkout, and `sources` say where each
+    setting came from."""
+    document: dict[str, object] = as_json(
+        Manifest(
+            hydra=__version__,
+            run=planned.run,
+            started=time.time(),
+            process=ProcessIdentity.of(os.getpid()).as_dict(),
+            owner=owner,
+            argv=tuple(sys.argv),
+            repository=str(planned.repository),
+            base=planned.base,
+            base_name=planned.base_name,
+            head=head,
+            title=planned.title,
+            prompt=planned.prompt,
+            python=sys.version.split()[0],
+            git=".".join(map(str, require_git())),
+            environment_names=tuple(sorted({n for row in planned.lanes for n in row.env_names})),
+            settings_from=dict(sources),
+            lanes=tuple(lane.id for lane in planned.lanes),
+        )
+    )
+    return document
 
 
 def _documents(inputs: RaceInputs, planned: RacePlan) -> dict[str, dict[str, object]]:

@@ -42,7 +42,7 @@ def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
     """
     environ = executables.users_environment() if environ is None else environ
     race = runs.read(run).race
-    root = Path(race.repository or str(history.manifest(run.folder)["repository"]))
+    root = Path(race.repository or history.manifest(run.folder).repository)
     config = settings.load(root, environ, {})
     return of_result(run.folder, run.base, race, config, folder_of(root, Path.cwd()))
 
@@ -50,7 +50,6 @@ def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
 def of_result(folder: Path, base: str, race: EndedRace, config: Config, place: str = "") -> Verdict:
     """The same from the result as it is about to be recorded; `place` is where in the checkout one
     types what it offers. Raises `RecordError`."""
-    manifest = history.manifest(folder)
     try:
         facts = evidence(
             folder,
@@ -59,7 +58,7 @@ def of_result(folder: Path, base: str, race: EndedRace, config: Config, place: s
             protected=config.judge.protected_paths,
             notes=review_records.notes(folder),
             tests=review_records.telling_tests(folder),
-            task=str(manifest.get("prompt") or ""),
+            task=history.manifest(folder).prompt,
         )
     except Exhausted:
         raise
@@ -95,7 +94,7 @@ def _check_now(folder: Path, race: EndedRace, facts: Evidence, place: str) -> st
             values = {lack.option: named.get(lack.option, ()) for lack in lacks}
             own = (options(option, values[option], place) for option in values if values[option])
             return " ".join((line, *own, *(lack.line(place) for lack in lacks)))
-    top = Path(race.repository or str(history.manifest(folder)["repository"]))
+    top = Path(race.repository or history.manifest(folder).repository)
     guesses = [typed(guess, place) for guess in guess_checks(top)] or ["COMMAND"]
     return f"{line}{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
 

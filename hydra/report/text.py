@@ -24,16 +24,7 @@ from hydra.text import plural
 MARKS_KEPT = 4
 """Combining marks left on one letter. Real writing needs up to three; floods cover other lines."""
 
-_CONTROLS = "\x00-\x1f\x7f-\x9f"
-# Each alternative stops at the next control character, so no input makes it quadratic.
-_SEQUENCE = re.compile(
-    rf"(?:\x1b\]|\x9d)(?P<osc>[0-9]*)[^{_CONTROLS}]*(?:\x07|\x1b\\|\x9c)"
-    rf"|(?:\x1b(?P<string>[PX^_])|(?P<string8>[\x90\x98\x9e\x9f]))[^{_CONTROLS}]*(?:\x1b\\|\x9c)"
-    r"|(?:\x1b\[|\x9b)(?P<csi>[0-?]*[ -/]*[@-~])"
-    r"|\x1b(?P<escape>[ -/]*[0-~])"
-)
-_STRINGS = {"P": "DCS", "X": "SOS", "^": "PM", "_": "APC"}
-_STRINGS8 = {"\x90": "DCS", "\x98": "SOS", "\x9e": "PM", "\x9f": "APC"}
+_COLOUR = re.compile(r"(?:\x1b\[|\x9b)[0-9;:]*m")
 
 # Letters, punctuation, arrows and boxes in which there is nothing to look for: most text, fast.
 _ORDINARY = re.compile(
@@ -58,16 +49,15 @@ def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
     """`text` with nothing in it that a terminal acts on or that hides other text, nor a secret that
     was typed.
 
-    Escape sequences become their name (`<OSC 52>`, `<CSI 2J>`; colours just go), other control
-    characters `^G`, invisible, bidirectional and unassigned ones `<U+202E>`, bytes that were not
-    text `\\xff`. Newlines become an arrow unless `multiline`. `verbatim` names every control
-    character for itself and drops no colour either: for a diff. Idempotent.
+    Control characters become `^G`, those of an escape sequence too (`^[[2J`), but colours go;
+    invisible, bidirectional and unassigned ones `<U+202E>`, bytes that were not text `\\xff`.
+    Newlines become an arrow unless `multiline`. `verbatim` drops no colour: for a diff. Idempotent.
     """
     text = redacted(text)
     if text.isascii() and text.isprintable():
         return text
     if not verbatim:
-        text = _SEQUENCE.sub(_named, text.replace("\r\n", "\n"))
+        text = _COLOUR.sub("", text.replace("\r\n", "\n"))
     tab = "    " if multiline else " "
     if _ORDINARY.fullmatch(text):
         text = text.replace("\t", tab)
@@ -82,18 +72,6 @@ def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
 def _glue() -> re.Pattern[str]:
     # Over a millisecond of a start, and most texts never need it.
     return re.compile(_GLUE)
-
-
-def _named(match: re.Match[str]) -> str:
-    if (osc := match["osc"]) is not None:
-        return f"<OSC {osc}>" if osc else "<OSC>"
-    if string := match["string"]:
-        return f"<{_STRINGS[string]}>"
-    if string := match["string8"]:
-        return f"<{_STRINGS8[string]}>"
-    if csi := match["csi"]:
-        return "" if csi.endswith("m") else f"<CSI {csi}>"
-    return f"<ESC {match['escape']}>"
 
 
 def _harmless(text: str, tab: str) -> Iterator[str]:

@@ -95,7 +95,7 @@ def patched(record: RunRecord) -> dict[str, str]:
 
 def task_of(record: RunRecord) -> str:
     """What the run's agents were asked for."""
-    return str(record.manifest.get("prompt") or record.manifest.get("title") or "")
+    return record.manifest.prompt or record.manifest.title
 
 
 def without_names(record: RunRecord, lanes: Mapping[str, str]) -> AnonymousPatches:

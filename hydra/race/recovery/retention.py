@@ -25,8 +25,7 @@ from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 def started(run: RunRecord) -> float:
     """When it began, in seconds since 1970: as it was recorded, else as its id says."""
     with suppress(HydraError):
-        value = run.manifest.get("started")
-        if isinstance(value, int | float):
+        if (value := run.manifest.started) is not None:
             return value
     try:
         return timegm(time.strptime(run.id[:15], "%Y%m%dt%H%M%S"))
@@ -64,10 +63,10 @@ def is_empty(run: RunRecord, state: Path) -> bool:
     False where anything of it cannot be read.
     """
     try:
-        result, head = run.result, run.manifest.get("head")
-        if result is None or not isinstance(head, str) or result.get("base") != head:
+        outcomes, manifest = run.outcomes, run.manifest
+        if outcomes is None or not manifest.head or manifest.is_uncommitted:
             return False  # not ended; or it holds changes that the user had not committed
-        if not all(map(_is_empty, run.outcomes or ())) or patches.with_work(run.patches, head):
+        if not all(map(_is_empty, outcomes)) or patches.with_work(run.patches, manifest.head):
             return False
         return not grounds(run, state)
     except (HydraError, OSError):
@@ -85,9 +84,10 @@ def is_landed(run: RunRecord, state: Path) -> bool:
     if grounds(run, state):
         return False
     with suppress(HydraError, OSError, ValueError, KeyError, TypeError):
-        if run.manifest["head"] != run.manifest["base"]:
+        manifest = run.manifest
+        if manifest.is_uncommitted:
             return False
-        root = Path(str(run.manifest["repository"]))
+        root = Path(manifest.repository)
         return any(
             {*landing.whole} == {*landing.lanes}
             and landing.undone is None

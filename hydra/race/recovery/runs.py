@@ -18,8 +18,8 @@ from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
+from hydra.records.plan import Manifest
 from hydra.records.store.reader import RunRecord, find_run, read_record, runs
-from hydra.report.document import strings, text
 from hydra.text import nearest
 
 
@@ -58,7 +58,7 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
 def is_uncommitted(run: RunRecord) -> bool:
     """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
     with suppress(RecordError):
-        return run.manifest.get("head", run.base) != run.base
+        return run.manifest.is_uncommitted
     return False
 
 
@@ -74,7 +74,7 @@ class RunReading(Struct, frozen=True, kw_only=True):
     """
 
     run: RunRecord
-    manifest: Mapping[str, object]
+    manifest: Manifest
     result: Mapping[str, object] | None
     race: EndedRace
     damage: RecordError | None
@@ -94,7 +94,7 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     """Reads a run and raises nothing. `events` has the events read, and they and the
     patches checked, in any case; then it raises `Refused` where git could not be asked."""
     damages: list[RecordError] = []
-    manifest: Mapping[str, object] = {}
+    manifest = Manifest()
     result: Mapping[str, object] | None = None
     race: EndedRace | None = None
     statuses: dict[str, str] = {}
@@ -125,18 +125,16 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     )
 
 
-def _unended(
-    run: RunRecord, manifest: Mapping[str, object], statuses: Mapping[str, str]
-) -> EndedRace:
-    names = strings(manifest, "lanes") or list(_branches(run))
+def _unended(run: RunRecord, manifest: Manifest, statuses: Mapping[str, str]) -> EndedRace:
+    names = manifest.lanes or list(_branches(run))
     state = "running" if run.live else "broken off"
     lanes = (LaneResult(lane=lane, status=statuses.get(lane, state)) for lane in names)
     return EndedRace(
         run=run.id,
-        repository=text(manifest, "repository"),
-        base=text(manifest, "base"),
-        base_name=text(manifest, "base_name"),
-        title=text(manifest, "title"),
+        repository=manifest.repository,
+        base=manifest.base,
+        base_name=manifest.base_name,
+        title=manifest.title,
         lanes=tuple(lanes),
     )
 
