@@ -356,7 +356,7 @@ def test_progress_in_a_log_is_a_line_for_what_takes_time() -> None:
     )
     progress.close()
     assert "".join(lines) == (
-        "contract: 2 cases, 1 failed\n 2.5 s  claude  edit\n  31 s  claude  e<CSI 2J>vil: failed\n"
+        "contract: 2 cases, 1 failed\n 2.5 s  claude  edit\n  31 s  claude  e^[[2Jvil: failed\n"
     )
 
 

@@ -17,7 +17,6 @@ from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking import gates
-from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest
 from hydra.ranking.gates import matches
 from hydra.ranking.leaves import leaf
@@ -37,6 +36,7 @@ from tests.support.evidences import (
     protected,
     result,
 )
+from tests.support.rendering import verdict_document
 
 BASE = result({"t::test_one": True, "t::test_two": False}, name="_base")
 GOOD = {"t::test_one": True, "t::test_two": True}
@@ -130,7 +130,7 @@ def test_nothing_changed_has_no_rank() -> None:
     item = verdict(evidence([empty], [BASE]))
     assert item.lanes[0].rank is None
     assert item.lanes[0].gates[0].text == "changed nothing"
-    assert item.top == ""
+    assert item.top is None
     assert item.says == "no lane left a patch"
 
 
@@ -489,7 +489,7 @@ def test_a_tie_is_called_a_tie() -> None:
     ]
     item = verdict(evidence(lanes, [BASE]))
     assert [lane_verdict.rank for lane_verdict in item.lanes] == [1, 1]
-    assert item.top == ""
+    assert item.top is None
     assert item.says.startswith("a and b are tied")
 
 
@@ -505,7 +505,7 @@ def test_size_and_speed_decide_nothing() -> None:
     small = lane("small", result(GOOD), base=[BASE], files=[file(new="x\n")], seconds=1.0)
     large = lane("large", result(GOOD), base=[BASE], files=[file(new="x\n" * 99)], seconds=999.0)
     item = verdict(evidence([small, large], [BASE]))
-    assert (item.top, ranks(item)) == ("", {"small": 1, "large": 1})
+    assert (item.top, ranks(item)) == (None, {"small": 1, "large": 1})
     assert "smaller" not in str(item)
     assert "faster" not in str(item)
 
@@ -531,7 +531,7 @@ def test_of_two_untested_ones_the_one_without_a_line_of_code_is_behind(
         item = verdict(evidence(lanes, on))
         assert {each.state for each in item.lanes} == {"untested"}
         assert ranks(item) == {"zz": 1, "plain": 1 if code else 2}
-        assert item.top == ""
+        assert item.top is None
 
 
 def test_of_two_untested_ones_the_one_that_mends_something_is_first() -> None:

@@ -18,12 +18,12 @@ from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.junit import read_junit
 from hydra.checks.text_parsers.output import read_text
-from hydra.ranking.document import verdict_document
 from hydra.ranking.measures import has_code
 from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, result
+from tests.support.rendering import verdict_document
 from tests.support.verdict_races import PLAIN, Files, Judged, edited, shop
 
 # ---- One race each: what a patch does to its tests, and what is said of it.

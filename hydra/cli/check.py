@@ -54,7 +54,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         _drop(lanes, options)
         return
     from hydra.commands.check import CheckRequest, check
-    from hydra.records.codec import dump
+    from hydra.records.codec import as_json, dump
     from hydra.report.checks import line, table_text
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
@@ -66,7 +66,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     done = check(request)
     document = done.document()
     if options["as_json"]:
-        sys.stdout.write(dump(document))
+        sys.stdout.write(dump(as_json(document)))
     else:
         width, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(table_text(document, width=width, color=color))

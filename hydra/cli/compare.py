@@ -58,7 +58,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     html = options["html"]
     request = CompareRequest(run=options["run"], lanes=lanes)
     done = compare(request)
-    if html is not None and html in (lane["lane"] for lane in done.verdict["lanes"]):
+    if html is not None and done.verdict.lane(html):
         # `--html claude`: a lane, for whoever does not write ./claude.
         done, html = compare(_with_lane(request, html)), _NO_PATH
     _show(done, html, options)
@@ -86,6 +86,8 @@ def _with_lane(request: Any, lane: str) -> Any:
 
 
 def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
+    from msgspec.structs import replace
+
     from hydra.records.codec import dump
 
     if html == "-":
@@ -100,8 +102,8 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
         from hydra.commands.merge_candidates import landed_lanes
         from hydra.report.markdown import comment
 
-        landed = landed_lanes(done.record, done.root)
-        sys.stdout.write(comment({**done.verdict, "landed": landed}, lanes=done.lanes))
+        landed = tuple(landed_lanes(done.record, done.root))
+        sys.stdout.write(comment(replace(done.verdict, landed=landed), lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done))
     if page is not None:

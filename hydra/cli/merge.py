@@ -247,12 +247,12 @@ def _show(landing: Landing, options: dict[str, Any]) -> None:
     data: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
     data["remarks"] = landing.remarks
     if options["as_json"]:
-        document = landing_document(landing.document, dry_run=landing.dry_run, **data)
+        document = landing_document(landing.record, dry_run=landing.dry_run, **data)
         sys.stdout.write(dump(document))
         return
     sys.stdout.write(
         landed_text(
-            landing.document,
+            landing.record,
             landing.files,
             dry_run=landing.dry_run,
             color=use_color(sys.stdout),
@@ -266,10 +266,10 @@ def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
     from hydra.report.landing import landing_document, undone_text
 
     if options["as_json"]:
-        sys.stdout.write(dump(landing_document(landing.document)))
+        sys.stdout.write(dump(landing_document(landing.record)))
     else:
         color = use_color(sys.stdout)
-        sys.stdout.write(undone_text(landing.document, landing.files, color=color))
+        sys.stdout.write(undone_text(landing.record, landing.files, color=color))
 
 
 def _abort(options: dict[str, Any]) -> None:

@@ -256,20 +256,21 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.records.codec import dump
+    from hydra.records.codec import dump, shaped
     from hydra.report.document import plan_document, result_document
 
     if options["events"]:
         return
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
-        from hydra.commands.merge_candidates import with_candidates
+        from hydra.commands.merge_candidates import of_race, with_candidates
+        from hydra.ranking.model import EndedRace
         from hydra.report.race_end import race_end
 
         document = result_document(report.plan, report.result)
-        text = race_end(
-            with_candidates(document, report.plan.repository), width=columns, color=color
-        )
+        race = shaped(document, EndedRace)
+        verdict = with_candidates(of_race(race, report.result.verdict), report.plan.repository)
+        text = race_end(race, verdict, width=columns, color=color)
     else:
         from hydra.report.dryrun import plan_text
 

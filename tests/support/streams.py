@@ -41,17 +41,14 @@ from hydra.records.request import Limits
 from hydra.records.store.sink import RawSink
 from hydra.records.transcript import AgentTranscript
 from hydra.redaction import Redactor
-from hydra.report.compare import compare_text
 from hydra.report.document import result_document
-from hydra.report.html.build import build
 from hydra.report.html.harmless import whole
 from hydra.report.html.patches import PagePatch
 from hydra.report.html.timeline import timelines
 from hydra.report.live import LiveTable
-from hydra.report.markdown import comment
 from hydra.report.stream import PlainLines
-from hydra.report.summary import summary
 from tests import adapter_recordings
+from tests.support.rendering import build, comment, compare_text, summary
 from tests.support.sample_race import PLAN, RUN
 
 T = TypeVar("T")
