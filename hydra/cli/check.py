@@ -11,6 +11,7 @@ import click
 from hydra.cli.common import Command, json_option, run_option, use_color
 from hydra.cli.display import cells
 from hydra.cli.options import flags, setting
+from hydra.cli.streams import progress
 
 
 @click.command(
@@ -53,6 +54,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     if options["dropped"]:
         _drop(lanes, options)
         return
+    progress(options)("looking at the race and its checks")
     from hydra.commands.check import CheckRequest, check
     from hydra.records.codec import dump
     from hydra.report.checks import line, table_text
