@@ -20,8 +20,8 @@ def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
     assert fakes.left(str(scratch)) == []
 
 
-RACE = ("race", "Do it", "-a", "claude")
-FILE = ("race", "-a", "claude", "--file", "../task.md")
+RACE = ("race", "Do it", "-a", "claude", "-q")
+FILE = ("race", "-q", "-a", "claude", "--file", "../task.md")
 
 WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     "an empty task": (
