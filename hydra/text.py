@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Sequence, Sized
 
 LONGEST = 80
@@ -23,6 +24,15 @@ def quoted(test: str) -> str:
     """A test's name as it stands in prose: in quotes where it is a sentence."""
     name = shortened(test)
     return f'"{name}"' if " " in test else name
+
+
+def shell_quoted(term: str) -> str:
+    """A word of a line that is pasted, with quotes that one can read where it has some of its own;
+    in double ones an interactive shell would read a `!`."""
+    if "'" not in term or "!" in term:
+        return shlex.quote(term)
+    inner = re.sub(r'([$`"\\])', r"\\\1", term)
+    return f'"{inner}"'
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:

@@ -30,7 +30,7 @@ from hydra.ranking.evidence import Evidence
 from hydra.ranking.verdict import rank
 from hydra.records.codec import shaped
 from hydra.records.store.reader import RunRecord
-from hydra.text import of_run
+from hydra.text import of_run, shell_quoted
 
 _log = get_logger(__name__)
 
@@ -100,7 +100,7 @@ def _check_now(folder: Path, result: Mapping[str, Any], facts: Evidence, place: 
             return " ".join((line, *own, *(lack.line(place) for lack in lacks)))
     top = Path(str(result.get("repository") or history.manifest(folder)["repository"]))
     guesses = [typed(guess, place) for guess in guess_checks(top)] or ["COMMAND"]
-    return f"{line}{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
+    return f"{line}{''.join(f' --check {shell_quoted(guess)}' for guess in guesses)}"
 
 
 def _say(document: Mapping[str, Any]) -> None:
