@@ -27,12 +27,10 @@ def quoted(test: str) -> str:
 
 
 def shell_quoted(term: str) -> str:
-    """A word of a line that is pasted, with quotes that one can read where it has some of its own;
-    in double ones an interactive shell would read a `!`."""
-    if "'" not in term or "!" in term:
-        return shlex.quote(term)
-    inner = re.sub(r'([$`"\\])', r"\\\1", term)
-    return f'"{inner}"'
+    """A word of a line that is pasted: in double quotes where it has single ones and nothing that
+    a shell would read in there."""
+    plain = "'" in term and not re.search(r'[$`"\\!]', term)
+    return f'"{term}"' if plain else shlex.quote(term)
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:

@@ -131,7 +131,7 @@ def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
         (
             "No such file or directory: 'maps/tiles/0.png'",
             "maps/tiles/0.png",
-            "--setup \"cd maps && npm run 'fetch all \\$5'\"",
+            "--setup " + shlex.quote("cd maps && npm run 'fetch all $5'"),
         ),
         ("KeyError: 'SHOP_KEY'", "SHOP_KEY", "export HYDRA_CHECKS_ENVIRONMENT=SHOP_KEY"),
         (
@@ -470,7 +470,7 @@ def test_a_shared_folder_that_is_built_from_what_a_patch_touches_is_stale(
     }
     race = Judged(hydra, lanes).run("--share", "core/dist", checks=())
     untested = {does: race.of(does)["checks"][0]["untested"] for does in lanes}
-    build = "\"npm run 'build in \\$HOME'\""
+    build = shlex.quote("npm run 'build in $HOME'")
     cure = f"hydra check{of_run(race.document['run'])} --setup {build}"
     assert untested == {
         "core": f"core/dist is your checkout's, built without this patch: {cure} builds it anew",

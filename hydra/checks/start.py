@@ -160,7 +160,7 @@ async def _run(
         timeout=seconds,
         wrap=partial(confine, context.confinement, context.policy(workspace, network)),
         output_limit=_LARGEST,
-        on_sleep=lambda _asleep: None,
+        waits_for_core=True,
     )
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from hydra.cli.common import Command, json_option, run_option, use_color
-from hydra.cli.display import cells
+from hydra.cli.display import cells, progress
 from hydra.cli.options import flags, setting
-from hydra.cli.streams import progress
 
 
 @click.command(

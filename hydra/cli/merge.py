@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
-from hydra.cli.streams import progress
+from hydra.cli.display import progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, json_option, use_color
-from hydra.cli.display import cells, part, watcher
+from hydra.cli.display import cells, part, progress, watcher
 from hydra.cli.options import flags, setting
-from hydra.cli.streams import progress, write_through
+from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
     from hydra.commands.race import RaceReport
