@@ -105,6 +105,19 @@ def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
+def test_a_check_that_passes_and_names_no_test_is_warned_of_once(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    checks = ("--check", "quiet=sh -c 'exit 0'", "--check", "lint=true")
+    race = hydra.race("-a", "claude:a", "-a", "claude:b", *checks)
+    texts = [event["data"]["text"] for event in hydra.events() if event["kind"] == "run_warning"]
+    text = "quiet ends with 0 on the base and on a patch, and names no test: "
+    assert [line for line in texts if "names no test" in line] == [
+        f"{text}whether any ran is not known (--check: a command whose output names them)"
+    ]
+    assert f"warning: {text}" in " ".join(race.stderr.split())
+
+
+@pytest.mark.slow
 def test_where_nothing_was_changed_nothing_is_checked(hydra: Hydra) -> None:
     hydra.agent("claude", [DONE])
     race = hydra.race("-a", "claude", "--check", "true")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hydra.cli.common import Command, json_option, run_option, use_color
-from hydra.cli.display import cells
+from hydra.cli.display import cells, progress
 from hydra.cli.options import flags, setting
 
 
@@ -53,6 +53,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     if options["dropped"]:
         _drop(lanes, options)
         return
+    progress(options)("looking at the race and its checks")
     from hydra.commands.check import CheckRequest, check
     from hydra.records.codec import as_json, dump
     from hydra.report.checks import line, table_text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
+from hydra.cli.display import progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,9 +87,11 @@ def command(lane: str | None, **options: Any) -> None:
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
     """
+    _refuse_mixtures(lane, options)
+    if not (options["abort"] or options["undo"]):
+        progress(options)("looking at the race and at your branch")
     from hydra.commands import merge, merge_undo
 
-    _refuse_mixtures(lane, options)
     if options["abort"]:
         _abort(options)
     elif options["undo"]:
@@ -156,7 +159,7 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         check=None if options["no_check"] else _check,
         override=options["override"],
         warn=_warn,
-        tell=_tell,
+        tell=progress(options),
         confirm=_confirm(dry_run=options["dry_run"]),
     )
 
@@ -206,11 +209,6 @@ def _warn(sentence: str) -> None:
 
     sys.stderr.write(f"warning: {gist(sentence)}\n")
     sys.stderr.flush()
-
-
-def _tell(sentence: str) -> None:
-    if is_terminal(sys.stderr):
-        click.echo(sentence, err=True)
 
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ from hydra.ranking.model import SCHEMA, EndedRace, Verdict
 from hydra.ranking.verdict import rank
 from hydra.records.codec import as_json, shaped
 from hydra.records.store.reader import RunRecord
-from hydra.text import of_run
+from hydra.text import of_run, shell_quoted
 
 _log = get_logger(__name__)
 
@@ -96,7 +96,7 @@ def _check_now(folder: Path, race: EndedRace, facts: Evidence, place: str) -> st
             return " ".join((line, *own, *(lack.line(place) for lack in lacks)))
     top = Path(race.repository or history.manifest(folder).repository)
     guesses = [typed(guess, place) for guess in guess_checks(top)] or ["COMMAND"]
-    return f"{line}{''.join(f' --check {shlex.quote(guess)}' for guess in guesses)}"
+    return f"{line}{''.join(f' --check {shell_quoted(guess)}' for guess in guesses)}"
 
 
 def _say(verdict: Verdict) -> None:

@@ -221,15 +221,13 @@ def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:
     return (commit, commit_of(run, other)) if other else (run.base, commit)
 
 
-def from_top(
-    place: RepositoryRuns, paths: Sequence[str], start: Path | None = None
-) -> tuple[str, ...]:
-    """Paths as one writes them in `start` (default: here), as they are from the top.
+def from_top(place: RepositoryRuns, paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths as one writes them here, as they are from the top.
 
     () is everything. Raises `UsageError` for one outside the repository.
     """
     top = place.repository.root
-    below = os.path.relpath(os.path.realpath(start or Path.cwd()), os.path.realpath(top))
+    below = os.path.relpath(os.path.realpath(Path.cwd()), os.path.realpath(top))
     named = tuple(_from_top(top, below, path) for path in paths)
     return () if "." in named else named
 
