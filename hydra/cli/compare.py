@@ -97,11 +97,9 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
     if options["as_json"]:
         sys.stdout.write(dump(done.document()))
     elif options["markdown"]:
-        from hydra.commands.merge_candidates import landed_lanes
         from hydra.report.markdown import comment
 
-        landed = landed_lanes(done.record, done.root)
-        sys.stdout.write(comment({**done.verdict, "landed": landed}, lanes=done.lanes))
+        sys.stdout.write(comment(_offered(done), lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done))
     if page is not None:
@@ -112,15 +110,17 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
 
 
 def _text(done: JudgedRun) -> str:
-    from hydra.commands.merge_candidates import with_candidates
     from hydra.report.compare import compare_text
 
     return compare_text(
-        with_candidates(done.verdict, done.root, done.record),
-        lanes=done.lanes,
-        width=cells(sys.stdout),
-        color=use_color(sys.stdout),
+        _offered(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
     )
+
+
+def _offered(done: JudgedRun) -> dict[str, Any]:
+    from hydra.commands.merge_candidates import with_candidates
+
+    return with_candidates(done.verdict, done.root, done.record)
 
 
 def _write(done: JudgedRun, html: str) -> Path:
