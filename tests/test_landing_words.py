@@ -251,7 +251,8 @@ def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) ->
     shown = hydra.run("race", "-a", "claude", "fix").stdout
     assert re.search(r"hydra merge claude -r \w+ --branch NAME\n", shown)
     assert hydra.run("merge").returncode == 5
-    assert "--branch NAME" in hydra.run("runs", "show").stdout
+    for line in (("runs", "show"), ("compare",), ("compare", "--markdown")):
+        assert "--branch NAME" in hydra.run(*line).stdout, line
 
 
 @pytest.mark.slow

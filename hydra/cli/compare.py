@@ -14,6 +14,7 @@ from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.commands.compare import JudgedRun
+    from hydra.ranking.model import Verdict
 
 _NO_PATH = "\0"
 """`--html` without a FILE: no file can be called that."""
@@ -86,8 +87,6 @@ def _with_lane(request: Any, lane: str) -> Any:
 
 
 def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
-    from msgspec.structs import replace
-
     from hydra.records.codec import dump
 
     if html == "-":
@@ -99,11 +98,9 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
     if options["as_json"]:
         sys.stdout.write(dump(done.document()))
     elif options["markdown"]:
-        from hydra.commands.merge_candidates import landed_lanes
         from hydra.report.markdown import comment
 
-        landed = tuple(landed_lanes(done.record, done.root))
-        sys.stdout.write(comment(replace(done.verdict, landed=landed), lanes=done.lanes))
+        sys.stdout.write(comment(_offered(done), lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done))
     if page is not None:
@@ -114,15 +111,17 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
 
 
 def _text(done: JudgedRun) -> str:
-    from hydra.commands.merge_candidates import with_candidates
     from hydra.report.compare import compare_text
 
     return compare_text(
-        with_candidates(done.verdict, done.root, done.record),
-        lanes=done.lanes,
-        width=cells(sys.stdout),
-        color=use_color(sys.stdout),
+        _offered(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
     )
+
+
+def _offered(done: JudgedRun) -> Verdict:
+    from hydra.commands.merge_candidates import with_candidates
+
+    return with_candidates(done.verdict, done.root, done.record)
 
 
 def _write(done: JudgedRun, html: str) -> Path:

@@ -67,8 +67,9 @@ def composed(
                 "both on a branch of their own: --branch NAME",
             )
         head = base
-    result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
-    lanes = tuple(part.lane for part in parts)
+    lanes, result = tuple(part.lane for part in parts), tree
+    if head != base:
+        result = bring(record.patches, base=base, tree=tree, head=head, lanes=lanes)
     return ComposedTree(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
 
 

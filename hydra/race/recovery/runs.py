@@ -63,7 +63,7 @@ def is_uncommitted(run: RunRecord) -> bool:
 
 
 def size(place: RepositoryRuns, run: RunRecord) -> int:
-    """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
+    """Bytes that a run takes, its worktrees too."""
     return retention.size(run, place.state)
 
 
