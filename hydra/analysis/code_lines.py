@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hydra.analysis.equivalence.normalize import same
+from hydra.analysis.equivalence.groups import same
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
