@@ -44,7 +44,7 @@ _GOES_ON = _set("( [ { , ; : . ?. && || ?? = += -= *= ... + - % == === != !== & 
 _CONTINUES = _set(") ] } , ; . ?. && || ?? = += -= == === != !== % ^ & | => : in instanceof")
 _AFTER_BRACE = _set("else catch finally")
 
-_OBEYED = re.compile(
+OBEYED = re.compile(
     r"noqa|type:|pragma|pylint|mypy|pyright|ruff:|flake8|isort:|fmt:|yapf|nosec|pytype|cython"
     r"|eslint|tslint|jshint|jslint|@ts-|prettier-|biome-|oxlint|deno-|istanbul|[cv]8 ignore"
     r"|webpack|[@#]__|@jsx|@flow|@noflow|@vite|@jest|@vitest|@license|@preserve|@cc_on|[@#] ?source"
@@ -140,7 +140,7 @@ class NormalForm:
     def comment(self, start: int, end: int) -> None:
         """One that something obeys counts, with its line and the next: it is about one of them."""
         value = self._data[start:end]
-        if _OBEYED.search(value.decode("utf-8", "replace")):
+        if OBEYED.search(value.decode("utf-8", "replace")):
             first = self._data.rfind(b"\n", 0, start) + 1
             after = self._data.find(b"\n", self._data.find(b"\n", end - 1) + 1)
             line = self._data[first : after if after >= 0 else len(self._data)]
