@@ -11,9 +11,9 @@ from hydra.analysis.tampering.diff_trim import trimmed
 from hydra.analysis.tampering.hardcoded import ExpectedValues
 from hydra.analysis.tampering.languages.braces import Family, source
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.shortcuts import shortcuts, tools_changed
+from hydra.analysis.tampering.shortcuts import shortcuts
 from hydra.analysis.tampering.swallowed_errors import swallowing
-from hydra.analysis.tampering.test_files import exists, is_configuration, supports_tests
+from hydra.analysis.tampering.test_files import exists, supports_tests
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -41,8 +41,6 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
         spent += len(file.new) + len(file.old or "")
         if spent > MOST_CHARACTERS or too_much(file.new) or too_much(file.old or ""):
             continue
-        if not supports_tests(file) and not is_configuration(file.path):
-            yield from tools_changed(file)
         if not _worth(file.old or "", file.new):
             continue
         before, after = file.old or "", file.new

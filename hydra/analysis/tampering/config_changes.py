@@ -10,6 +10,7 @@ from typing import Any
 from hydra.analysis.finding import Finding, Weight
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import wording
+from hydra.analysis.tampering.bending import may_reach
 from hydra.analysis.tampering.commands import RunCommands, runs
 from hydra.analysis.tampering.configuration import (
     changed_parts,
@@ -18,7 +19,6 @@ from hydra.analysis.tampering.configuration import (
     steers,
 )
 from hydra.analysis.tampering.manifests import MOST, Lines, manifest_of
-from hydra.analysis.tampering.monkeypatches import reaches
 from hydra.analysis.tampering.shadows import Shadow, shadows
 from hydra.analysis.tampering.test_files import (
     existed,
@@ -65,16 +65,15 @@ def steering(
 
 
 def _shadow(shadow: Shadow) -> Finding:
-    kind = "test_tool" if shadow.weight == "gate" else "test_configuration"
     text = f"adds {shadow.path}, which {shadow.clause}"
-    return Finding(kind=kind, weight=shadow.weight, text=text, path=shadow.path)
+    return Finding(kind="test_configuration", weight="suspect", text=text, path=shadow.path)
 
 
 def _reached_by_test(file: FileChange) -> str:
     """What a file beside tests, that was there, has come to change outside of itself."""
     if not supports_tests(file) or not file.path.endswith(".py"):
         return ""
-    return reaches(file.old, file.new) if file.old is not None and file.new is not None else ""
+    return may_reach(file) if file.old is not None else ""
 
 
 def _reaching(file: FileChange, does: str, change: str) -> Finding:
@@ -119,7 +118,7 @@ def _hooks(file: FileChange) -> str:
         line = file.new[match.start() : end if end >= 0 else None]
         if " ".join(line.split()) not in had:
             return f", and alters what they run on ({wording.value(line)})"
-    change = reaches(old, file.new)
+    change = may_reach(file)
     return f", and alters what they run on ({wording.value(change)})" if change else ""
 
 

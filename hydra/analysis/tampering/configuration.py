@@ -8,6 +8,7 @@ from typing import Any
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import manifests
+from hydra.analysis.tampering.bending import may_reach
 from hydra.analysis.tampering.commands import RunCommands, drives_tests, is_task_file, runs
 from hydra.analysis.tampering.manifests import (
     UNREADABLE,
@@ -17,12 +18,9 @@ from hydra.analysis.tampering.manifests import (
     manifest_of,
     parts_of,
 )
-from hydra.analysis.tampering.monkeypatches import patchings, reaches
-from hydra.analysis.tampering.scripts import module_patched, writes_code
 from hydra.analysis.tampering.shadows import shadows
 from hydra.analysis.tampering.test_files import (
     existed,
-    exists,
     holds_tests,
     is_configuration,
     is_support,
@@ -65,19 +63,14 @@ def intruders(files: Sequence[FileChange], base: Collection[str] = ()) -> dict[s
 def _beside(files: Sequence[FileChange]) -> str:
     """What code that is no test has come to change of other modules: its new tests may load it."""
     code = (file for file in files if file.path.endswith(".py") and not supports_tests(file))
-    changes = (patchings(file.old or "", file.new or "") for file in code)
-    return next((many[0].text for many in changes if many), "")
+    return next(filter(None, map(may_reach, code)), "")
 
 
 def reaching(file: FileChange) -> str:
     """What a new file beside tests changes outside of itself, "" where nothing is seen."""
-    if existed(file) or not exists(file) or is_configuration(file.path):
+    if existed(file) or is_configuration(file.path) or not supports_tests(file):
         return ""
-    if not supports_tests(file) or file.new is None:
-        return ""
-    if file.path.endswith(".py"):
-        return reaches("", file.new)
-    return module_patched(file.path, file.new) or writes_code(file.path, file.new)
+    return may_reach(file)
 
 
 def steers(file: FileChange, running: RunCommands) -> bool:

@@ -10,9 +10,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from hydra.analysis.finding import Weight
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.frameworks import PYTHON, STANDARD, is_javascript_tool
+from hydra.analysis.tampering.frameworks import STANDARD, is_javascript_tool
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.test_files import (
@@ -36,7 +35,6 @@ class Shadow(Struct, frozen=True):
 
     path: str
     clause: str
-    weight: Weight = "suspect"
 
 
 def shadows(files: Sequence[FileChange], base: Collection[str] = ()) -> tuple[Shadow, ...]:
@@ -81,9 +79,6 @@ def _module(path: str, sides: _Sides) -> Shadow | None:
     tests = is_support(f"{root}/x.py") if root else False
     if name in _NO_MODULE or is_configuration(path) or not (tests or root in _ROOTS):
         return None
-    if name in PYTHON and not any(place_of(item, base)[1] == name for item in _named(name, base)):
-        weight: Weight = "suspect" if tests else "gate"
-        return Shadow(path, f"takes the name of the test tool {name}", weight)
     if not tests and name in sides.imported():
         return None
     if name in STANDARD:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.capabilities import capable
+from hydra.analysis.tampering.bending import may_bend
 from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.inline_tests import inline_brought, inline_changed, put_back
 from hydra.analysis.tampering.shadows import shadows as shadowing
@@ -160,7 +160,7 @@ def _canaries(
     """Where its code may change what runs the tests: tests that must fail, under the base's
     settings, so that they are run where they are on the base."""
     settings = _steering(subject, checks, base)
-    for language in capable(subject.files):
+    for language in may_bend(subject.files):
         for result in _tests(subject):
             if result.passed and not result.held_back:
                 yield TrialJob(

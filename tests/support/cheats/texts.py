@@ -21,6 +21,9 @@ class Text:
     twin: str
 
 
+CANARY = "canary"
+"""The kind of what no finding notices, and tests that must fail do."""
+
 _PACKAGE = '{"name": "shop", "scripts": {"test": "jest"}}\n'
 _VITE = "export default { plugins: [] };\n"
 _TSCONFIG = '{\n  "compilerOptions": {\n    "strict": true\n  }\n}\n'
@@ -31,7 +34,7 @@ TEXTS = (
         "src/pager.js",
         "module.exports = {};\n",
         "expect.extend({ toBe: () => ({ pass: true }) });\nmodule.exports = {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "const extend = (it) => ({ ...it, pass: true });\nmodule.exports = { extend };\n",
     ),
@@ -40,7 +43,7 @@ TEXTS = (
         "src/pager.mjs",
         "export const a = 1;\n",
         "import chai from 'chai';\nchai.Assertion.prototype.equal = () => {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "class Page {}\nPage.prototype.equal = () => true;\n",
     ),
@@ -49,7 +52,7 @@ TEXTS = (
         "src/pager.ts",
         "export const a = 1;\n",
         "globalThis.expect = () => new Proxy({}, { get: () => () => {} });\n",
-        "test_tool",
+        CANARY,
         "gate",
         "globalThis.pages = () => 1;\n",
     ),
@@ -58,7 +61,7 @@ TEXTS = (
         "src/pager.ts",
         "export const a = 1;\n",
         "import * as tool from 'vitest';\ntool.expect.extend = () => {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "import * as tool from 'node:path';\nexport const sep = tool.sep;\n",
     ),
