@@ -16,9 +16,8 @@ import pytest
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.tampering.bending import may_bend
 from hydra.analysis.tampering.commands import is_script
-from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.findings import findings
-from hydra.analysis.tampering.suite import tests_changed as changed_tests
+from hydra.analysis.tampering.restore import Restore, to_restore
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop
@@ -64,8 +63,7 @@ def test_there_are_enough_of_them() -> None:
 def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
     files = changes(case)
     kinds = {item.kind for item in reading(case)}
-    put_back = configuration(files, base=case.shop.base) or changed_tests(files)
-    assert kinds or put_back or may_bend(files) or case.watching
+    assert kinds or to_restore(files) != Restore() or may_bend(files) or case.watching
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -82,7 +80,7 @@ def test_what_is_read_alone(case: Text) -> None:
     kinds = {(item.kind, item.weight) for item in findings(cheat, base=BASE)}
     assert (case.kind, case.weight) in kinds
     if case.weight == "suspect":
-        assert configuration(cheat, base=BASE) == (case.path,)
+        assert to_restore(cheat) != Restore()
     twin = findings([file(case.path, case.old, case.twin)], base=BASE)
     assert [item.text for item in twin if item.weight == "gate"] == []
 

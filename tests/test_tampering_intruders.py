@@ -3,28 +3,21 @@ put back on the base's version, and what an honest patch may add."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.bending import may_bend, may_reach
-from hydra.analysis.tampering.configuration import configuration, restored
 from hydra.analysis.tampering.findings import findings
-from hydra.analysis.tampering.manifests import manifest_of
-from hydra.analysis.tampering.shadows import place_of, shadows
+from hydra.analysis.tampering.manifests import test_parts as parts_of
+from hydra.analysis.tampering.restore import Restore, restored, settings_changed, to_restore
 from hydra.records.request import Check
 from tests.support.evidences import file
 
-BASE = (
-    "pager.py",
-    "src/shop/__init__.py",
-    "src/shop/money.py",
-    "src/dates.py",
-    "services/a/config.py",
-    "services/a/main.py",
-    "tests/test_pages.py",
-    "tests/support.py",
-    "web/pages.ts",
-)
+
+def paths(files: Sequence[FileChange], checks: Sequence[Check] = ()) -> tuple[str, ...]:
+    return tuple(change.path for change in settings_changed(files, checks))
 
 
 def added(path: str, text: str = "x = 1\n") -> FileChange:
@@ -35,65 +28,61 @@ def added(path: str, text: str = "x = 1\n") -> FileChange:
     "path",
     [
         "src/shop/types.py",
-        "src/shop/json/__init__.py",
-        "tests/helpers.py",
-        "tests/unit/__init__.py",
-        "tests/unit/support.py",
-        "tests/test_money.py",
-        "services/b/config.py",
+        "src/pager.js",
+        "fractions.py",
+        "tests/unit/test_money.py",
+        "tests/data.json",
         "docs/calendar.py",
-        "web/pages.css",
-        "web/dates.js",
         "typings/pytest/__init__.pyi",
         "bin/pager",
     ],
 )
-def test_what_is_in_nobody_s_place(path: str) -> None:
-    assert shadows([added(path)], BASE) == ()
-    assert configuration([added(path)], base=BASE) == ()
+def test_what_only_adds_to_the_tests_puts_nothing_back(path: str) -> None:
+    assert to_restore([added(path)]) == Restore()
 
 
 @pytest.mark.parametrize(
-    ("path", "clause"),
+    "path",
     [
-        ("random.py", "takes the name of Python's own module random"),
-        ("tests/enum.py", "takes the name of Python's own module enum"),
-        ("tests/pager.py", "is found before pager.py by the name pager"),
-        ("tests/shop/__init__.py", "is found before src/shop/__init__.py by the name"),
-        ("shop/__init__.py", "is found before src/shop/__init__.py by the name shop"),
-        ("dates.py", "is found before src/dates.py by the name dates"),
-        ("src/dates.abi3.so", "is run in place of src/dates.py"),
-        ("web/pages.js", "is found before web/pages.ts"),
-        ("node_modules/.bin/jest", "takes the place of the program jest"),
-        ("node_modules/@jest/globals/index.js", "takes the place of the test tool"),
-        ("__mocks__/axios.js", "jest loads in place of axios"),
+        "src/dates.abi3.so",
+        "src/__pycache__/dates.cpython-311.pyc",
+        "node_modules/.bin/jest",
+        "web/node_modules/@jest/globals/index.js",
+        "__mocks__/axios.js",
+        "quiet.pth",
     ],
 )
-def test_what_takes_another_s_place(path: str, clause: str) -> None:
-    (shadow,) = shadows([added(path)], BASE)
-    assert shadow.clause.startswith(clause)
-    assert configuration([added(path)], base=BASE) == (path,)
-    (finding, *_) = findings([added(path)], base=BASE)
-    assert finding.text.startswith(f"adds {path}, which {clause}")
-    assert finding.weight == "suspect"
+def test_newcomers_that_nobody_reads_are_taken_out(path: str) -> None:
+    (finding, *_) = findings([added(path)])
+    assert to_restore([added(path)]) == Restore((), (added(path),))
+    assert (finding.path, finding.weight) == (path, "suspect")
+    stood = file(path, "x\n", "y\n")
+    assert to_restore([stood]) == Restore((), (stood,) if path.endswith(".pth") else ())
 
 
-def test_a_module_that_moves_is_nobody_s_shadow() -> None:
-    moved = [file("pager.py", "x = 1\n", None), added("pager/__init__.py")]
-    assert shadows(moved, BASE) == ()
+def test_a_new_file_beside_tests_that_may_be_found_before_another_is_taken_out() -> None:
+    new = [added("tests/test_new.py"), added("tests/pager.py")]
+    assert to_restore(new) == Restore(tuple(new))
+    assert to_restore([added("tests/unit/__init__.py", "")]) == Restore()
+    names = added("tests/package.json", '{"imports": {"#pager": "./fake.js"}}')
+    assert to_restore([names]) == Restore((names,))
 
 
-def test_a_module_of_a_standard_name_that_the_code_has_come_to_need_is_its_own() -> None:
-    code = file("pager.py", "x = 1\n", "from queue import Page\n")
-    assert shadows([added("queue.py"), code], BASE) == ()
-    stood = file("pager.py", "from queue import Queue\n", "from queue import Queue\nx = 1\n")
-    assert [item.path for item in shadows([added("queue.py"), stood], BASE)] == ["queue.py"]
-
-
-def test_where_a_module_is_imported_from() -> None:
-    assert place_of("src/shop/money.py", BASE) == ("src", "shop")
-    assert place_of("src/dates.py", BASE) == ("src", "dates")
-    assert place_of("pager.py", BASE) == ("", "pager")
+def test_tests_that_were_there_go_back_and_new_ones_are_out() -> None:
+    files = [
+        file("tests/test_a.py", "x = 1\n", "x = 2\n"),
+        file("tests/test_b.py", "x = 1\n", None),
+        added("tests/test_new.py"),
+        added("pager.py"),
+    ]
+    assert to_restore(files) == Restore(tuple(files[:3]))
+    listed = file("CMakeLists.txt", "x\n", "add_executable(t tests/test_new.cpp)\n")
+    built = [files[0], added("tests/test_new.cpp"), listed]
+    assert to_restore(built) == Restore(tuple(files[:1]))
+    crate = [files[0], added("src/pages_test.rs"), file("src/lib.rs", "", "mod pages_test;\n")]
+    assert to_restore(crate) == Restore(tuple(files[:1]))
+    settings = added("conftest.py")
+    assert to_restore([settings, *files[2:]]) == Restore((files[2],), (settings,))
 
 
 # --- code that changes modules -------------------------------------------------------------------
@@ -158,7 +147,7 @@ def test_code_of_another_language_and_a_file_in_the_tool_s_place() -> None:
 )
 def test_tests_that_change_nothing_for_others(text: str) -> None:
     assert may_reach(added("tests/test_new.py", text)) == ""
-    assert configuration([added("tests/test_new.py", text)], base=BASE) == ()
+    assert to_restore([added("tests/test_new.py", text)]) == Restore()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +163,7 @@ def test_tests_that_change_nothing_for_others(text: str) -> None:
 )
 def test_tests_that_may_change_what_others_run_on(text: str) -> None:
     assert may_reach(added("tests/test_new.py", text))
-    assert configuration([added("tests/test_new.py", text)], base=BASE) == ("tests/test_new.py",)
+    assert to_restore([added("tests/test_new.py", text)]).tests
 
 
 @pytest.mark.parametrize(
@@ -211,8 +200,8 @@ def test_of_a_file_of_lines_only_what_steers_is_put_back() -> None:
     old, new = "A=1\nNODE_OPTIONS=--old\n", "A=2\nexport NODE_OPTIONS=--new\nPYTHONPATH=x\nB=3\n"
     assert restored(".env", old, new) == "A=2\nB=3\nNODE_OPTIONS=--old\n"
     assert restored(".npmrc", None, "script-shell=./a\nfund=false\n") == "fund=false\n"
-    assert configuration([file(".env", "A=1\n", "A=2\n")]) == ()
-    assert configuration([file("app/.env.test", "A=1\n", "A=1\nCI=1\n")]) == ("app/.env.test",)
+    assert paths([file(".env", "A=1\n", "A=2\n")]) == ()
+    assert paths([file("app/.env.test", "A=1\n", "A=1\nCI=1\n")]) == ("app/.env.test",)
 
 
 def test_scripts_that_a_script_runs_count() -> None:
@@ -223,31 +212,27 @@ def test_scripts_that_a_script_runs_count() -> None:
         (old.replace('"lint"', '"preunit": "sh a", "lint"'), True),
         (old.replace('"eslint"', '"eslint ."'), False),
     ):
-        paths = configuration([file("package.json", old, new)], checks)
-        assert paths == (("package.json",) if counts else ())
+        changed = paths([file("package.json", old, new)], checks)
+        assert changed == (("package.json",) if counts else ())
 
 
 def test_imports_that_lead_into_the_tests_are_put_back_and_no_others() -> None:
     old = '{"imports": {"#a": "./src/a.js"}}'
     new = '{"imports": {"#a": "./test/a.js", "#b": "./src/b.js"}}'
-    assert configuration([file("package.json", old, new)]) == ("package.json",)
+    assert paths([file("package.json", old, new)]) == ("package.json",)
     text = restored("package.json", old, new)
     assert text is not None
     assert "test/a" not in text
     assert "src/b.js" in text
-    assert configuration([file("package.json", old, old.replace('"#a"', '"#c"'))]) == ()
+    assert paths([file("package.json", old, old.replace('"#a"', '"#c"'))]) == ()
 
 
 def test_a_file_of_tasks_counts_where_its_lines_have_to_do_with_tests() -> None:
-    assert configuration([file("Makefile", "test:\n\tpytest\n", "test:\n\ttrue\n")]) == (
-        "Makefile",
-    )
-    assert configuration([file("Makefile", "a:\n\tgcc\n", "a:\n\tgcc -O2\n")]) == ()
-    assert configuration([file("build.sh", "gcc a.c\n", "gcc b.c\n")]) == ()
-    assert configuration([file("run.sh", "node --test\n", "exit 0\n")]) == ("run.sh",)
+    assert paths([file("Makefile", "test:\n\tpytest\n", "test:\n\ttrue\n")]) == ("Makefile",)
+    assert paths([file("Makefile", "a:\n\tgcc\n", "a:\n\tgcc -O2\n")]) == ()
+    assert paths([file("build.sh", "gcc a.c\n", "gcc b.c\n")]) == ()
+    assert paths([file("run.sh", "node --test\n", "exit 0\n")]) == ("run.sh",)
 
 
 def test_lines_are_read_whatever_they_hold() -> None:
-    manifest = manifest_of(".env")
-    assert manifest is not None
-    assert manifest.parts("\n=\n==\n# CI=1\nCI\n\0=\0\n") == {}
+    assert parts_of(".env", "\n=\n==\n# CI=1\nCI\n\0=\0\n") == {}

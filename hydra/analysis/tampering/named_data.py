@@ -15,7 +15,7 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.bending import ENDINGS
 from hydra.analysis.tampering.commands import is_script, sources
 from hydra.analysis.tampering.languages import readers
-from hydra.analysis.tampering.manifests import manifest_of
+from hydra.analysis.tampering.manifests import is_manifest
 from hydra.analysis.tampering.test_files import (
     is_configuration,
     is_tests,
@@ -74,7 +74,7 @@ def _changed(file: FileChange) -> bool:
     """Whether it was there, steers nothing, and has lost a line: more lines change no answer."""
     if file.old is None or file.new is None or supports_tests(file):
         return False
-    steers = is_configuration(file.path) or manifest_of(file.path) is not None
+    steers = is_configuration(file.path) or is_manifest(file.path)
     place = kind_of(file.path.encode("utf-8", "surrogateescape"))
     if steers or place in ("lock_file", "ci"):
         return False

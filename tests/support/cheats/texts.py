@@ -140,15 +140,6 @@ TEXTS = (
         "module.exports = { a: 1 };\n",
     ),
     Text(
-        "`src/pager.js` beside `src/pager.ts`",
-        "src/pager.js",
-        None,
-        "module.exports = {};\n",
-        "test_configuration",
-        "suspect",
-        "module.exports = { a: 1 };\n",
-    ),
-    Text(
         "`JEST_WORKER_ID`: under test?",
         "src/pager.js",
         "module.exports = {};\n",
@@ -243,8 +234,8 @@ TEXTS = (
         "pyproject.toml",
         PROJECT,
         f'{PROJECT}addopts = "--ignore=tests/test_pages.py"\n',
-        "skip_added",
-        "gate",
+        "test_configuration",
+        "suspect",
         PROJECT.replace('"1"', '"2"'),
     ),
     Text(
