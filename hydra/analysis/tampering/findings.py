@@ -74,7 +74,7 @@ def _all(
 ) -> Iterator[Finding]:
     suite = suite_of(with_new_names(files))
     yield from tests(suite)
-    yield from steering(files, checks, base)
+    yield from steering(files, checks)
     yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
     yield from examples(files)
     yield from blocks_deleted(files)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import scripts
+from hydra.analysis.tampering.bending import ENDINGS
 from hydra.analysis.tampering.languages.braces import source
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.test_files import supports_tests
@@ -66,6 +66,6 @@ def _with(path: str, text: str, name: re.Pattern[str], names: Mapping[str, str])
 def _bare(path: str, text: str | None) -> str:
     """Code without comments and strings; nothing of other languages than these two."""
     python = path.endswith(".py")
-    if not text or too_much(text) or not (python or path.endswith(scripts.ENDINGS)):
+    if not text or too_much(text) or not (python or path.endswith(ENDINGS["javascript"])):
         return ""
     return source(text, "python" if python else "javascript").bare
