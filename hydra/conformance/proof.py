@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from hydra import __version__
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import definition
-from hydra.adapters.proofs.records import Proof, Record
+from hydra.adapters.proofs.records import Proof, Record, definition
 from hydra.conformance.live.observation import Observation
 from hydra.conformance.results import Case, CaseVerdict
 

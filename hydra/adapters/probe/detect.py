@@ -15,9 +15,8 @@ from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
 from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.adapters.probe.context import ProbeContext
-from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in
+from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in, unanswered
 from hydra.adapters.probe.run_probe import Views, put
-from hydra.adapters.probe.silence import unanswered
 from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
 from hydra.log import get_logger
 from hydra.paths import user_config_file
