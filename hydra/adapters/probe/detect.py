@@ -15,14 +15,21 @@ from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
 from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.adapters.probe.context import ProbeContext
-from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in, unanswered
+from hydra.adapters.probe.probes import (
+    SIGN_IN,
+    Question,
+    ask,
+    seems_signed_in,
+    unanswered,
+    with_sign_in,
+)
 from hydra.adapters.probe.run_probe import Views, put
 from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
 from hydra.log import get_logger
 from hydra.paths import user_config_file
 from hydra.process.sandbox.hidden_output import missing_places
 from hydra.process.sandbox.places import entry_for
-from hydra.records.agent import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput
 
 _log = get_logger(__name__)
 
@@ -98,7 +105,7 @@ class _Desk:
         return replace(result, error=replace(error, hint=_named_hint(descriptor)))
 
     async def _ask(self, descriptor: Descriptor, binary: Path) -> dict[str, ProbeOutput]:
-        signed, _ = seems_signed_in(descriptor, self._around)
+        signed = bool(seems_signed_in(descriptor, self._around))
         identity = identify(binary)
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
         answers: dict[str, CachedAnswer] = {}
@@ -131,12 +138,7 @@ class _Desk:
         if result.error is not None and result.error.kind == "SpawnFailed":
             hint = await self._way_to_show(binary, result.error.stderr)
             return replace(result, error=replace(result.error, hint=hint or result.error.hint))
-        signed, detail = seems_signed_in(descriptor, self._around)
-        if not signed or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
-            return result
-        signed_out = result.error is not None and result.error.kind == "AuthMissing"
-        error = None if signed_out else result.error
-        return replace(result, sign_in=SignIn.SEEMS_SO, sign_in_detail=detail, error=error)
+        return with_sign_in(result, seems_signed_in(descriptor, self._around))
 
     async def _way_to_show(self, binary: Path, text: str) -> str:
         """What shows a program the files that it missed and that are hidden from it; "" where it

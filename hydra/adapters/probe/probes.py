@@ -20,7 +20,7 @@ from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, Progr
 from hydra.adapters.probe.context import ProbeContext
 from hydra.errors import Failure, SpawnFailed
 from hydra.process.identity import boot_id
-from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, has_run
+from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, SignIn, has_run
 
 SIGN_IN = "sign_in"
 
@@ -103,16 +103,26 @@ def _key(
     return "|".join(parts)
 
 
-def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> tuple[bool, str]:
-    """From names and files only; no value is ever read."""
+def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> str:
+    """By what it seems so, from names and files only; "" for nothing. No value is ever read."""
     own = around.extra_names.get(descriptor.key, ())
     for name in (*descriptor.sign_in_environment, *own):
         if around.environ.get(name):
-            return True, f"{name} is set"
+            return f"{name} is set"
     for path in _files(descriptor, around):
         if path.is_file():
-            return True, f"{path} is there"
-    return False, ""
+            return f"{path} is there"
+    return ""
+
+
+def with_sign_in(result: DetectResult, detail: str) -> DetectResult:
+    """`result`, where a key or a file (`detail`) outweighs that nobody, or the CLI's no, was heard;
+    "" is none."""
+    if not detail or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
+        return result
+    signed_out = result.error is not None and result.error.kind == "AuthMissing"
+    error = None if signed_out else result.error
+    return replace(result, sign_in=SignIn.SEEMS_SO, sign_in_detail=detail, error=error)
 
 
 def _looks(paths: Iterable[Path]) -> list[str]:
