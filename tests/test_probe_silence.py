@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.probe.cache import CachedAnswer
-from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question
-from hydra.adapters.probe.silence import unanswered
+from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question, unanswered
 from hydra.conformance.selection import chosen
 
 

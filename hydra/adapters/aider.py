@@ -91,7 +91,6 @@ QUIET: tuple[tuple[Flag, str], ...] = (
 )
 """What is turned off, each with the flag's value where it takes one."""
 
-
 SETTINGS = (
     *("--verbose", "--no-git", "--no-analytics", "--no-check-update"),
     *("--chat-history-file", "/dev/null", "--input-history-file", "/dev/null"),
@@ -112,7 +111,6 @@ ENVIRONMENT = (
     # It breaks its lines at the terminal's width.
     ("COLUMNS", "4000"),
 )
-
 
 # ---- Aider as data: what its documentation, its help text and runs of 0.86.2 say of it.
 
@@ -181,12 +179,10 @@ DESCRIPTOR = Descriptor(
     efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high"},
 )
 
-
 CONFIGURED = "--model=(named by its own settings)"
 """Stands among the flags that were found where its settings name a model."""
 
 _MODEL = re.compile(r"^  - model: (?!None\s*$)\S", re.MULTILINE)
-
 
 # ---- Aider's plain text, with its own record of events beside it. What the model says stands among
 # what aider says, unmarked: a model that writes `Applied edit to x` is believed here, and told

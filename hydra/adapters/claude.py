@@ -107,7 +107,6 @@ DESCRIPTOR = Descriptor(
     instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
 )
 
-
 PRINT = required("--print", "to run without a terminal", "plain_text")
 FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
 VERBOSE = required("--verbose", "with stream-json (it refuses to start without)", "json_stream")
@@ -138,7 +137,6 @@ FORK = Flag("--fork-session", "to go on with a copy of a session")
 EFFORT = Flag("--effort", "to say how hard it thinks")
 COST = Flag("--max-budget-usd", "to keep the budget", loss="Hydra alone watches over what it costs")
 
-
 MANUAL = "manual"
 """What 2.1.330's help calls `default`; its stream still says `default`."""
 
@@ -152,7 +150,6 @@ ENVIRONMENT = (
     ("API_TIMEOUT_MS", "120000"),
 )
 """No telemetry, no update in mid-race; four retries instead of ten (187 s on a bad key)."""
-
 
 # ---- Claude Code's `result`: what it cost, and which failure it was. Seen in 2.1.330.
 
@@ -267,18 +264,14 @@ def _said_last(line: Object) -> str:
 
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill")
 _TASK_OVER = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
-_NOTICES = frozenset(
-    names(
-        "status informational background_tasks_changed task_started task_progress task_updated"
-        " task_notification hook_started hook_progress hook_response ui_invalidate"
-        " compact_boundary local_command_output thinking_tokens"
-    )
+_NOTICES = names(
+    "status informational background_tasks_changed task_started task_progress task_updated"
+    " task_notification hook_started hook_progress hook_response ui_invalidate"
+    " compact_boundary local_command_output thinking_tokens"
 )
-_NOTICE_TYPES = frozenset(
-    names(
-        "stream_event rate_limit_event conversation_reset control_response control_request"
-        " tool_progress tool_use_summary auth_status prompt_suggestion"
-    )
+_NOTICE_TYPES = names(
+    "stream_event rate_limit_event conversation_reset control_response control_request"
+    " tool_progress tool_use_summary auth_status prompt_suggestion"
 )
 
 

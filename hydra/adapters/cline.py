@@ -85,7 +85,6 @@ DESCRIPTOR = Descriptor(
     hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
 )
 
-
 JSON = required("--json", "to read what it does", "json_stream", "emits_usage")
 APPROVE = Flag(
     "--auto-approve",
@@ -99,7 +98,6 @@ CWD = Flag("--cwd", "to name the worktree, where it is started anyway")
 MODEL = Flag("--model", "to choose a model")
 THINKING = Flag("--thinking", "to say how hard it thinks")
 TIMEOUT = Flag("--timeout", "to keep the budget", loss="Hydra alone watches over how long it takes")
-
 
 # It asks a service of its maker's for feature flags all the same: the one switch against that,
 # IS_TEST, would reach the repository's own tests.
@@ -119,7 +117,6 @@ SHELL_TOOLS = ("run_commands", "fetch_web_content", "spawn_agent", "team_spawn_t
 
 BLANK = " "
 """The prompt on its line: it must be there with `--json`, and hold a blank, or it is refused."""
-
 
 # ---- Cline's `--json --verbose`, read as events. Seen in 3.0.65.
 

@@ -129,7 +129,6 @@ DESCRIPTOR = Descriptor(
     tagline="OpenAI's coding agent",
 )
 
-
 JSON = required("--json", "to read what it does", "json_stream", "emits_usage")
 SANDBOX = Flag("--sandbox", "to say what it may do", drops=("sandbox_controls", "force_edit_mode"))
 BYPASS = Flag("--dangerously-bypass-approvals-and-sandbox", "for --unsafe-full-access")
@@ -144,7 +143,6 @@ CD = Flag("--cd", "to name the worktree, where it is started anyway")
 REPO_CHECK = Flag("--skip-git-repo-check", "for a worktree that it does not take for a repository")
 DISABLE = Flag("--disable", "to leave its plugins out")
 MODEL = Flag("--model", "to choose a model")
-
 
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
@@ -168,9 +166,7 @@ READ_ONLY_GIT = (
 """Codex runs gits of its own outside of that sandbox, and a filter that one session has put into
 .git would run with them (0.169.0)."""
 
-
 # ---- Codex's failures told apart by their words: its JSON carries a message and nothing else.
-
 
 # In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS. `\A(?>.*?x).*y`
 # looks behind the first x alone: with each of them, a text of many would be searched for hours.

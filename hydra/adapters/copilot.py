@@ -108,7 +108,6 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
 FORMAT = required("--output-format", "to read what it does", "json_stream")
 NO_ASK = Flag("--no-ask-user", "to work without a person")
 NO_UPDATE = Flag("--no-auto-update", "to stay as it is during a race")
@@ -151,7 +150,6 @@ _PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
 
 # Set to "true" by the user it would trust the worktree: hooks and MCP servers of the repository.
 ENVIRONMENT = (("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false"))
-
 
 # ---- Copilot CLI's JSON lines, read as events; its tokens from a file at the end. Seen in 1.0.102.
 

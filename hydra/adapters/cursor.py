@@ -92,10 +92,8 @@ MODEL = Flag("--model", "to choose a model")
 RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
 MODE = Flag("--mode", "for --permission plan")
 
-
 READ_ABOUT = "no run of Cursor Agent was possible: its flags are read about, and may not work"
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
-
 
 # ---- Cursor's `stream-json`, as its documentation shows it; never seen in a run of the real CLI.
 

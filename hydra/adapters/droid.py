@@ -73,7 +73,6 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
 FORMAT = required(
     "--output-format", "to read what it does", "json_stream", "plain_text", "emits_usage"
 )
@@ -90,7 +89,6 @@ PREFACE = Flag("--append-system-prompt-file", "for the preface")
 SESSION = Flag("--session-id", "to go on later", drops=("session_resume",))
 FORK = Flag("--fork", "to go on with a copy of a session")
 
-
 PERMISSION_FLAGS = {
     Permission.PLAN: [(ONLY_TOOLS, "Read,LS,Grep,Glob")],
     Permission.EDIT: [(AUTO, "low"), (REMOVE_TOOLS, "Execute,Script")],
@@ -106,7 +104,6 @@ SETTINGS = b"""\
 """
 """Laid over the user's settings and the repository's: a repository's .factory/settings.json has
 hooks, and its .factory/mcp.json servers, that are run without it (0.215.0)."""
-
 
 # ---- Factory's droid `exec --output-format stream-json`, read as events. Seen in 0.215.0.
 

@@ -105,7 +105,6 @@ DESCRIPTOR = Descriptor(
     instructions=DOTENV,
 )
 
-
 FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
 TRUST = required(
     "--skip-trust",
@@ -120,7 +119,6 @@ YOLO = Flag("--yolo", "to work without asking")
 MODEL = Flag("--model", "to choose a model")
 RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
 
-
 ENVIRONMENT = (
     # One process, which obeys signals; with the two that it makes by itself it obeys none.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
@@ -130,7 +128,6 @@ ENVIRONMENT = (
     ("GEMINI_TELEMETRY_ENABLED", "false"),
     ("NO_BROWSER", "true"),
 )
-
 
 # ---- Gemini CLI's `stream-json`, read as events, and which failure it was. Seen in 0.61.0.
 

@@ -82,7 +82,6 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
 PRINT = required("--print", "to run without a terminal", "plain_text")
 MODE = required("--mode", "to read what it does", "json_stream", "emits_usage")
 CONFIG = required(
@@ -99,7 +98,6 @@ MODEL = Flag("--model", "to choose a model")
 THINKING = Flag("--thinking", "to say how hard it thinks")
 PREFACE = Flag("--append-system-prompt", "for the preface")
 RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
-
 
 ENVIRONMENT = (("PI_NO_PTY", "1"),)
 

@@ -85,7 +85,6 @@ DESCRIPTOR = Descriptor(
     tagline="a personal assistant; here its headless coding run alone",
 )
 
-
 JSON = required("--json", "to read what it did", "json_stream", "emits_usage")
 PROMPT = required("--message-file", "to keep the task off its command line", "plain_text")
 CWD = required("--cwd", "to keep it in its worktree", "force_edit_mode")
@@ -98,17 +97,14 @@ ISOLATED = Flag("--isolated", "for --permission default")
 MODEL = Flag("--model", "to choose a model")
 THINKING = Flag("--thinking", "to say how hard it thinks")
 
-
 ENVIRONMENT = (("OPENCLAW_NO_AUTO_UPDATE", "1"), ("DO_NOT_TRACK", "1"))
 
 NO_LIMIT = 86_400
 """Seconds for its own limit, where Hydra's are the ones to be kept."""
 
-
 SILENT = (
     "OpenClaw says nothing before its end: until then only its worktree shows whether it is at work"
 )
-
 
 # ---- The one JSON document that `openclaw agent exec --json` ends with. Seen in 2026.9.6.
 

@@ -139,7 +139,6 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
 FORMAT = required("--format", "to read what it does", "json_stream", "emits_usage")
 MODEL = required("--model", "to choose a model")
 PURE = Flag(
@@ -159,7 +158,6 @@ AGENT = Flag("--agent", "to say what it may do", drops=("approval_controls",))
 VARIANT = Flag("--variant", "to say how hard it thinks")
 SESSION = Flag("--session", "to go on later", drops=("session_resume",))
 FORK = Flag("--fork", "to go on with a copy of a session")
-
 
 ENVIRONMENT = (
     ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
@@ -181,13 +179,11 @@ AGENTS = {Permission.PLAN: "plan", Permission.EDIT: "build"}
 HOSTED = "opencode"
 """Its maker's own provider: what it takes, without an account, where no other is there."""
 
-
 _SEEN = "1.18.33"
 UNSEEN = (
     "OpenCode {} may fetch its plugin library for each lane (63 MB by npm): Hydra says to it that"
     f" it is there, and was seen to be believed by {_SEEN}"
 )
-
 
 # ---- `opencode run --format json`, read as events. Seen in 1.18.33.
 #

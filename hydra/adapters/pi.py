@@ -97,7 +97,6 @@ DESCRIPTOR = Descriptor(
     efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"},
 )
 
-
 PRINT = required("--print", "to run without a terminal", "plain_text")
 MODE = required("--mode", "to read what it does", "json_stream", "emits_usage")
 NO_EXTENSIONS = required("--no-extensions", "to keep the repository's own extensions from running")
@@ -115,10 +114,8 @@ PREFACE = Flag("--append-system-prompt", "for the preface")
 SESSION = Flag("--session", "to go on later", drops=("session_resume",))
 FORK = Flag("--fork", "to go on with a copy of a session")
 
-
 ENVIRONMENT = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"), ("PI_SKIP_VERSION_CHECK", "1"))
 """No update check, no package of the repository's installed at its start, no ping."""
-
 
 REPOSITORY = (
     f"the repository has {SETTINGS}: this pi reads it, and a shellPath or shellCommandPrefix in it"

@@ -113,13 +113,11 @@ _REFUSED = re.compile(
     r"|requires? (?:user )?approval|denied by (?:user|policy|approval)",
     re.IGNORECASE,
 )
-_SILENT = frozenset(
-    names(
-        "agent_start turn_end message_update tool_execution_update tool_stream_update"
-        " agent_settled advisor_cost_changed advisor_yielded config_warnings_changed model_changed"
-        " queue_update session_info_changed session_title_changed available_commands_update"
-        " todo_auto_clear"
-    )
+_SILENT = names(
+    "agent_start turn_end message_update tool_execution_update tool_stream_update"
+    " agent_settled advisor_cost_changed advisor_yielded config_warnings_changed model_changed"
+    " queue_update session_info_changed session_title_changed available_commands_update"
+    " todo_auto_clear"
 )
 """Nothing that a person needs to see: what they bring comes again, whole, in another event."""
 

@@ -105,7 +105,6 @@ DESCRIPTOR = Descriptor(
     instructions=OWN_SETTINGS,
 )
 
-
 FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
 MCP = required(
     "--allowed-mcp-server-names", "to keep the repository's own MCP commands from running"
@@ -127,7 +126,6 @@ _ALONE = "Hydra alone watches over it"
 TURNS = Flag("--max-session-turns", "to keep the budget", loss=_ALONE)
 SECONDS = Flag("--max-wall-time", "to keep the budget", loss=_ALONE)
 CALLS = Flag("--max-tool-calls", "to keep the budget", loss=_ALONE)
-
 
 TOOLS_EXCLUDED = "enter_worktree,exit_worktree,cron_create,loop_wakeup,send_message"
 """Tools that leave the worktree, or the race."""
@@ -155,7 +153,6 @@ ENVIRONMENT = (
     ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
     ("NO_BROWSER", "true"),
 )
-
 
 # ---- Qwen Code's `stream-json`: Claude Code's shape, with its own tools, errors and limits.
 #

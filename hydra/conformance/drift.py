@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import definition
-from hydra.adapters.proofs.records import Proof
+from hydra.adapters.proofs.records import Proof, definition
 from hydra.conformance.contract.lines import PERMISSIONS, SESSION, BuiltLine, ask, request
 from hydra.conformance.event_shapes import NO_JSON, fields, shapes, typed
 from hydra.conformance.recorded import Recording, Stream, parse

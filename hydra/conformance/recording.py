@@ -18,8 +18,7 @@ from hydra import __version__
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import definition
-from hydra.adapters.proofs.records import Proof, Record
+from hydra.adapters.proofs.records import Proof, Record, definition
 from hydra.conformance.live.observation import Observation
 from hydra.conformance.recorded import Recording, Stream, expectation, parse
 from hydra.conformance.results import Case, CaseVerdict

@@ -19,7 +19,7 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
 from hydra.adapters.json_fields import Object, integer, mapping, string
 from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
-from hydra.adapters.protocols import acp_events, jsonrpc
+from hydra.adapters.protocols import acp_events, acp_session
 from hydra.adapters.protocols.acp_events import PromptTurn
 from hydra.adapters.protocols.acp_session import (
     EFFORT,
@@ -77,7 +77,7 @@ class AcpConversation(JsonStream):
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
-        kind = jsonrpc.kind(line)
+        kind = acp_session.message_kind(line)
         if kind in ("result", "error"):
             if string(line, "id") in self._answered:
                 return []
@@ -92,7 +92,7 @@ class AcpConversation(JsonStream):
 
     def _ask(self, method: str, params: Object, what: str = "", tag: str = "") -> None:
         id = method + (f":{what}" if what else "") + (f"#{tag}" if tag else "")
-        self._acts.append(Write(jsonrpc.message(id=id, method=method, params=params)))
+        self._acts.append(Write(acp_session.encoded(id=id, method=method, params=params)))
 
     def _open(self, again: str = "") -> None:
         able = mapping(mapping(self._agent, "agentCapabilities"), "sessionCapabilities")
@@ -214,7 +214,7 @@ class AcpConversation(JsonStream):
 
     def _error(self, line: Object) -> list[AgentEvent]:
         method, what, tag = _parts(string(line, "id"))
-        code, reply = jsonrpc.fault(line)
+        code, reply = acp_session.fault(line)
         if method in _OPENINGS and code == acp_events.AUTH_REQUIRED:
             return self._sign_in()
         if method == "authenticate":

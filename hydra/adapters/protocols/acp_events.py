@@ -16,7 +16,7 @@ from hydra.adapters import failures
 from hydra.adapters.contract import Act, Write
 from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
 from hydra.adapters.json_stream import RecentIds, Tools
-from hydra.adapters.protocols import acp_session, jsonrpc
+from hydra.adapters.protocols import acp_session
 from hydra.adapters.protocols.acp_session import CHANGING, PATHS, AcpDialect, Offers, paths, short
 from hydra.records.events import AgentEvent
 from hydra.records.request import Permission
@@ -385,8 +385,8 @@ class PromptTurn:
         """A request of the agent's: the answer to it, and what there is to tell."""
         method, params = string(line, "method"), mapping(line, "params")
         if method != "session/request_permission":
-            error = {"code": jsonrpc.METHOD_NOT_FOUND, "message": "Hydra does not offer this"}
-            answer = jsonrpc.message(id=line.get("id"), error=error)
+            error = {"code": acp_session.METHOD_NOT_FOUND, "message": "Hydra does not offer this"}
+            answer = acp_session.encoded(id=line.get("id"), error=error)
             return Write(answer), build.notice("not_offered", method)
         call = mapping(params, "toolCall")
         events = self._speech.flush()
@@ -395,7 +395,7 @@ class PromptTurn:
         self._plan = string(mapping(call, "rawInput"), "plan") or self._plan
         denied = [] if allowed else self._tools.deny(id)
         outcome = acp_session.outcome(params, allowed)
-        answer = jsonrpc.message(id=line.get("id"), result=outcome)
+        answer = acp_session.encoded(id=line.get("id"), result=outcome)
         return Write(answer), [*events, *agent_events, *denied]
 
     def updated(self, update: Object, offers: Offers) -> list[AgentEvent]:

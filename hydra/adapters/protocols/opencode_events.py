@@ -34,7 +34,7 @@ OVERFLOW = "ContextOverflowError"
 class PartsStream(JsonStream):
     """What one session says, by `run` as over `serve`."""
 
-    edits = frozenset(names("edit write patch apply_patch multiedit"))
+    edits = names("edit write patch apply_patch multiedit")
 
     def __init__(self) -> None:
         super().__init__()
