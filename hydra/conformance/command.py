@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,11 +78,12 @@ def conformance(request: ConformanceRequest, watcher: Progress) -> Report:
         warnings=list(picked.problems),
         named={subject.key: _named(subject, request) for subject in picked.subjects},
     )
+    call = _Call(request, picked.subjects, watcher, report)
     with _ended_by_signals():
         if request.live or request.record:
-            _with_clis(request, picked.subjects, watcher, report)
+            call.with_clis()
         else:
-            _offline(request, picked.subjects, watcher, report)
+            call.offline()
     report.seconds = time.monotonic() - began
     return report
 
@@ -120,77 +122,152 @@ def _check_names(names: Sequence[str], texts: Sequence[str], otherwise: str) -> 
             )
 
 
-def _contract(
-    request: ConformanceRequest,
-    subjects: Sequence[ContractSubject],
-    watcher: Progress,
-    report: Report,
-) -> None:
-    for subject in subjects:
-        if newest := subject.newest():
-            report.versions[subject.key] = newest.version
-    report.cases += contract_cases(request.cases, subjects, watcher)
+@dataclass(slots=True)
+class _Call:
+    """One call: what is asked for, of whom, and what has come of it so far."""
 
+    request: ConformanceRequest
+    subjects: Sequence[ContractSubject]
+    watcher: Progress
+    report: Report
 
-def _offline(
-    request: ConformanceRequest,
-    subjects: Sequence[ContractSubject],
-    watcher: Progress,
-    report: Report,
-) -> None:
-    """The contract, and what changed between two recorded versions."""
-    pairs = recorded_pairs(request.drift, subjects) if request.drift else []
-    _contract(request, subjects, watcher, report)
-    _compare(pairs, report)
+    def offline(self) -> None:
+        """The contract, and what changed between two recorded versions."""
+        drift = self.request.drift
+        pairs = recorded_pairs(drift, self.subjects) if drift else []
+        self._contract()
+        self._compare(pairs)
 
+    def with_clis(self) -> None:
+        """The same with what is installed: asked, and with `live` run in every situation."""
+        # Before any thread, and so before trio: only then all that is started stays inside.
+        from hydra.conformance.live import network
 
-def _compare(pairs: Sequence[Pair], report: Report) -> None:
-    """Adds what changed in each pair of versions."""
-    from hydra.conformance.drift import compare
+        watch = network.enter()
+        from hydra.conformance.live.installed import ready
+        from hydra.conformance.live.run import case
+        from hydra.conformance.live.situation import names
 
-    for subject, old, new in pairs:
-        report.compared.append(Compared(subject.key, old.name, new.name))
-        report.changes += compare(subject.adapter, old, new)
+        request, report = self.request, self.report
+        old = find_old(request.drift, self.subjects) if request.drift else None
+        _check_names(request.situations, names(), "there is no situation")
+        with _scratch(request) as folder:
+            probes = folder / "probes"
+            clis = ready(self.subjects, request.agents, request.environ, probes, raced=request.live)
+            if not request.situations:
+                self._contract()
+            report.versions |= clis.versions
+            if request.keep:
+                self.watcher.keeping(folder)
+            observed: list[Observation] = []
+            if request.live:
+                situations = tuple(dict.fromkeys(request.situations)) or tuple(names())
+                self.watcher.began("live", len(situations) * len(clis.programs))
+                report.cases += clis.cases
+                observed = self._observed(clis, folder, situations)
+            report.cases += [case(met, keep=request.keep) for met in observed]
+            if request.record:
+                self._record(clis, observed)
+            if old is not None:
+                self._compare_live(clis, observed, folder, old)
+            report.folder = folder if request.keep else None
+        report.network = watch.report()
 
+    def _contract(self) -> None:
+        for subject in self.subjects:
+            if newest := subject.newest():
+                self.report.versions[subject.key] = newest.version
+        self.report.cases += contract_cases(self.request.cases, self.subjects, self.watcher)
 
-def _with_clis(
-    request: ConformanceRequest,
-    subjects: Sequence[ContractSubject],
-    watcher: Progress,
-    report: Report,
-) -> None:
-    """The same with what is installed: asked, and with `live` run in every situation."""
-    # Before any thread, and so before trio: only then all that is started stays inside.
-    from hydra.conformance.live import network
+    def _compare(self, pairs: Sequence[Pair]) -> None:
+        """Adds what changed in each pair of versions."""
+        from hydra.conformance.drift import compare
 
-    watch = network.enter()
-    from hydra.conformance.live.installed import ready
-    from hydra.conformance.live.run import case
-    from hydra.conformance.live.situation import names
+        for subject, old, new in pairs:
+            self.report.compared.append(Compared(subject.key, old.name, new.name))
+            self.report.changes += compare(subject.adapter, old, new)
 
-    old = find_old(request.drift, subjects) if request.drift else None
-    _check_names(request.situations, names(), "there is no situation")
-    with _scratch(request) as folder:
-        probes = folder / "probes"
-        clis = ready(subjects, request.agents, request.environ, probes, raced=request.live)
-        if not request.situations:
-            _contract(request, subjects, watcher, report)
-        report.versions |= clis.versions
-        if request.keep:
-            watcher.keeping(folder)
-        observed: list[Observation] = []
-        if request.live:
-            situations = tuple(dict.fromkeys(request.situations)) or tuple(names())
-            watcher.began("live", len(situations) * len(clis.programs))
-            report.cases += clis.cases
-            observed = _observed(clis, request, folder, watcher, situations)
-        report.cases += [case(met, keep=request.keep) for met in observed]
-        if request.record:
-            report.recorded += _record(clis, observed, report, request)
-        if old is not None:
-            _compare_live(clis, observed, report, request, folder, watcher, old)
-        report.folder = folder if request.keep else None
-    report.network = watch.report()
+    def _observed(
+        self, clis: Installed, folder: Path, situations: Sequence[str]
+    ) -> list[Observation]:
+        """Every situation that was asked for, with each CLI that can be raced."""
+        from hydra.conformance.live.run import case, observe
+
+        return observe(
+            [subject.adapter for subject in clis.subjects],
+            clis.programs,
+            only=situations,
+            jobs=self.request.jobs,
+            folder=folder / SITUATIONS,
+            progress=lambda met: self.watcher.ended(case(met)),
+        )
+
+    def _record(self, clis: Installed, observed: Sequence[Observation]) -> None:
+        """Writes what was seen below `--fixtures`, scrubbed. Raises `Refused`."""
+        root = self.request.fixtures or recorded.root()
+        if self.request.fixtures is None and root.is_relative_to(Path(hydra.__file__).parent):
+            raise Refused(
+                f"--record would write into the installed package: {root}",
+                hint="name a folder of yours: --record --fixtures DIR",
+            )
+        try:
+            paths = self._written(root, clis, observed, self.report.cases)
+        except OSError as error:
+            raise Refused(
+                f"{root} cannot be written: {error.strerror}", hint="name another: --fixtures DIR"
+            ) from error
+        self.report.recorded += map(str, paths)
+
+    def _written(
+        self,
+        root: Path,
+        clis: Installed,
+        observed: Sequence[Observation],
+        cases: Sequence[Case],
+        unknown: str = "",
+    ) -> list[Path]:
+        from hydra.conformance.recording import record
+
+        return record(
+            root,
+            observed,
+            cases,
+            {key: agent.answers for key, agent in clis.agents.items()},
+            adapters=[subject.adapter for subject in clis.subjects],
+            whole=bool(observed) and not self.request.situations,
+            unknown=unknown,
+        )
+
+    def _compare_live(
+        self, clis: Installed, observed: Sequence[Observation], folder: Path, old: Old
+    ) -> None:
+        """Each agent's older version, recorded or run now, against what is installed."""
+        from hydra.conformance.live.installed import of_programs
+
+        new, before = folder / "new", dict(old.folders)
+        self._written(new, clis, observed, self.report.cases, UNKNOWN)
+        if old.programs:  # run in the same situations
+            place = folder / "older"
+            older = of_programs(clis, self.request.environ, place / "probes", old.programs)
+            situations = tuple(dict.fromkeys(met.situation for met in observed))
+            met = self._observed(older, place, situations) if situations else []
+            self._written(place / "recorded", older, met, (), UNKNOWN)
+            before |= {
+                key: place / "recorded" / key / (version or UNKNOWN)
+                for key, version in older.versions.items()
+            }
+        self.report.warnings += [
+            f"--drift: {self.request.drift} names no version of {key}, so it was not compared"
+            for key in clis.agents
+            if key not in before
+        ]
+        self._compare(
+            [
+                (subject, before[key], new / key / (clis.versions[key] or UNKNOWN))
+                for subject in clis.subjects
+                if (key := subject.key) in before and key in clis.agents
+            ]
+        )
 
 
 @contextlib.contextmanager
@@ -218,102 +295,6 @@ def _scratch(request: ConformanceRequest) -> Iterator[Path]:
         if not (request.keep and (folder / SITUATIONS).exists()):
             with contextlib.suppress(OSError):
                 remove(folder)
-
-
-def _observed(
-    clis: Installed,
-    request: ConformanceRequest,
-    folder: Path,
-    watcher: Progress,
-    situations: Sequence[str],
-) -> list[Observation]:
-    """Every situation that was asked for, with each CLI that can be raced."""
-    from hydra.conformance.live.run import case, observe
-
-    return observe(
-        [subject.adapter for subject in clis.subjects],
-        clis.programs,
-        only=situations,
-        jobs=request.jobs,
-        folder=folder / SITUATIONS,
-        progress=lambda met: watcher.ended(case(met)),
-    )
-
-
-def _record(
-    clis: Installed, observed: Sequence[Observation], report: Report, request: ConformanceRequest
-) -> list[str]:
-    """Writes what was seen below `--fixtures`, scrubbed; the files. Raises `Refused`."""
-    root = request.fixtures or recorded.root()
-    if request.fixtures is None and root.is_relative_to(Path(hydra.__file__).parent):
-        raise Refused(
-            f"--record would write into the installed package: {root}",
-            hint="name a folder of yours: --record --fixtures DIR",
-        )
-    try:
-        return list(map(str, _written(root, clis, observed, report.cases, request)))
-    except OSError as error:
-        raise Refused(
-            f"{root} cannot be written: {error.strerror}", hint="name another: --fixtures DIR"
-        ) from error
-
-
-def _written(
-    root: Path,
-    clis: Installed,
-    observed: Sequence[Observation],
-    cases: Sequence[Case],
-    request: ConformanceRequest,
-    unknown: str = "",
-) -> list[Path]:
-    from hydra.conformance.recording import record
-
-    return record(
-        root,
-        observed,
-        cases,
-        {key: agent.answers for key, agent in clis.agents.items()},
-        adapters=[subject.adapter for subject in clis.subjects],
-        whole=bool(observed) and not request.situations,
-        unknown=unknown,
-    )
-
-
-def _compare_live(
-    clis: Installed,
-    observed: Sequence[Observation],
-    report: Report,
-    request: ConformanceRequest,
-    folder: Path,
-    watcher: Progress,
-    old: Old,
-) -> None:
-    """Each agent's older version, recorded or run now, against what is installed."""
-    from hydra.conformance.live.installed import of_programs
-
-    new, before = folder / "new", dict(old.folders)
-    _written(new, clis, observed, report.cases, request, UNKNOWN)
-    if old.programs:  # run in the same situations
-        place = folder / "older"
-        older = of_programs(clis, request.environ, place / "probes", old.programs)
-        situations = tuple(dict.fromkeys(met.situation for met in observed))
-        met = _observed(older, request, place, watcher, situations) if situations else []
-        _written(place / "recorded", older, met, (), request, UNKNOWN)
-        before |= {
-            key: place / "recorded" / key / (version or UNKNOWN)
-            for key, version in older.versions.items()
-        }
-    report.warnings += [
-        f"--drift: {request.drift} names no version of {key}, so it was not compared"
-        for key in clis.agents
-        if key not in before
-    ]
-    pairs = [
-        (subject, before[subject.key], new / subject.key / (clis.versions[subject.key] or UNKNOWN))
-        for subject in clis.subjects
-        if subject.key in before and subject.key in clis.agents
-    ]
-    _compare(pairs, report)
 
 
 @contextlib.contextmanager

@@ -142,14 +142,13 @@ class _Folder:
 
     def _stream(self, observation: Observation, name: str) -> list[Path]:
         """The files of one stream; none where it is too long or nobody knows how it ended."""
-        code, number = observation.exit.get("code"), observation.exit.get("signal")
-        stdout, stderr = (
-            _text(observation.stdout, observation.places),
-            _text(observation.stderr, observation.places),
-        )
-        stdout = _shortened(stdout)
+        run = observation.run
+        ended = run.lane.get("exit") or {}
+        code, number = ended.get("code"), ended.get("signal")
+        stdout = _shortened(_text(run.raw, run.places))
+        stderr = _text(run.raw_stderr, run.places)
         self._remove(f"stream.{name}.jsonl")
-        if observation.stdout is None or max(map(_size, (stdout, stderr))) > LONGEST:
+        if run.raw is None or max(map(_size, (stdout, stderr))) > LONGEST:
             return []
         if not isinstance(code, int) and not isinstance(number, int):
             return []
@@ -160,9 +159,7 @@ class _Folder:
             stderr=_bytes(stderr),
             exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
         )
-        sides = {
-            number: _text(path, observation.places) for number, path in observation.sides.items()
-        }
+        sides = {number: _text(path, run.places) for number, path in run.sides.items()}
         stream = replace(stream, files={number: _bytes(text) for number, text in sides.items()})
         texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, stream))}
         if stderr:
@@ -218,19 +215,17 @@ def _fresh(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> Rec
 
 def _proof(observation: Observation, stream: str) -> Proof:
     """What one situation gave; `stream` is the file that holds its stream, "" for none."""
+    run, ended = observation.run, observation.run.lane.get("exit") or {}
+    usage = run.lane.get("usage") or {}
     return Proof(
         passed=not observation.differences,
-        status=observation.status,
-        error=observation.error,
-        error_reason=observation.error_reason,
-        exit={
-            name: observation.exit.get(name)
-            for name in ("code", "signal")
-            if name in observation.exit
-        },
-        events=_folded(observation.events),
-        usage={name: value is not None for name, value in sorted(observation.usage.items())},
-        patch=dict(sorted(observation.patch.items())),
+        status=run.status,
+        error=str(run.error.get("kind", "")),
+        error_reason=str(run.error.get("reason", "")),
+        exit={name: ended[name] for name in ("code", "signal") if name in ended},
+        events=_folded(run.events),
+        usage={name: value is not None for name, value in sorted(usage.items())},
+        patch=dict(sorted(run.patch.items())),
         stream=stream,
         proves=observation.proves,
         definition=definition(observation.situation),

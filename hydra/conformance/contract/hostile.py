@@ -94,18 +94,20 @@ def every_field(subject: ContractSubject, recording: Recording) -> Iterator[str]
     each word."""
     text = subject.form is Form.TEXT
     places = list((_text_terms if text else _document_fields)(subject, recorded_streams(recording)))
-    step = max(1, len(places) * len(_VALUES) // _MOST)
+    least = 1 if subject.form is Form.LINES else len(_VALUES)  # one value where each is a whole run
+    step = max(least, len(places) * len(_VALUES) // _MOST)
     for number, place in enumerate(places):
-        for at, value in enumerate(_VALUES):
-            if (number + at) % step:
-                continue
-            spoiled = _with_value(place.value, place.path, value)
-            line = "".join(map(str, spoiled)) if text else json.dumps(spoiled)
-            lines = [*place.before, line.encode("utf-8", "replace"), *place.after]
-            shown = json.dumps(value)
-            shown = shown if len(shown) < 40 else f"{shown[:36]}..."
-            where = f"{place.stream.name}: {'.'.join(map(str, place.path))} is {shown}"
-            yield from _raised(subject, replace(place.stream, lines=lines), where)
+        values = [value for at, value in enumerate(_VALUES) if not (number + at) % step]
+        spoiled = [_with_value(place.value, place.path, value) for value in values]
+        shown = ["".join(map(str, item)) if text else json.dumps(item) for item in spoiled]
+        lines = [line.encode("utf-8", "replace") for line in shown]
+        # One document, or one line of text, stands alone; lines of JSON come one after the other.
+        for group in (
+            [lines] * bool(lines) if subject.form is Form.LINES else [[line] for line in lines]
+        ):
+            where = f"{place.stream.name}: {'.'.join(map(str, place.path))}: {group[:1]!r:.80}"
+            stream = replace(place.stream, lines=[*place.before, *group, *place.after])
+            yield from _raised(subject, stream, where)
 
 
 def _raised(subject: ContractSubject, stream: Stream, where: str) -> Iterator[str]:
