@@ -131,7 +131,7 @@ def lane_why(lane: LaneVerdict, verdict: Verdict) -> str:
         return ""
     if not top or not patched or ranking.proof(lane) != ranking.proof(top):
         return gist(lane.reason).removeprefix(f"{ranking.state_word(lane)}: ")
-    if lane is top:
+    if lane.lane == top.lane:
         return ""
     pair = {lane.lane, top.lane}
     if any(group.kind == "identical" and pair <= {*group.lanes} for group in verdict.groups):
