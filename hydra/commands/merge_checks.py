@@ -74,10 +74,10 @@ def checked(
 
 
 def _is_known(
-    record: RunRecord, tree: ComposedTree, found: Mapping[str, Any], verdict: Verdict
+    record: RunRecord, tree: ComposedTree, document: Mapping[str, Any], verdict: Verdict
 ) -> bool:
     """Whether all that checks hold against it now they have held against each of its lanes."""
-    against = _against(_results(found))
+    against = _against(_results(document))
     lanes = (_lane(record, verdict, name, is_anew(record, verdict)) for name in tree.lanes)
     return bool(against) and all(lane and against <= _against(lane.checks) for lane in lanes)
 
@@ -93,7 +93,9 @@ def _against(checks: Sequence[CheckDocument]) -> set[tuple[str, str]]:
     return {(check.check, check.held_back) for check in checks if check.held_back}
 
 
-def _new_failures(record: RunRecord, tree: ComposedTree, found: Mapping[str, Any]) -> Iterator[str]:
+def _new_failures(
+    record: RunRecord, tree: ComposedTree, document: Mapping[str, Any]
+) -> Iterator[str]:
     """Tests that fail here, and neither did on the base nor do with a lane's own patch."""
     lanes = runs.read(record).lanes
     own = {
@@ -103,7 +105,7 @@ def _new_failures(record: RunRecord, tree: ComposedTree, found: Mapping[str, Any
         for check in lanes[lane].checks
         for name in _new_failing(check)
     }
-    for check in _results(found):
+    for check in _results(document):
         names = [name for name in _new_failing(check) if (check.check, name) not in own]
         if names and check.required:
             verb = "fails" if len(names) == 1 else "fail"
@@ -115,13 +117,13 @@ _NAMED = 3
 """Tests that a sentence names."""
 
 
-def _results(found: Mapping[str, Any]) -> tuple[CheckDocument, ...]:
-    return shaped(found["checks"], tuple[CheckDocument, ...])
+def _results(document: Mapping[str, Any]) -> tuple[CheckDocument, ...]:
+    return shaped(document["checks"], tuple[CheckDocument, ...])
 
 
-def _output(record: RunRecord, found: Mapping[str, Any]) -> str:
+def _output(record: RunRecord, document: Mapping[str, Any]) -> str:
     """Where it can be read what the first check that did not pass has printed, if anywhere."""
-    names = (check.output for check in _results(found) if check.status is not CheckStatus.PASSED)
+    names = (check.output for check in _results(document) if check.status is not CheckStatus.PASSED)
     files = (record.folder / name for name in names if name)
     return next((f"its output is in {file}; " for file in files if file.is_file()), "")
 

@@ -23,7 +23,7 @@ from hydra.race.preflight import RaceInputs
 from hydra.ranking.model import EndedRace
 from hydra.records.codec import as_json, shaped
 from hydra.records.outcome import RaceResult, Status
-from hydra.records.plan import Manifest, RacePlan
+from hydra.records.plan import RaceManifest, RacePlan
 from hydra.records.store.writer import RunStore
 from hydra.report.document import result_document
 from hydra.text import plural
@@ -112,7 +112,7 @@ def manifest(planned: RacePlan, head: str, sources: Mapping[str, str]) -> dict[s
     """`manifest.json` of a race. `head` is the commit of the checkout, and `sources` say where each
     setting came from."""
     document: dict[str, object] = as_json(
-        Manifest(
+        RaceManifest(
             hydra=__version__,
             run=planned.run,
             started=time.time(),

@@ -247,7 +247,7 @@ class _RankingState(Struct, frozen=True, kw_only=True):
         """Whether a gate or the decision says it already, with what made it one."""
         decision = (self.decisions[lane],) if lane in self.decisions else ()
         return any(
-            (reason.path, reason.line) == (finding.path, finding.line)
+            (reason.path, reason.line) == (finding.path or None, finding.line)
             and reason.text.startswith(finding.text)
             for reason in (*self.gates[lane], *decision)
         )

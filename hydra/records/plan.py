@@ -262,7 +262,7 @@ class RacePlan(RaceHead, frozen=True, kw_only=True):
         return self.keep == "failed" and not in_order
 
 
-class Manifest(Struct, frozen=True, kw_only=True):
+class RaceManifest(Struct, frozen=True, kw_only=True):
     """Who runs what of which task, before anything is decided of it: manifest.json.
 
     `head` is the commit of the checkout, and `base` another one where its uncommitted changes came

@@ -203,8 +203,8 @@ def _of_agent(row: BoardRow, kind: str, sub: str, data: Data) -> Data:
             return {"state": "finishing", "last": says}
         case "usage", _:
             used, spent = total_tokens(data), number(data, "cost_usd")
-            known = {"tokens": used, "cost": spent}
-            return {name: value for name, value in known.items() if value is not None}
+            figures = {"tokens": used, "cost": spent}
+            return {name: value for name, value in figures.items() if value is not None}
         case "completed", _:
             return {"state": "finishing", "last": says, "tools": ()}
         case "failed", _:

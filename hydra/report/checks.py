@@ -204,22 +204,25 @@ def remarks(checks: Sequence[CheckDocument]) -> list[str]:
     return [f"{clean(row.check)}: {clean(remark)}" for row in checks for remark in row.remarks]
 
 
-def table_text(found: CheckedRun, *, width: int | None, color: bool) -> str:
+def table_text(checked: CheckedRun, *, width: int | None, color: bool) -> str:
     """What `hydra check` found, for a person; ends with a newline."""
-    lanes = found.lanes
+    lanes = checked.lanes
     head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
     rows: list[list[Cell]] = [
         [lane.lane, *cells(lane, lanes), "; ".join(map(gist, lane.held_back))] for lane in lanes
     ]
     # What the base's own checks are to be remarked for stands before the lanes'.
-    changed = (CheckedLane("base", found.baseline), *lanes)
-    recorded = ["(as it ran before)"] if found.baseline_recorded else []
+    changed = (CheckedLane("base", checked.baseline), *lanes)
+    recorded = ["(as it ran before)"] if checked.baseline_recorded else []
     blocks = [
-        [f"checks of run {clean(found.run)}", *(f"  - {clean(note)}" for note in found.warnings)],
-        [*baseline(found.baseline), *recorded],
+        [
+            f"checks of run {clean(checked.run)}",
+            *(f"  - {clean(note)}" for note in checked.warnings),
+        ],
+        [*baseline(checked.baseline), *recorded],
         table(rows, head, width, color),
         *(_changes(lane, width, color) for lane in changed),
-        [f"output: {clean(found.folder)}", compare_again(found.run)],
+        [f"output: {clean(checked.folder)}", compare_again(checked.run)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -91,12 +91,12 @@ def _ranks(verdict: Verdict) -> Iterator[str]:
 
 
 def _row(lane: LaneVerdict, verdict: Verdict) -> list[str]:
-    found = checks.cells(lane, verdict.lanes)
+    row = checks.cells(lane, verdict.lanes)
     return [
         ranking.place(lane, verdict),
         code(lane.lane, 60),
         ranking.state_word(lane),
-        *(inert(cell if isinstance(cell, str) else cell.text, 60) for cell in found),
+        *(inert(cell if isinstance(cell, str) else cell.text, 60) for cell in row),
         size_of(lane.patch).removeprefix("-"),
         spent(lane).replace("$", "\\$").replace("<", "&lt;"),
         duration(lane.seconds),

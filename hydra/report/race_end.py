@@ -131,7 +131,7 @@ def lane_why(lane: LaneVerdict, verdict: Verdict) -> str:
         return ""
     if not top or not patched or ranking.proof(lane) != ranking.proof(top):
         return gist(lane.reason).removeprefix(f"{ranking.state_word(lane)}: ")
-    if lane is top:
+    if lane.lane == top.lane:
         return ""
     pair = {lane.lane, top.lane}
     if any(group.kind == "identical" and pair <= {*group.lanes} for group in verdict.groups):
@@ -155,8 +155,10 @@ def _next(race: EndedRace, verdict: Verdict) -> list[str]:
         looks, test, when = ranking.untested_steps(verdict)
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
     first, why = verdict.top or patched[0], f"why: hydra compare{run}"
-    offered = ranking.to_land(verdict)
-    rests = [line.strip() for lane in offered for line in ranking.merge_without_made(lane, verdict)]
+    next_lanes = ranking.to_land(verdict)
+    rests = [
+        line.strip() for lane in next_lanes for line in ranking.merge_without_made(lane, verdict)
+    ]
     if tied := ranking.tied_for_first(verdict):
         lands = [f"land: {ranking.to_merge(verdict, lane)}" for lane in tied]
         return [f"look: {ranking.to_see(verdict, *tied[:2])}", why, *lands, *rests]

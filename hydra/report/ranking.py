@@ -77,7 +77,7 @@ def _row(lane: LaneVerdict, verdict: Verdict, marked: bool) -> list[Cell]:
 def reason(lane: LaneVerdict, verdict: Verdict) -> str:
     """Its sentence; with a new test that it fails, where the first has the same one."""
     line, first = lane.reason or lane.why, verdict.lanes[0]
-    same = lane is not first and proof(lane) == proof(first)
+    same = lane.lane != first.lane and proof(lane) == proof(first)
     return f"{line}; {failing}" if same and (failing := fails(lane)) else line
 
 
@@ -234,7 +234,7 @@ def to_land(verdict: Verdict) -> list[LaneVerdict]:
 def steps(verdict: Verdict, width: int | None = None) -> list[str]:
     """What to do next: land, look, compare. Of `width` are the sentences, and no line to type."""
     beside = f"side by side:  hydra compare --html --open{of_run(verdict.run)}"
-    asked = [line for value in asks(verdict) for line in paragraph(value, width)]
+    questions = [line for value in asks(verdict) for line in paragraph(value, width)]
     rests = [line for lane in to_land(verdict) for line in merge_without_made(lane, verdict)]
     names = [lane.lane for lane in patched(verdict)]
     if not names:
@@ -256,7 +256,7 @@ def steps(verdict: Verdict, width: int | None = None) -> list[str]:
             f"land it:       {to_merge(verdict, top)}",
             *([f"{or_both(verdict)}:", f"  {both}"] if both else []),
             *rests,
-            *asked,
+            *questions,
             f"see it:        {to_see(verdict, top)}",
             beside,
         ]
@@ -264,14 +264,14 @@ def steps(verdict: Verdict, width: int | None = None) -> list[str]:
         head = f"{named(tied)} are tied: look, then land the one that you choose"
         lands = [f"  {to_merge(verdict, lane)}" for lane in tied]
         look = f"  {to_see(verdict, *tied[:2])}"
-        return [head, look, *lands, *rests, *asked, *_separation(verdict), beside]
+        return [head, look, *lands, *rests, *questions, *_separation(verdict), beside]
     override = "" if lands_by_name(verdict.lanes[0], verdict) else OVERRIDE
     return [
         f"see it:        {to_see(verdict, names[0])}",
         beside,
         f"land it still: {to_merge(verdict, names[0])}{override}",
         *rests,
-        *asked,
+        *questions,
         *_separation(verdict),
     ]
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hydra.errors import RecordError
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
-from hydra.records.plan import Confinement, Manifest, RacePlan
+from hydra.records.plan import Confinement, RaceManifest, RacePlan
 from hydra.records.request import Limits, Permission
 from hydra.records.store.reader import read_record
 from hydra.records.transcript import AgentTranscript
@@ -124,12 +124,12 @@ def _number(name: str) -> int:
     return int(signal.Signals[name]) if name in signal.Signals.__members__ else 0
 
 
-def manifest(folder: Path) -> Manifest:
+def manifest(folder: Path) -> RaceManifest:
     """The run's manifest; empty where it cannot be read."""
     try:
-        return read_record(folder / "manifest.json", Manifest)
+        return read_record(folder / "manifest.json", RaceManifest)
     except RecordError:
-        return Manifest()
+        return RaceManifest()
 
 
 def plan(folder: Path) -> RacePlan:

@@ -18,7 +18,7 @@ from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
-from hydra.records.plan import Manifest
+from hydra.records.plan import RaceManifest
 from hydra.records.store.reader import RunRecord, find_run, read_record, runs
 from hydra.text import nearest
 
@@ -74,7 +74,7 @@ class RunReading(Struct, frozen=True, kw_only=True):
     """
 
     run: RunRecord
-    manifest: Manifest
+    manifest: RaceManifest
     result: Mapping[str, object] | None
     race: EndedRace
     damage: RecordError | None
@@ -94,7 +94,7 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     """Reads a run and raises nothing. `events` has the events read, and they and the
     patches checked, in any case; then it raises `Refused` where git could not be asked."""
     damages: list[RecordError] = []
-    manifest = Manifest()
+    manifest = RaceManifest()
     result: Mapping[str, object] | None = None
     race: EndedRace | None = None
     statuses: dict[str, str] = {}
@@ -125,7 +125,7 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     )
 
 
-def _unended(run: RunRecord, manifest: Manifest, statuses: Mapping[str, str]) -> EndedRace:
+def _unended(run: RunRecord, manifest: RaceManifest, statuses: Mapping[str, str]) -> EndedRace:
     names = manifest.lanes or list(_branches(run))
     state = "running" if run.live else "broken off"
     lanes = (LaneResult(lane=lane, status=statuses.get(lane, state)) for lane in names)

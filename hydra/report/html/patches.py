@@ -73,8 +73,8 @@ def carry(
                     files[content].moved[number] = other
     flags: dict[str, set[str]] = {}
     for row in (row for lane in lanes for row in lane.files):
-        known = {flag for flag in ("binary", "generated", "vendored") if getattr(row, flag)}
-        flags.setdefault(clean(row.path), set()).update(known)
+        marks = {flag for flag in ("binary", "generated", "vendored") if getattr(row, flag)}
+        flags.setdefault(clean(row.path), set()).update(marks)
     folders = _build_folders(files)
     paths = sorted(files)
     places = {path: at for at, path in enumerate(paths)}
