@@ -7,7 +7,6 @@ keys. Nothing here backtracks: an unbounded pattern took 4.2 s on 90 kB of `eyJ.
 import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -97,22 +96,16 @@ class Redactor:
         self._groups = [group for value in values for group in _groups(value)]
         simple = all(_UNESCAPED.fullmatch(value) for value in values)
         self._hiding = _ASCII_ESCAPE if simple else _ANY_ESCAPE
-        within = [(group, _in_one_run(group[0])) for group in self._groups]
-        self._long = [group for group, long in within if long]
-        self._short = [group for group, long in within if not long]
-        self._least = min((len(probe) for probe, _ in self._long), default=sys.maxsize)
         lengths = [len(form) for _, forms in self._groups for form in forms]
         self.overlap = max([_LONGEST_SHAPE, *lengths]) - 1
 
     def redact(self, line: bytes) -> tuple[bytes, int]:
         """The line with each secret replaced by `[redacted]`, and how many there were."""
-        runs = _runs_in(line)
-        forms = self._forms_in(line, runs)
         total = 0
-        for form in forms:
+        for form in self._forms_in(line):
             total += line.count(form)
             line = line.replace(form, _name_before(form) + MARK)
-        shapes = list(_shapes_in(line, _runs_in(line) if forms else runs))
+        shapes = list(_shapes_in(line))
         if shapes:
             contents: list[bytes] = []
             at = 0
@@ -147,23 +140,18 @@ class Redactor:
                 end = start
         return max(end, len(buffer) - 3 * self.overlap, 0)
 
-    def _forms_in(self, line: bytes, runs: list[Span]) -> list[bytes]:
-        hits = [form for probe, forms in self._short if probe in line for form in forms]
-        long = [line[start:stop] for start, stop in runs if stop - start >= self._least]
-        if long:
-            tokens = b" ".join(long)
-            hits += [form for probe, forms in self._long if probe in tokens for form in forms]
+    def _forms_in(self, line: bytes) -> list[bytes]:
+        hits = [form for probe, forms in self._groups if probe in line for form in forms]
         # The longest first: a value that begins another must not leave the other's end behind.
         return sorted(hits, key=len, reverse=True)
 
     def _spans(self, buffer: bytes) -> Iterator[Span]:
-        runs = _runs_in(buffer)
-        for form in self._forms_in(buffer, runs):
+        for form in self._forms_in(buffer):
             at = buffer.find(form)
             while at >= 0:
                 yield at, at + len(form)
                 at = buffer.find(form, at + len(form))
-        yield from _shapes_in(buffer, runs)
+        yield from _shapes_in(buffer)
 
 
 @lru_cache(maxsize=256)
@@ -173,23 +161,20 @@ def _name_before(form: bytes) -> bytes:
     return pair[0] if pair and looks_secret(pair[1].decode()) else b""
 
 
-def _runs_in(line: bytes) -> list[Span]:
+def _runs_in(line: bytes) -> Iterator[Span]:
     """Where letters, digits, dashes and underscores stand together, `_RUN` of them or more."""
     classes = line.translate(_CLASSES)
-    runs = []
     start = classes.find(_RUN)
     while start >= 0:
         stop = classes.find(b" ", start)
-        if stop < 0:
-            stop = len(line)
-        runs.append((start, stop))
+        stop = len(line) if stop < 0 else stop
+        yield start, stop
         start = classes.find(_RUN, stop)
-    return runs
 
 
-def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
+def _shapes_in(line: bytes) -> Iterator[Span]:
     passed = 0
-    for first, stop in runs:
+    for first, stop in _runs_in(line):
         if stop <= passed:  # a shape before it took it along
             continue
         start = max(first, passed)
@@ -202,10 +187,6 @@ def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
             if match:
                 yield match.span()
                 passed = max(stop, match.end())
-
-
-def _in_one_run(probe: bytes) -> bool:
-    return len(probe) >= len(_RUN) and not probe.translate(_CLASSES).strip(b"a")
 
 
 Group = tuple[bytes, tuple[bytes, ...]]
@@ -372,7 +353,7 @@ def _redactor(typed: frozenset[str]) -> Redactor:
 def _secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """Each secret, and it with what shows that it is one."""
     line = _encoded(text)
-    alone = [line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line))]
+    alone = [line[start:stop].decode() for start, stop in _shapes_in(line)]
     for key in re.findall(_PEM, text, re.DOTALL):
         for lines in re.findall(_PEM_LINES, key):
             alone += re.split(r"(?:\s|\\[nr])+", lines)

@@ -536,7 +536,7 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     evil = "late \x1b[2J\u202e night"
     done = shelf.command("merge", "--no-check", "--override", evil)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(f"warning: codex is held back: {GATE}\n")
+    assert f"\nwarning: codex is held back: {GATE}\n" in done.stderr
     assert "overriding the verdict: late ^[[2J<U+202E> night" in done.stdout
     shown = shelf.command("runs", "show").stdout
     text = " ".join(shown.split())  # wherever its lines are broken

@@ -695,7 +695,10 @@ def test_no_limit_and_no_duration_is_taken_from_the_wall_clock() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    ["race x", "runs", *(pytest.param(t, marks=pytest.mark.full) for t in ("diff claude", "init"))],
+    [
+        *("race x -q", "runs"),
+        *(pytest.param(term, marks=pytest.mark.full) for term in ("diff claude", "init")),
+    ],
 )
 def test_a_working_folder_that_was_deleted(hydra: Hydra, text: str) -> None:
     usable(hydra)
