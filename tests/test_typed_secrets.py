@@ -68,6 +68,16 @@ def test_each_form_of_a_typed_secret_goes(form: str) -> None:
     assert redacted({"repository": f"/{text}", "x": [text]})["x"] == [redacted(text)]
 
 
+@pytest.mark.parametrize("form", ["variable", "option", "header", "address", "login", "any-header"])
+def test_a_long_secret_goes_to_its_end(form: str) -> None:
+    """A key of a cluster's settings, a token of a package index."""
+    secret = "".join(value(f"{number}") for number in range(150))
+    text = f"Mend it: {FORMS[form].format(secret)} is what I use"
+    notice(text)
+    assert "-149-" not in redacted(text)
+    assert "-149-" not in redacted(f"{secret} again")
+
+
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_each_form_of_a_key_goes(key: str) -> None:
     notice(f"use {key} for it")
