@@ -207,7 +207,7 @@ def read(top: Path) -> Iterator[tuple[Path, bytes]]:
 PLACES = (
     *("task", "file", "stdin", "check", "made", "setup", "args", "hook", "preface", "remote"),
     *("variable", "message", "reason", "again", "again-setup", "wrong", "dry", "edited"),
-    *("lone", "login", "header"),
+    *("lone", "login", "header", "model"),
 )
 SECRETS = [*map(value, PLACES), "made-up-anthropic-key", "zq7tiny"]
 
@@ -273,8 +273,10 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     file = scratch / "task.md"
     file.write_text(f"Use https://ada:{value('file')}@example.com")
     search.run("race", "--file", str(file), "-a", "claude", "--json", "--no-check")
+    agent = f"claude:https://ada:{value('model')}@example.com/m"
     for more in ((), ("--json",)):
-        search.run("race", f"API_TOKEN={value('dry')}", "-a", "claude", "--dry-run", *more)
+        code, shown = search.run("race", f"API_TOKEN={value('dry')}", "-a", agent, "--dry-run", *more)
+        assert (code, "claude-https-ada-redacted-example.com-m" in shown) == (0, True), shown
     search.run("race", "Do it", "--chekc", f"API_TOKEN={value('wrong')} x")
     search.run("race", "Do it", "--effort", f"API_TOKEN={value('wrong')}", "--json")
 
