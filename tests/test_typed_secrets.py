@@ -275,7 +275,8 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     search.run("race", "--file", str(file), "-a", "claude", "--json", "--no-check")
     agent = f"claude:https://ada:{value('model')}@example.com/m"
     for more in ((), ("--json",)):
-        code, shown = search.run("race", f"API_TOKEN={value('dry')}", "-a", agent, "--dry-run", *more)
+        task = f"API_TOKEN={value('dry')}"
+        code, shown = search.run("race", task, "-a", agent, "--dry-run", *more)
         assert (code, "claude-https-ada-redacted-example.com-m" in shown) == (0, True), shown
     search.run("race", "Do it", "--chekc", f"API_TOKEN={value('wrong')} x")
     search.run("race", "Do it", "--effort", f"API_TOKEN={value('wrong')}", "--json")
