@@ -7,6 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from hydra.analysis.code_lines import data_alone
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.commands import runs
@@ -265,3 +266,24 @@ def test_lines_that_assert_in_perl() -> None:
     assert asserts_alone([file("lib/Pager.pm", old, new)])
     assert not asserts_alone([file("lib/pager.nim", old, new)])
     assert not asserts_alone([file("lib/Pager.pm", "ok\n", "okay(1)\n")])
+
+
+@pytest.mark.parametrize(
+    ("path", "alone"),
+    [
+        ("qa/cases.csv", True),
+        ("qa/wanted", True),
+        ("data/up.json", True),
+        ("VERSION", False),
+        ("package.json", False),
+        ("web/tsconfig.json", False),
+        ("bin/selfcheck", False),
+        ("Makefile", False),
+        ("lib/up.nim", False),
+        ("README.md", False),
+    ],
+)
+def test_data_alone(path: str, alone: bool) -> None:
+    said = file("docs/up.md", "a\n", "b\n")
+    assert data_alone([file(path, "3\n", "2\n"), said]) is alone
+    assert not data_alone([file(path, None, "2\n")])

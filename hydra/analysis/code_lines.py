@@ -9,7 +9,9 @@ from hydra.analysis.equivalence.normalize import same
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.inline_tests import without_tests
+from hydra.analysis.tampering.manifests import manifest_of
 from hydra.analysis.tampering.test_files import is_configuration, supports_tests
 
 _DOCUMENT = re.compile(
@@ -46,3 +48,20 @@ def _is_form(file: FileChange) -> bool:
         return False
     path = file.path
     return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
+
+
+_DATA = re.compile(
+    r"(?:.*/)?[^/]+\.(?:csv|tsv|jsonl?|xml|txt|golden|snap|out|expected|dat)|.*/[a-z0-9_-]+", re.I
+)
+"""What has no ending lies in a folder: at the top it is a licence, a version, a task."""
+
+
+def data_alone(files: Iterable[FileChange]) -> bool:
+    """Whether a patch of these files changes data that was there, and beside it documents alone."""
+    rest = [file for file in files if not is_document(file.path)]
+    return bool(rest) and all(
+        file.old is not None
+        and _DATA.fullmatch(file.path)
+        and not (is_script(file.path) or is_configuration(file.path) or manifest_of(file.path))
+        for file in rest
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from hydra.analysis.code_lines import is_document
+from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
@@ -270,10 +270,11 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
 
 
 def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
-    """Whether it changes nothing but what is asserted, in files that may be tests for all that is
-    known: a check that failed on the base passes, and on the base names no file of them."""
+    """Whether it changes nothing but what is asserted, or data, in files that may be tests, or what
+    these go by, for all that is known: a check that failed on the base passes, and on the base
+    names no file of them."""
     code = [file for file in lane.files if not (is_document(file.path) or supports_tests(file))]
-    if not asserts_alone(code):
+    if not (asserts_alone(code) or data_alone(code)):
         return False
     passed = {check.check.name for check in lane.checks if check.passed}
     return any(
