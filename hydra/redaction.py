@@ -254,17 +254,17 @@ def _in_base64(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
 _typed: frozenset[str] = frozenset()
 
 _URL = re.compile(
-    r"""(?P<scheme>\w{0,16})://(?P<name>[^\s/:@'"]{0,256})(?::(?P<password>[^\s/@'"]{0,256}))?@"""
+    r"""(?P<scheme>\w{0,16})://(?P<name>[^\s/:@'"]{0,8192})(?::(?P<password>[^\s/@'"]{0,8192}))?@"""
 )
 _LOGIN = re.compile(
     r"""(?<![\w-])(?:curl|https?|xh)\s(?:[^\n;&|]{0,500}?\s)??"""
     r"""(?P<option>(?:-\w{0,9}[auU]|--(?:proxy-)?user|--auth)[\s=]{0,3}"""
     r"""\\?(?P<quote>["']?)(?P<name>[^\s:"']{0,256}):"""
-    r"""(?P<password>(?:(?!(?P=quote))["']|[^\n"'\\]){0,256}?))(?:\\?(?P=quote))(?=[\s"'\\);&|]|\Z)"""
+    r"""(?P<password>(?:(?!(?P=quote))["']|[^\n"'\\]){0,4096}?))(?:\\?(?P=quote))(?=[\s"'\\);&|]|\Z)"""
 )
 _HEADER = re.compile(
     r"""(?<![\w-])(?:-H|--header)[\s=]{0,3}\\?(["'])(?P<name>[\w-]{1,64}):\s{0,3}"""
-    r"""(?:[A-Za-z][\w-]{0,31}\s{1,3})?(?P<value>(?:(?!\1)[^\n\\]){1,1024})"""
+    r"""(?:[A-Za-z][\w-]{0,31}\s{1,3})?(?P<value>(?:(?!\1)[^\n\\]){1,8192})"""
 )
 _PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(.*?)(?:-----END|\Z)"
 # Prose and code speak of such keys too: lines of one are long, but for its last.
@@ -274,8 +274,8 @@ _PEM_LINES = (
 )
 _NAME = r"""(?<![\w-])((?:--)?[A-Za-z_][\w-]{0,63}+)\\?["']?(\s{0,3}[=:]\s{0,3}|,?\s{1,3})"""
 _VALUE = (
-    r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,1024}+)|\\?'([^'\\\n]{1,1024}+)"""
-    r"""|([^\s"'`;&|<>()\[\]{},\\]{1,1024}+)(?![(\[]))"""
+    r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,8192}+)|\\?'([^'\\\n]{1,8192}+)"""
+    r"""|([^\s"'`;&|<>()\[\]{},\\]{1,8192}+)(?![(\[]))"""
 )
 _COMMON = re.compile(
     r"[A-Za-z]?[a-z_-]{0,15}|[A-Z_-]{1,16}|[\w./~-]*\.[a-z]{1,4}|[a-z0-9_.~-]*(?:/[a-z0-9_.-]+)+"
@@ -366,19 +366,23 @@ def _secrets_in(text: str) -> Iterator[tuple[str, str]]:
     for header in _HEADER.finditer(text):
         if looks_secret(header["name"]) and _is_value(header["value"]):
             yield header["value"], header[0]
+    judged = 0  # what stands within a value that is no token is none either
     for pair in re.finditer(_NAME, text):
         name, sign = pair.groups()
-        rest = looks_secret(name) and re.compile(_VALUE).match(text, pair.end())
+        is_option = name.startswith("--")
+        is_set = sign == "=" and (name.isupper() or is_option)
+        if not looks_secret(name) or (pair.start() < judged and not is_set):
+            continue
+        rest = re.compile(_VALUE).match(text, pair.end())
         value = next(filter(None, rest.groups())) if rest else ""
         if not rest or not _is_value(value):
             continue
-        named = text[pair.start() : rest.end()]
-        is_option = name.startswith("--")
-        is_set = sign == "=" and (name.isupper() or is_option)
         # Code and prose say such things too: what is a secret has a figure in it.
         may_be = bool(sign.strip(", ")) or is_option or name == "Bearer"
         if is_set or (may_be and _is_token(value)):
-            yield value, named
+            yield value, text[pair.start() : rest.end()]
+        elif may_be:
+            judged = rest.end()
 
 
 def _login(named: str, name: str, password: str | None) -> Iterator[tuple[str, str]]:

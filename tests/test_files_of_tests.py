@@ -7,8 +7,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from hydra.analysis.code_lines import data_alone
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.assertion_lines import asserts_alone
+from hydra.analysis.tampering.commands import runs
 from hydra.analysis.tampering.inline_tests import put_back, with_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
@@ -17,6 +19,7 @@ from hydra.checks.text_parsers.output import read_text
 from hydra.ranking.measures import has_code
 from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
+from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.rendering import verdict_document
 from tests.test_unnamed_tests import MENDED, PAGER
@@ -161,6 +164,23 @@ def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "task", "path"),
+    [
+        ("npm run -s verify", "verify", ""),
+        ("npm run --silent verify:all", "verify:all", ""),
+        ("pnpm --prefix web run verify", "verify", ""),
+        ("yarn -s verify", "verify", ""),
+        ("node --run verify", "verify", ""),
+        ("python3 -m doctest -v docs/usage.txt src/up.py", "test", "docs/usage.txt"),
+    ],
+)
+def test_what_a_command_runs(command: str, task: str, path: str) -> None:
+    running = runs([Check(name="a", command=command)])
+    assert task in running.tasks
+    assert running.scripts & {"docs/usage.txt", "src/up.py"} == {*filter(None, [path])}
+
+
 # ---- A patch of comments alone.
 
 COMMENTED = [
@@ -234,3 +254,32 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
 )
 def test_lines_that_assert(old: str | None, new: str, alone: bool) -> None:
     assert asserts_alone([file("lib/up.nim", old, new)]) is alone
+
+
+def test_lines_that_assert_in_perl() -> None:
+    """In a module that tests itself: of another language they may be calls."""
+    old, new = "    is(pages(3, 2), 2, 'up');\n", "    is(pages(3, 2), 1, 'up');\n"
+    assert asserts_alone([file("lib/Pager.pm", old, new)])
+    assert not asserts_alone([file("lib/pager.nim", old, new)])
+    assert not asserts_alone([file("lib/Pager.pm", "ok\n", "okay(1)\n")])
+
+
+@pytest.mark.parametrize(
+    ("path", "alone"),
+    [
+        ("qa/cases.csv", True),
+        ("qa/wanted", True),
+        ("data/up.json", True),
+        ("VERSION", False),
+        ("package.json", False),
+        ("web/tsconfig.json", False),
+        ("bin/selfcheck", False),
+        ("Makefile", False),
+        ("lib/up.nim", False),
+        ("README.md", False),
+    ],
+)
+def test_data_alone(path: str, alone: bool) -> None:
+    said = file("docs/up.md", "a\n", "b\n")
+    assert data_alone([file(path, "3\n", "2\n"), said]) is alone
+    assert not data_alone([file(path, None, "2\n")])

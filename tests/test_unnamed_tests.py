@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Hydra
-from tests.support.verdict_races import PLAIN, Files, Judged, edited, shop
+from tests.support.verdict_races import PLAIN, RIGHT, Files, Judged, edited, shop
 
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
@@ -361,4 +361,36 @@ def test_a_check_that_names_no_file_is_not_mended_by_what_is_asserted_alone(hydr
         "drops": "untested",
         "right": "proved",
     }, str(judged)
+    assert judged.top() == "right"
+
+
+CASES = """\
+import csv
+
+from src.pager import pages
+
+for n, size, wanted in csv.reader(open("qa/cases.csv")):
+    assert pages(int(n), int(size)) == int(wanted)
+"""
+BY_DATA: Files = {
+    "qa/__init__.py": "",
+    "qa/check_all.py": CASES,
+    "qa/cases.csv": "3,2,2\n4,2,2\n",
+    "qa/wanted": "2\n",
+    "qa/go": "python3 -B -c 'from src.pager import *; print(pages(3, 2))' | diff qa/wanted -\n",
+    "tests/test_pages.py": None,
+}
+
+
+@pytest.mark.slow
+def test_data_by_which_a_check_goes_that_names_no_test(hydra: Hydra) -> None:
+    shop(hydra.repo, BY_DATA)
+    lanes: dict[str, Files] = {
+        "edits": {"qa/cases.csv": "3,2,1\n4,2,2\n", "qa/wanted": "1\n", "README.md": "# So\n"},
+        "drops": {"qa/cases.csv": "4,2,2\n"},
+        "right": {"src/pager.py": RIGHT},
+    }
+    judged = Judged(hydra, lanes).run(checks=("python3 -B -m qa.check_all", "sh qa/go"))
+    expected = {"edits": "untested", "drops": "untested", "right": "proved"}
+    assert states(judged, lanes) == expected, str(judged)
     assert judged.top() == "right"

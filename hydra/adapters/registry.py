@@ -17,6 +17,7 @@ from hydra.adapters.contract import Adapter, names
 from hydra.errors import UsageError
 from hydra.records.agent import Tier
 from hydra.records.request import Effort, Lane
+from hydra.redaction import redacted
 from hydra.text import nearest
 
 # ---- Hydra's own adapters by key, each loaded when it is first asked for.
@@ -227,9 +228,10 @@ def _sane(model: str) -> bool:
 
 
 def _base(request: LaneRequest) -> str:
-    """The lane's name: the agent's key or the profile's, and the model and effort if named."""
+    """The lane's name: the agent's key or the profile's, and the model and effort if named. Of a
+    model that is an address no password is in it."""
     name = "-".join(filter(None, (request.profile or request.key, request.model, request.effort)))
-    safe = re.sub(r"[^a-z0-9.]+", "-", name.lower())
+    safe = re.sub(r"[^a-z0-9.]+", "-", redacted(name).lower())
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 
 

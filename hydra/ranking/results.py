@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hydra.analysis.code_lines import is_document
+from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.restore import to_restore
@@ -299,10 +299,11 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
 
 
 def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
-    """Whether it changes nothing but what is asserted, in files that may be tests for all that is
-    known: a check that failed on the base passes, and on the base names no file of them."""
+    """Whether it changes nothing but what is asserted, or data, in files that may be tests, or what
+    these go by, for all that is known: a check that failed on the base passes, and on the base
+    names no file of them."""
     code = [file for file in lane.files if not (is_document(file.path) or supports_tests(file))]
-    if not asserts_alone(code):
+    if not (asserts_alone(code) or data_alone(code)):
         return False
     passed = {check.check.name for check in lane.checks if check.passed}
     return any(
