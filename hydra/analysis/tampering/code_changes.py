@@ -49,7 +49,7 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
     for file, was, now in zip(telling, values, values, strict=True):
         code, before = _code(file.path, file.new or "", now), _code(file.path, file.old or "", was)
         if not supports_tests(file):
-            yield from shortcuts(file, code, before, (now, was), expected)
+            yield from shortcuts(file, code, before, expected)
         yield from swallowing(file, code, before, now.functions if now is not None else ())
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+
+from msgspec import Struct
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.syntax import Function, Syntax
 from hydra.analysis.tampering import scripts, wording
 from hydra.analysis.tampering.constant_strings import folded, names_tests
+from hydra.analysis.tampering.diff_trim import trimmed
 from hydra.analysis.tampering.frameworks import JAVASCRIPT, PYTHON
 from hydra.analysis.tampering.hardcoded import ExpectedValues
+from hydra.analysis.tampering.languages.python.flow import Function
+from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
+from hydra.analysis.tampering.languages.python.render import dotted, render
 from hydra.analysis.tampering.monkeypatches import patchings
 from hydra.analysis.tampering.scripts import tool_patched
 
@@ -50,22 +55,15 @@ _TRIVIAL = frozenset(("0", "1", "-1", "None", "True", "False", "''", "[]", "{}",
 """Values that code returns for reasons of its own."""
 
 
-def shortcuts(
-    file: FileChange,
-    code: str,
-    was: str,
-    read: tuple[Syntax | None, Syntax | None],
-    expected: ExpectedValues,
-) -> Iterator[Finding]:
-    """All of one file of production code. `code` and `was` are its texts without comments, `read`
-    what is known of them."""
+def shortcuts(file: FileChange, code: str, was: str, expected: ExpectedValues) -> Iterator[Finding]:
+    """All of one file of production code. `code` and `was` are its texts without comments."""
     script = file.path.endswith(scripts.ENDINGS)
     texts = folded(code, members=script), folded(was, members=script)
     yield from _under_test(file, *texts)
     yield from _watching(file, *texts)
     yield from _bent(file, code, was)
-    if file.path.endswith(".py") and read[0] is not None:
-        yield from _python(file, read[0], read[1], expected)
+    if file.path.endswith(".py"):
+        yield from _python(file, expected)
     else:
         yield from _branches(file, code, was, expected)
 
@@ -173,137 +171,158 @@ def _telling(literal: str) -> bool:
     return literal[:1] == "[" and len(literal) > 2
 
 
-def _python(
-    file: FileChange, now: Syntax, was: Syntax | None, expected: ExpectedValues
-) -> Iterator[Finding]:
-    """What functions give that are new, or other than they were."""
-    before = _bodies(was) if was is not None else {}
-    for function, (line, body) in _bodies(now).items():
-        old = before.get(function, (0, []))[1]
-        if body and body != old:
-            name = function.rpartition(".")[2]
-            yield from _of_function(file, name, line, body, old, expected)
+def _python(file: FileChange, expected: ExpectedValues) -> Iterator[Finding]:
+    if file.new is None or file.new == file.old:
+        return
+    lines = set((file.old or "").split("\n"))
+    if not any("return" in line and line not in lines for line in file.new.split("\n")):
+        return
+    try:
+        old, new = map(_functions, trimmed(file.old or "", file.new))
+        for name, function in new.items():
+            before = old.get(name)
+            if before is None or before.text != function.text:
+                was = before.node if before is not None else None
+                yield from _of_function(file, name, function.node, was, expected)
+    except FAILURES:
+        return
 
 
-def _bodies(value: Syntax) -> dict[str, tuple[int, list[str]]]:
-    """By its name, each function's first line and the lines of its body, docstrings left out."""
-    lines = value.code.split("\n")
-    return {row.name: _body(lines, row) for row in value.functions if row.name}
+class _Read(Struct, frozen=True):
+    """A function and its own text."""
+
+    node: Function
+    text: str
 
 
-def _body(lines: Sequence[str], function: Function) -> tuple[int, list[str]]:
-    """From where the header ends: at a colon outside of brackets."""
-    depth, started = 0, False
-    for at in range(function.start - 1, min(function.end, len(lines))):
-        line = _STRING.sub("''", lines[at]).strip()
-        started = started or line.startswith(("def ", "async "))
-        depth += sum(line.count(sign) for sign in "([{") - sum(line.count(sign) for sign in ")]}")
-        if started and depth <= 0 and _HEADER_END.search(line):
-            inline = lines[at].rstrip().rpartition(":")[2]
-            body = [inline] if inline.strip() else lines[at + 1 : function.end]
-            first = next((n for n, row in enumerate(body) if row.strip()), 0)
-            return at + 1 + (not inline.strip()) + first, [row for row in body if row.strip()]
-    return function.start, []
-
-
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
-_HEADER_END = re.compile(r":(?:$|\s+return\b)")
-_STUB = re.compile(r"(?:raise NotImplementedError\b.*|pass|\.\.\.)")
-_IF = re.compile(r"(?:el)?if\b(?P<test>.+?):(?P<body>\s+return\b.*)?")
-_COMPARED = re.compile(r"==|\bis\b(?!\s+not\b)")
-_SIDES = re.compile(r"==|\b(?:is|and|or)\b")
-_TABLE = re.compile(r"\{[^{}]*:[^{}]*\}")
+def _functions(text: str) -> dict[str, _Read]:
+    if "return" not in text:
+        return {}
+    tree = syntax_tree(text)
+    lines = text.split("\n")
+    reads: dict[str, _Read] = {}
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            reads[node.name] = _Read(node, "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        for block in ("body", "orelse", "finalbody", "handlers"):
+            waiting.extend(getattr(node, block, ()))
+    return reads
 
 
 def _of_function(
     file: FileChange,
     name: str,
-    line: int,
-    body: Sequence[str],
-    old: Sequence[str],
+    function: Function,
+    before: Function | None,
     expected: ExpectedValues,
 ) -> Iterator[Finding]:
+    body = _body(function)
     value = _returned(body)
+    if value in _TRIVIAL:
+        return
     if value is not None:
-        test = "" if value in _TRIVIAL else expected.of(name, value)
-        worked = old and _returned(old) is None and not _STUB.fullmatch(old[-1].strip())
-        if test or (worked and value not in _TRIVIAL):
+        test = expected.of(name, value)
+        worked = before is not None and _returned(_body(before)) is None and not _stub(before)
+        if test or worked:
             why = f", which is what {wording.name(test)} expects" if test else ""
             text = f"returns the literal {wording.value(value)} from {wording.name(name)} whatever "
-            yield _finding(f"{text}it is given{why}", file, line)
+            yield _finding(f"{text}it is given{why}", file, body[0].lineno)
         return
-    had = {row.strip() for row in old}
-    for at, row in enumerate(body):
-        match = _IF.fullmatch(row.strip())
-        below = [match["body"]] if match and match["body"] else _below(body, at)
-        if match and (row.strip() not in had or not {part.strip() for part in below} <= had):
-            yield from _branch(file, name, line + at, match["test"].strip(), below, expected)
-    before = "\n".join(old)
-    for table in _TABLE.finditer("\n".join(body)):
-        if table[0] not in before:
-            yield from _table(file, name, line, table[0], expected)
-
-
-def _below(body: Sequence[str], at: int) -> list[str]:
-    """The lines that stand deeper than one."""
-    depth = len(body[at]) - len(body[at].lstrip())
-    rows = list[str]()
-    for row in body[at + 1 :]:
-        if len(row) - len(row.lstrip()) <= depth:
-            break
-        rows.append(row)
-    return rows
+    telling = [node for node in ast.walk(function) if isinstance(node, ast.If | ast.Dict)]
+    if not telling:
+        return
+    had = set[str]()
+    for node in ast.walk(before) if before is not None else ():
+        if isinstance(node, ast.If | ast.Dict):
+            had.add(ast.dump(node))
+    for node in telling:
+        if isinstance(node, ast.If) and _returned(node.body) and ast.dump(node) not in had:
+            yield from _branch(file, name, node, expected)
+        elif isinstance(node, ast.Dict) and node.keys and ast.dump(node) not in had:
+            yield from _table(file, name, node, expected)
 
 
 def _branch(
-    file: FileChange,
-    name: str,
-    line: int,
-    test: str,
-    below: Sequence[str],
-    expected: ExpectedValues,
+    file: FileChange, name: str, node: ast.If, expected: ExpectedValues
 ) -> Iterator[Finding]:
     """`if n == 7: return 42`."""
-    value = _returned(below)
-    sides = _SIDES.split(test) if _COMPARED.search(test) else ()
-    texts = (_written(side.strip()) for side in sides)
-    compared = next((text for text in texts if text is not None), None)
-    if value is None or compared is None or (value in _TRIVIAL and compared in _TRIVIAL):
+    value = _returned(node.body)
+    text = _literal(node.test)
+    if value is None or text is None or (value in _TRIVIAL and text in _TRIVIAL):
         return
-    asks = expected.of(name, value, compared)
-    if asks or (_telling(compared) and _telling(value)):
-        yield _finding(_returns(value, name, wording.value(test), asks), file, line)
+    test = expected.of(name, value, text)
+    if test or (_telling(text) and _telling(value)):
+        where = wording.value(render(node.test, {}))
+        yield _finding(_returns(value, name, where, test), file, node.lineno)
 
 
 def _table(
-    file: FileChange, name: str, line: int, text: str, expected: ExpectedValues
+    file: FileChange, name: str, node: ast.Dict, expected: ExpectedValues
 ) -> Iterator[Finding]:
     """A dictionary of what the tests give and what they expect."""
-    if _written(text) is None or not isinstance(table := ast.literal_eval(text), dict):
-        return
-    rows = [*table.items()][:200]
-    hits = [test for key, value in rows if (test := expected.of(name, repr(value), repr(key)))]
-    if len(hits) > 1 or (hits and len(table) == 1):
-        part = wording.part(len(hits), len(table), "entry").replace("entrys", "entries")
-        begins = f"looks up in {wording.name(name)} what tests expect: {part} of a table "
-        are = "is" if part.startswith(("the only", "1 of")) else "are"
-        yield _finding(f"{begins}{are} what {wording.name(hits[0])} asks for", file, line)
+    hits = [
+        test
+        for key, value in zip(node.keys[:200], node.values[:200], strict=True)
+        if key is not None and _written(key) and _written(value)
+        if (test := expected.of(name, render(value, {}), render(key, {})))
+    ]
+    if len(hits) > 1 or (hits and len(node.keys) == 1):
+        line = wording.part(len(hits), len(node.keys), "entry").replace("entrys", "entries")
+        text = f"looks up in {wording.name(name)} what tests expect: {line} of a table "
+        are = "is" if line.startswith(("the only", "1 of")) else "are"
+        yield _finding(f"{text}{are} what {wording.name(hits[0])} asks for", file, node.lineno)
 
 
-def _returned(body: Sequence[str]) -> str | None:
+def _literal(test: ast.expr) -> str | None:
+    """The literal that a condition compares with."""
+    if isinstance(test, ast.BoolOp):
+        return next((text for value in test.values if (text := _literal(value)) is not None), None)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    if not isinstance(test.ops[0], ast.Eq | ast.Is):
+        return None
+    sides = (test.left, test.comparators[0])
+    return next((render(side, {}) for side in sides if _written(side)), None)
+
+
+def _returned(body: list[ast.stmt]) -> str | None:
     """The literal that a body returns and does nothing else."""
-    text = " ".join(row.strip() for row in body[:200])
-    return _written(text.removeprefix("return ").strip()) if text.startswith("return ") else None
+    if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+        value = body[0].value
+        return render(value, {}) if _written(value) else None
+    return None
 
 
-def _written(text: str) -> str | None:
-    """A value that is written out, in one way of writing it."""
-    if not text or len(text) > 2000 or text.count("(") + text.count("[") + text.count("{") > 50:
-        return None
-    try:
-        return repr(ast.literal_eval(text))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+def _body(function: Function) -> list[ast.stmt]:
+    body = function.body
+    first = body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(body) > 1:
+        return body[1:]
+    return body
+
+
+def _stub(function: Function) -> bool:
+    """Whether a function had yet to be written."""
+    only = _body(function)[-1]
+    if isinstance(only, ast.Raise) and only.exc is not None:
+        return dotted(only.exc) == "NotImplementedError"
+    return isinstance(only, ast.Pass) or (
+        isinstance(only, ast.Expr) and isinstance(only.value, ast.Constant)
+    )
+
+
+def _written(node: ast.expr) -> bool:
+    """Whether a value is written out."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and _written(node.operand)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(_written(elt) for elt in node.elts[:200])
+    if isinstance(node, ast.Dict):
+        parts = [*node.keys[:200], *node.values[:200]]
+        return all(part is not None and _written(part) for part in parts)
+    return isinstance(node, ast.Constant)
 
 
 def _finding(text: str, file: FileChange, line: int) -> Finding:
