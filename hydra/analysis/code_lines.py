@@ -47,10 +47,15 @@ def _is_form(file: FileChange) -> bool:
     old, new = file.old, file.new
     if old is None or new is None or old == new:
         return False
-    path = file.path
-    if (mark := _MARKS.get(path.rpartition("/")[2].lower().rpartition(".")[2])) is not None:
-        return _without(mark, old) == _without(mark, new)
-    return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
+    bare = without_tests(file.path, old), without_tests(file.path, new)
+    return _is_same(file.path, old, new) or _is_same(file.path, *bare)
+
+
+def _is_same(path: str, old: str, new: str) -> bool:
+    mark = _MARKS.get(path.rpartition("/")[2].lower().rpartition(".")[2])
+    if mark is None:
+        return same(path, old, new)
+    return old == new or _without(mark, old) == _without(mark, new)
 
 
 _MARKS = {
