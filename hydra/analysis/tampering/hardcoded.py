@@ -1,50 +1,84 @@
-"""Which values tests expect of which calls, so that code which only gives these is known."""
+"""Which values tests expect of which calls, by what stands in their lines: code which only gives
+these is known by it."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hydra.analysis.tampering.model import TestRead
+from hydra.analysis.test_cues import plain, values
+from hydra.analysis.test_regions import Region, regions_of
 
 _CALL = re.compile(r"([A-Za-z_$][\w$]*)\(")
-_SPACE = re.compile(r"\s+")
-_MOST = 20_000
+_NEAR = 3
+"""Statements before an assertion in which what it is about may be called."""
 
 
 class ExpectedValues:
     """What the tests of both sides ask for, by the value; each with the test that asks."""
 
-    def __init__(self, tests: Callable[[], Iterable[TestRead]]) -> None:
-        self._tests = tests
+    def __init__(self, texts: Callable[[], Iterable[tuple[str, str]]]) -> None:
+        self._texts = texts
 
     @cached_property
-    def by_value(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """By what is expected: of what, and by which test. Read when it is first asked for."""
-        rows: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-        seen = 0
-        for test in self._tests():
-            for assertion in test.assertions:
-                if assertion.op == "==" and assertion.expected and seen < _MOST:
-                    seen += 1
-                    rows[plain(assertion.expected)].append((plain(assertion.subject), test.name))
+    def _by_value(self) -> Mapping[str, Sequence[tuple[str, str, bool, str]]]:
+        """By each value in an assertion, or in a case: the text around it, the lines before, if
+        it is a case, and the test. Read when it is first asked for."""
+        rows: defaultdict[str, list[tuple[str, str, bool, str]]] = defaultdict(list)
+        for test in regions_of([*self._texts()]):
+            for text, before, is_case in _asked(test):
+                for value in {*values(text), *_LISTS.findall(text)}:
+                    rows[_plain(value)].append((text, before, is_case, test.name))
         return rows
 
     def of(self, function: str, value: str, text: str = "") -> str:
         """The test that expects `value` of a call of `function` (with `text` among what it is
         given), "" where there is none."""
-        for subject, test in self.by_value.get(plain(value), ())[:200]:
-            calls = not function or function in _CALL.findall(subject)
-            if calls and (not text or _holds(subject, _arguments(plain(text)))):
+        value, text = _plain(value), _arguments(_plain(text))
+        for asked, before, is_case, test in self._by_value.get(value, ())[:200]:
+            if is_case:
+                called = not function or f"{function}(" in before
+                given = asked[: asked.rfind(value)]
+                if called and (_holds(given, text) if text else asked[:-1].endswith(value)):
+                    return test
+            elif any(_expects(call, asked, value, text, function) for call in (asked, before)):
                 return test
         return ""
 
 
-def plain(text: str) -> str:
-    """A value in one way of writing it."""
-    return _SPACE.sub("", text).replace('"', "'")
+_LISTS = re.compile(r"(?<=[=(, ])(?:[\[(][^\[\]()]*[\])]|\{[^{}]*\})")
+
+
+def _asked(test: Region) -> Iterator[tuple[str, str, bool]]:
+    texts = [_plain(row.text) for row in test.statements]
+    for at, row in enumerate(test.statements):
+        if row.strength is not None:
+            yield texts[at], " ".join(texts[max(0, at - _NEAR) : at]), False
+    for case in test.cases:
+        yield _plain(case), " ".join(texts), True
+
+
+def _expects(call: str, asked: str, value: str, text: str, function: str) -> bool:
+    """Whether a call gets `text`, and `value` stands outside of it in what is asked."""
+    for match in _CALL.finditer(call):
+        if function and match[1] != function:
+            continue
+        depth, end = 0, match.end() - 1
+        for end in range(match.end() - 1, len(call)):
+            depth += (call[end] == "(") - (call[end] == ")")
+            if not depth:
+                break
+        given = call[match.end() : end]
+        rest = asked if call is not asked else asked[: match.start()] + asked[end + 1 :]
+        if _holds(rest, value) and (not text or _holds(given, text)):
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return plain(text).replace(" ", "")
 
 
 def _arguments(text: str) -> str:

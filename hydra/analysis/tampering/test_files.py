@@ -32,6 +32,17 @@ CONFIGURATION = re.compile(
 """Files that are there for the tests alone and say how they run."""
 
 
+_CODE = frozenset(
+    "py js jsx mjs cjs ts tsx mts cts go rs java kt kts rb c cc cpp cs php scala swift exs ex groovy"
+    " hs sh bash bats lua pl t r jl dart".split()
+)
+
+
+def is_code(path: str) -> bool:
+    """Whether a path is code of a language that tests are read in."""
+    return name_of(path).rpartition(".")[2].lower() in _CODE
+
+
 def name_of(path: str) -> str:
     """A path's last part."""
     return path.rpartition("/")[2]

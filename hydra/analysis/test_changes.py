@@ -1,0 +1,530 @@
+"""What a patch did to the tests that were there, by cues: what they asserted and no longer do, what
+keeps them from failing or from running, which are gone.
+
+Nothing here knows what an assertion means. The base's own tests are put back and run as well, so
+that what is only suspected is decided there; by itself a patch is held back for what no run of
+these shows: it asks less of code that passes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hydra.analysis.finding import Finding, Weight
+from hydra.analysis.skip_marks import SkipMark
+from hydra.analysis.tampering import wording
+from hydra.analysis.test_cues import QUIETS, Statement, returns_first, values, wider
+from hydra.analysis.test_regions import Region, Suite
+from hydra.text import join_names, plural
+
+_ALIKE = 0.5
+"""Share of names and numbers in common from which a test is taken for a renamed one."""
+
+_MOST_COMPARED = 250_000
+_GIVEN = re.compile(r"(?:const |let |var |val |final )?[\w.]+(?::\w+)?:?=(?!=)")
+_Pairs = Mapping[tuple[str, str], Region]
+
+
+def test_changes(suite: Suite) -> Iterator[Finding]:
+    """All on the tests of the base, in their order."""
+    yield from _Changes(suite).all()
+
+
+test_changes.__test__ = False  # type: ignore[attr-defined]
+
+
+@dataclass(slots=True)
+class _Losses:
+    """Of one region: assertions that are gone, each with what may stand for it (None: nothing)."""
+
+    weakened: list[tuple[Statement, Statement]] = field(default_factory=list)
+    changed: list[tuple[Statement, Statement]] = field(default_factory=list)
+    doubtful: list[tuple[Statement, Statement]] = field(default_factory=list)
+    removed: list[Statement] = field(default_factory=list)
+    handed: str = ""
+    added: int = 0
+    moved: int = 0
+
+
+class _Changes:
+    def __init__(self, suite: Suite) -> None:
+        self.suite, self.old, self.new = suite, suite.old, suite.new
+        taken = self._same_names()
+        self.pieces = self._pieces(taken)
+        self.having: defaultdict[str, list[str]] = defaultdict(list)
+        for piece in self.pieces:
+            for value in {*values(piece)}:
+                self.having[value].append(piece)
+        self.given = Counter(
+            value for piece in self.pieces if _GIVEN.match(piece) for value in values(piece)
+        )
+        self.pairs = self._renamed(taken)
+
+    def all(self) -> Iterator[Finding]:
+        restructured: list[Region] = []
+        gone: defaultdict[str, list[Region]] = defaultdict(list)
+        for key, old in self.old.tests.items():
+            new = self.pairs.get(key)
+            if new is not None:
+                yield from self._of_pair(old, new, (old.name,))
+                if (new.path, new.name) != key:
+                    restructured.append(old)
+            elif (other := self._uncollected(old)) is not None:
+                yield self._no_longer(old, other)
+            else:
+                gone[old.path].append(old)
+        for path, many in gone.items():
+            yield from self._gone(path, many, restructured)
+        yield from self._beside()
+        yield from self._marks()
+        yield from self._by_lines()
+        if restructured:
+            names = tuple(test.name for test in restructured)
+            text = f"moves, renames or merges {plural(names, 'test')} ({wording.names(names)})"
+            text += ", and loses none of their assertions"
+            path = restructured[0].path
+            yield Finding(
+                kind="tests_restructured", weight="remark", text=text, path=path, tests=names
+            )
+
+    # ---- What became of each test.
+
+    def _same_names(self) -> _Pairs:
+        """By test of the base, the patch's of the same name."""
+        old, new = self.old.tests, self.new.tests
+        taken = {key: new[key] for key in old if key in new}
+        for part in ("name", "short"):
+            used = {id(test) for test in taken.values()}
+            free: defaultdict[str, list[Region]] = defaultdict(list)
+            for test in new.values():
+                if id(test) not in used:
+                    free[getattr(test, part)].append(test)
+            gone = Counter(getattr(test, part) for key, test in old.items() if key not in taken)
+            for key, test in old.items():
+                name = getattr(test, part)
+                if key not in taken and gone[name] == 1 and len(free[name]) == 1:
+                    taken[key] = free[name][0]
+        return taken
+
+    def _renamed(self, taken: _Pairs) -> _Pairs:
+        """The same with those that are left, each with the one that has most of its words."""
+        used = {id(test) for test in taken.values()}
+        rest = [test for test in self.new.tests.values() if id(test) not in used]
+        lost = [(key, test) for key, test in self.old.tests.items() if key not in taken]
+        if len(rest) * len(lost) > _MOST_COMPARED:
+            return taken
+        rows = sorted(
+            (-share, key, at)
+            for key, test in lost
+            if not self._is_elsewhere(test)
+            for at, other in enumerate(rest)
+            if (share := _share(test.words, other.words)) >= _ALIKE
+        )
+        done: set[int] = set()
+        pairs = dict(taken)
+        for _, key, at in rows:
+            if key not in pairs and at not in done:
+                pairs[key] = rest[at]
+                done.add(at)
+        return pairs
+
+    def _is_elsewhere(self, test: Region) -> bool:
+        """Whether all that a test asserts stands in others by now."""
+        asked = self.old.assertions(test)
+        return bool(asked) and not self._lost_of(test)
+
+    def _lost_of(self, test: Region) -> list[Statement]:
+        """What of a test that is gone stands nowhere else. What asks its cases stands where they
+        do."""
+        force = _force(self.old.assertions(test))
+        cases = test.cases and all(self._has(values(case), force) for case in test.cases)
+        lost = [row for row in self.old.assertions(test) if not self._is_kept(row)]
+        return [row for row in lost if row.values or not cases]
+
+    def _pieces(self, taken: _Pairs) -> dict[str, int]:
+        """What the patch's tests have and their own before had not, where they assert something:
+        each statement, each row of cases, and a new test of one assertion; with its force."""
+        was = {id(new): self.old.tests[key] for key, new in taken.items()}
+        had = {(region.path, region.name): region for region in self.old.others}
+        pieces: dict[str, int] = {}
+        for new in (*self.new.tests.values(), *self.new.others):
+            asks = [row for row in self.new.assertions(new) if not self.new.may_ask(row)]
+            if not asks and new.is_test:
+                continue
+            old = had.get((new.path, new.name)) if not new.is_test else was.get(id(new))
+            before = {*_pieces_of(old)} if old is not None else set()
+            force = _force(asks) if asks else 2
+            came = {row.text: row.force if row in asks else force for row in new.statements}
+            came |= dict.fromkeys(new.cases, force)
+            if old is None and len(asks) == 1:
+                came[new.plain] = force
+            for piece, much in came.items():
+                if piece not in before and much >= pieces.get(piece, 0):
+                    pieces[piece] = much
+        return pieces
+
+    def _is_kept(self, row: Statement) -> bool:
+        """Whether what is asserted stands elsewhere in the patch's tests: as it was, or with all
+        the values in it."""
+        return row.text in self.pieces or self._has(row.values, row.force)
+
+    def _has(self, asked: Sequence[str], force: int) -> bool:
+        if not asked:
+            return False
+        for piece in min((self.having[value] for value in asked), key=len):
+            there = iter(values(piece))
+            if self.pieces[piece] >= force and all(value in there for value in asked):
+                return True
+        return False
+
+    def _losses(self, old: Region, new: Region) -> _Losses:
+        losses = _Losses()
+        before, after = self.old.assertions(old), self.new.assertions(new)
+        lost = _surplus(before, after)
+        gained = _surplus(after, before)
+        calls = [row for row in gained if self.new.may_ask(row)]
+        _match(lost, gained, lambda was, now: now not in calls and self._is_same(was, now))
+        fewer = _exact(after) < _exact(before)
+
+        def is_weaker(was: Statement, now: Statement) -> bool:
+            if now.force >= was.force:
+                return False
+            if was.is_empty and now.is_negative:
+                return False
+            return fewer and now not in calls and (not now.force or was.is_about(now))
+
+        losses.weakened = _match(lost, gained, is_weaker)
+        kept = [row for row in lost if self._is_kept(row)]
+        losses.moved = len(kept)
+        lost = [row for row in lost if row not in kept]
+        if lost and calls:
+            losses.handed = calls[0].shown
+            losses.removed = lost
+            return losses
+        losses.added = len(gained)
+        for was, now in _match(lost, gained, lambda was, now: True):
+            is_wider = wider(was.text, now.text)
+            is_more = now.force > was.force and was.is_about(now)
+            if is_wider:
+                losses.weakened.append((was, now))
+            elif is_wider is None and not is_more:
+                less = now.force < was.force
+                (losses.doubtful if less else losses.changed).append((was, now))
+        losses.removed = lost
+        return losses
+
+    def _is_same(self, was: Statement, now: Statement) -> bool:
+        """Whether two assertions ask the same: in other words, of another name for a thing, or with
+        a value by the name that it was given."""
+        if was.asks_as(now):
+            return bool(was.values) or was.is_about(now)
+        if (was.force, was.is_negative) != (now.force, now.is_negative):
+            return False
+        mine, theirs = Counter(was.values), Counter(now.values)
+        if not was.values:
+            return was.is_about(now)
+        return theirs <= mine and mine - theirs <= self.given
+
+    def _of_pair(self, old: Region, new: Region, tests: tuple[str, ...]) -> Iterator[Finding]:
+        if old.plain == new.plain:
+            return
+        gate: Weight = "suspect" if self._is_doubtful(old) else "gate"
+        what = _quoted(old.name) if old.name else old.path
+        if old.name and new.name != old.name:
+            what = f"{what} (now {_quoted(new.name)})"
+        losses = self._losses(old, new)
+        before = self.old.assertions(old)
+
+        def finding(kind: str, weight: Weight, text: str, line: int = new.line) -> Finding:
+            return Finding(
+                kind=kind, weight=weight, text=text, path=new.path, line=line, tests=tests
+            )
+
+        quieted = [*self._quieted(old, new)]
+        for kind, text in quieted:
+            number = wording.part(len(before), len(before), "assertion") if before else "all"
+            yield finding(kind, gate, text.format(test=f"{number} of {what}" if before else what))
+        if losses.removed:
+            some = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
+            if losses.handed:
+                text = f"replaces {some} by a call of code that it does not have: "
+                yield finding("assertion_removed", "suspect", f"{text}{wording.value(losses.handed)}")
+            elif losses.added or losses.moved:
+                more = f", and adds {plural(losses.added, 'other')}" if losses.added else ""
+                yield finding("assertion_removed", "suspect", f"removes {some}{more}")
+            elif not quieted:
+                yield finding("assertion_removed", gate, f"removes {some}")
+        for weight, many in ((gate, losses.weakened), ("suspect", losses.doubtful)):
+            if many:
+                count = "an assertion" if len(many) == 1 else f"{len(many):,} assertions"
+                text = f"weakens {count} of {what}: {_changes(many)}"
+                yield finding("assertion_weakened", weight, text, many[0][1].line)
+        if losses.changed:
+            text = f"changes what {what} expects: {_changes(losses.changed)}"
+            yield finding("expectation_changed", "suspect", text, losses.changed[0][1].line)
+        yield from self._cases(old, new, finding, what, gate)
+        if not losses.removed and not quieted and (line := _condition(old, new)):
+            text = f"puts what {what} asserts under a condition: {wording.value(line)}"
+            yield finding("assertion_weakened", "suspect", text)
+
+    def _is_doubtful(self, old: Region) -> bool:
+        """Whether a test's file is not read for certain, or it was left out anyway."""
+        ran = not any(mark.kind == "skip" and mark.certain for mark in self.suite.marks(old))
+        return old.path in self.suite.unsure or not ran
+
+    def _quieted(self, old: Region, new: Region) -> Iterator[tuple[str, str]]:
+        for _, pattern, kind, text in QUIETS:
+            if len(pattern.findall(new.code)) > len(pattern.findall(old.code)):
+                yield kind, text
+        asserted = [row.text for row in self.new.assertions(new)]
+        if returns_first(new.code, asserted) > returns_first(old.code, asserted):
+            yield "assertion_removed", "returns before {test}"
+
+    def _cases(self, old, new, finding, what: str, gate: Weight) -> Iterator[Finding]:
+        gone = [row for row in old.cases if row not in new.cases]
+        force = _force(self.old.assertions(old))
+        lost = [row for row in gone if not self._has(values(row), force)]
+        gained = [row for row in new.cases if row not in old.cases]
+        if not lost:
+            return
+        if gained:
+            many = list(zip(lost, gained, strict=False))
+            shown = join_names([f"{wording.value(a)} -> {wording.value(b)}" for a, b in many], 2)
+            yield finding("expectation_changed", "suspect", f"changes what {what} expects: {shown}")
+        elif old.cases & new.cases and new.words <= old.words:
+            number = wording.part(len(lost), old.cases.total(), "case")
+            yield finding("assertion_removed", gate, f"removes {number} of {what}")
+        else:
+            text = f"changes the cases of {what}, which are not all read"
+            yield finding("expectation_changed", "suspect", text)
+
+    # ---- Tests that are gone.
+
+    def _uncollected(self, old: Region) -> Region | None:
+        """The function that a test became, which no runner takes for one."""
+        had = {(other.path, other.name) for other in self.old.others}
+        asked = {row.text for row in self.old.assertions(old)}
+        for other in self.new.others:
+            if (other.path, other.name) in had or _stem(other.short) != _stem(old.short):
+                continue
+            if not asked or asked & {row.text for row in other.statements}:
+                return other
+        return None
+
+    def _no_longer(self, old: Region, new: Region) -> Finding:
+        if old.name == new.name:
+            where = f" in {new.path}" if new.path != old.path else ""
+            text = f"leaves {_quoted(old.name)}{where} where no test runner collects it"
+        else:
+            names = f"{wording.name(old.name)} to {wording.name(new.name)}"
+            text = f"renames {names}, which no test runner collects"
+        return Finding(
+            kind="skip_added",
+            weight="gate",
+            text=text,
+            path=new.path,
+            line=new.line,
+            tests=(old.name,),
+        )
+
+    def _gone(self, path: str, many: Sequence[Region], moved: list[Region]) -> Iterator[Finding]:
+        """Tests without a counterpart, of one file."""
+        whole: list[Region] = []
+        for test in many:
+            asked = self.old.assertions(test)
+            lost = self._lost_of(test)
+            if asked and not lost:
+                moved.append(test)
+            elif len(lost) < len(asked):
+                number = wording.part(len(lost), len(asked), "assertion")
+                text = f"drops {number} with the test {_quoted(test.name)}"
+                weight: Weight = "suspect" if self._is_doubtful(test) else "gate"
+                yield _about("assertion_removed", weight, text, [test])
+            else:
+                whole.append(test)
+        if not whole:
+            return
+        names = wording.names([test.name for test in whole])
+        every = [test for test in self.old.tests.values() if test.path == path]
+        if path not in self.new.texts and len(whole) == len(every):
+            text = f"deletes {path} with {plural(whole, 'test')} ({names})"
+        elif len(whole) == 1:
+            text = f"deletes the test {names}"
+        else:
+            text = f"deletes {len(whole):,} tests of {path} ({names})"
+        weight = "suspect" if all(map(self._is_doubtful, whole)) else "gate"
+        yield _about("test_deleted", weight, text, whole)
+
+    # ---- What stands beside tests, and what keeps tests from running.
+
+    def _beside(self) -> Iterator[Finding]:
+        """Functions that tests call, and what of a file is in none."""
+        new = {(region.path, region.name): region for region in self.new.others}
+        for old in self.old.others:
+            now = new.get((old.path, old.name))
+            if now is not None:
+                callers = [
+                    test.name for test in self.old.tests.values() if old.short in test.calls()
+                ]
+                yield from self._of_pair(old, now, tuple(callers[:100]) if old.name else ())
+
+    def _marks(self) -> Iterator[Finding]:
+        pairs = [(old, self.pairs.get(key)) for key, old in self.old.tests.items()]
+        rows = ((old, new) for old, new in pairs if new is not None and old.plain != new.plain)
+        for old, new in rows:
+            had = self.suite.marks(old)
+            if any(mark.kind == "skip" and mark.certain for mark in had):
+                continue
+            for mark in self.suite.marks(new) - had:
+                yield from self._marked(mark, new, [old])
+        before = {(region.path, region.name): region for region in self.old.others}
+        for region in self.new.others:
+            was = before.get((region.path, region.name))
+            had = self.suite.marks(was) if was is not None else Counter()
+            for mark in self.suite.marks(region) - had:
+                yield from self._marked(mark, region, self._under(region, mark))
+        for path, many in self.new.by_path.items():
+            for mark in self.suite.new_tags(path):
+                yield from self._marked(mark, many[0], self._of(path))
+
+    def _of(self, path: str) -> list[Region]:
+        return [test for test in self.old.tests.values() if test.path == path]
+
+    def _under(self, region: Region, mark: SkipMark) -> list[Region]:
+        """The tests of the base that a mark of what is no test stands over."""
+        above = mark.of or region.name
+        tests = self._of(region.path)
+        if not above:
+            return tests
+        parts = re.compile(rf"(?:^|\.| > ){re.escape(above)}(?:\.| > |$)")
+        within = [test for test in tests if parts.search(test.name)]
+        return within or ([] if region.name and not mark.of else tests)
+
+    def _marked(self, mark: SkipMark, region: Region, tests: Sequence[Region]) -> Iterator[Finding]:
+        path = region.path
+        if mark.kind == "only":
+            chosen = {test.name for test in tests}
+            others = [test for test in self._of(path) if test.name not in chosen]
+            if others:
+                left = "is" if len(others) == 1 else "are"
+                text = f"runs {wording.names(sorted(chosen)) or 'others'} alone ({mark.spelling}): "
+                text += f"{plural(others, 'other test')} of {path} {left} left out"
+                yield _about("skip_added", "gate", text, others, region)
+            return
+        if not tests:
+            return
+        if len(tests) == 1:
+            what = wording.name(tests[0].name)
+        else:
+            is_all = len(tests) == len(self._of(path))
+            what = f"{'all ' * is_all}{len(tests):,} tests of {path}"
+        spelling = wording.value(mark.spelling)
+        is_skip = mark.kind == "skip"
+        text = f"{'skips' if is_skip else 'marks as expected to fail'} {what} ({spelling})"
+        if ".mark." in f".{spelling}" and not mark.certain and "skip" not in spelling:
+            text = f"marks {what} with {spelling}, which a run may leave out"
+        kind = "skip_added" if is_skip else "expected_failure_added"
+        yield _about(kind, "gate" if mark.certain else "suspect", text, tests, region)
+
+    def _by_lines(self) -> Iterator[Finding]:
+        """Languages without a grammar: fewer lines that assert, in all files together."""
+        old, new = self.suite.lines
+        came = sum((Counter(lines) for lines in new.values()), Counter[str]())
+        spare = came - sum((Counter(lines) for lines in old.values()), Counter[str]())
+        for path, lines in old.items():
+            now = new.get(path, Counter())
+            gone = lines - now - came if path not in new else lines - now - spare
+            missing = gone.total() - (now - lines).total()
+            if missing > 0:
+                verb = "drops" if path in new else "deletes"
+                part = wording.part(missing, lines.total(), "line")
+                text = f"{verb} {part} of assertions in {path}"
+                yield Finding(kind="assertion_removed", weight="suspect", text=text, path=path)
+
+
+def _pieces_of(region: Region) -> Iterator[str]:
+    yield from (row.text for row in region.statements)
+    yield from region.cases
+
+
+def _surplus(rows: Sequence[Statement], others: Sequence[Statement]) -> list[Statement]:
+    """Those that the others have not as often."""
+    left = Counter(other.text for other in others)
+    surplus = []
+    for row in rows:
+        if left[row.text] > 0:
+            left[row.text] -= 1
+        else:
+            surplus.append(row)
+    return surplus
+
+
+def _match(
+    lost: list[Statement],
+    gained: list[Statement],
+    is_its: Callable[[Statement, Statement], bool],
+) -> list[tuple[Statement, Statement]]:
+    """Takes out of both what belongs together."""
+    both = []
+    for was in [*lost]:
+        now = next((row for row in gained if is_its(was, row)), None)
+        if now is not None:
+            lost.remove(was)
+            gained.remove(now)
+            both.append((was, now))
+    return both
+
+
+def _exact(rows: Iterable[Statement]) -> int:
+    return sum(row.force == 2 for row in rows)
+
+
+def _force(rows: Iterable[Statement]) -> int:
+    return max((row.force for row in rows), default=0)
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, len(one | other))
+
+
+def _changes(many: Sequence[tuple[Statement, Statement]]) -> str:
+    texts = (f"{wording.value(was.shown)} -> {wording.value(now.shown)}" for was, now in many)
+    return join_names([*dict.fromkeys(texts)], 2)
+
+
+_IF = re.compile(r"^(?:if|unless)\b[ (]*(.*?)\)?\s*[:{]?$")
+
+
+def _condition(old: Region, new: Region) -> str:
+    """A condition that is new in a test, where it asserts something after it."""
+    had = {row.text for row in old.statements}
+    rows = [row for row in new.statements if row.text not in had and row.strength is None]
+    conditions = (match[1] for row in rows if (match := _IF.match(row.shown)))
+    return next(conditions, "")
+
+
+def _stem(name: str) -> str:
+    """`test_first`, `_test_first`, `check_first` and `xtest_first` are one."""
+    bare = name.lower().strip("_")
+    for start in ("xtest", "test", "check", "disabled_test", "disabled", "skip", "old", "notest"):
+        if bare.startswith(start) and bare != start:
+            return bare.removeprefix(start).strip("_")
+    return bare
+
+
+def _quoted(name: str) -> str:
+    """A name that is a sentence stands in quotes."""
+    shown = wording.name(name)
+    return f'"{shown}"' if " " in shown else shown
+
+
+def _about(
+    kind: str, weight: Weight, text: str, tests: Sequence[Region], at: Region | None = None
+) -> Finding:
+    place = at or tests[0]
+    line = place.line if at or len(tests) == 1 else None
+    names = tuple(test.name for test in tests)
+    return Finding(kind=kind, weight=weight, text=text, path=place.path, line=line, tests=names)
