@@ -1,0 +1,276 @@
+"""What a text of a program is, as a child with tree-sitter reads it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hydra.analysis import syntax
+from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
+
+PYTHON = '''"""Doc."""
+@mark
+class TestA:
+    @mark.x
+    def test_b(self):  # c
+        """Doc."""
+        def test_inner(): pass
+        return f"x{a}y" + 'z'
+
+class Plain:
+    def test_no(self): pass
+
+class B(TestCase):
+    async def test_yes(self): pass
+'''
+SCRIPT = """describe("adds", () => {
+  beforeEach(() => {});
+  it.each([1])("works %s", async () => {
+    expect(`a ${b} c`).toBe("x"); // it
+  });
+  function help() { return /a'b/ }
+});
+test.skip('free', () => {});
+export const f = (a: number) => {
+  return a;
+};
+abstract class A<T> { m(x: T): void {} }
+if (import.meta.vitest) {
+  test("inside", () => {});
+}
+"""
+GO = """package a
+func (p *Pager[T]) Page(n int) int { return 1 }
+func TestX(t *testing.T) { s := "x"; r := `raw` } // c
+func Testing() {}
+"""
+RUST = """impl<T> Show for a::Pager<T> {
+    /// doc
+    #[inline]
+    fn page(&self) { let x = r#"a"#; }
+}
+#[cfg(test)]
+#[allow(x)]
+mod tests {
+    #[tokio::test]
+    async fn b() {}
+}
+#[cfg(not(test))]
+fn other() {}
+proptest! { #[test] fn a(x in 1..2) {} }
+"""
+JAVA = """class A {
+  @Test
+  public void x() { String s = "a"; } /* c */
+  A() {}
+}
+"""
+KOTLIN = """class A {
+    @Test
+    fun `a b`() {
+        val c = "c"
+    }
+}
+fun B.ext() {}
+class S : FunSpec({
+    test("x") {
+        1 shouldBe 2
+    }
+})
+"""
+RUBY = """RSpec.describe Foo do
+  it "adds" do
+    expect("a#{b}c").to eq 2 # c
+  end
+end
+class T < M::Test
+  def test_x; end
+end
+"""
+
+FUNCTIONS = [
+    ("a.py", PYTHON, ["TestA.test_b 4-8 test", "Plain.test_no 11-11", "B.test_yes 14-14 test"], []),
+    (
+        "a.test.ts",
+        SCRIPT,
+        [
+            "adds 1-7",
+            "adds > works %s 3-5 test",
+            "adds > help 6-6",
+            "free 8-8 test",
+            "f 9-11",
+            "A.m 12-12",
+            "inside 14-14 test",
+        ],
+        [(13, 15)],
+    ),
+    ("a.go", GO, ["Pager.Page 2-2", "TestX 3-3 test", "Testing 4-4"], []),
+    ("a.rs", RUST, ["Pager.page 3-4", "tests.b 9-10 test", "other 12-13"], [(6, 11), (14, 14)]),
+    ("A.java", JAVA, ["A.x 2-3 test", "A.A 4-4"], []),
+    ("A.kt", KOTLIN, ["A.a b 2-5 test", "ext 7-7", "S.x 9-11 test"], []),
+    ("a.rb", RUBY, ["Foo 1-5", "Foo > adds 2-4 test", "T.test_x 7-7 test"], []),
+]
+
+
+def read(path: str, text: str) -> Syntax:
+    (value,) = read_syntax([(path, text)])
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(("path", "text", "names", "tests"), FUNCTIONS)
+def test_functions_and_tests_by_their_lines(
+    path: str, text: str, names: list[str], tests: list[tuple[int, int]]
+) -> None:
+    value = read(path, text)
+    lines = [
+        f"{row.name} {row.start}-{row.end}{' test' if row.is_test else ''}"
+        for row in value.functions
+    ]
+    assert lines == names
+    assert list(value.tests) == tests
+    assert not value.is_broken
+
+
+@pytest.mark.parametrize(("path", "text"), [(row[0], row[1]) for row in FUNCTIONS])
+def test_what_is_blanked_leaves_all_else_where_it_was(path: str, text: str) -> None:
+    value = read(path, text)
+    for other in (value.code, value.bare):
+        pairs = zip(text, other, strict=True)
+        assert all(new in (old, " ") for old, new in pairs)
+        assert other.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "code", "bare"),
+    [
+        ("a.py", 'x = "# é"  # é\n', 'x = "# é"     \n', 'x = "   "     \n'),
+        ("a.py", 'def f():\n    "d"\n    "e"\n', 'def f():\n       \n    "e"\n', None),
+        ("a.py", "f'a{b + \"c\"}'\n", "f'a{b + \"c\"}'\n", "f' {b + \" \"}'\n"),
+        ("a.js", "`a${b}` // c\n", "`a${b}`     \n", "` ${b}`     \n"),
+        ("a.jsx", "<p>it's {/* c */}</p>\n", "<p>it's {       }</p>\n", None),
+        ("a.rs", 'r#"a"# /* b /* c */ */\n', 'r#"a"#                \n', None),
+        ("a.rb", "x <<~A\n  # b\nA\n", "x <<~A\n  # b\nA\n", "x <<~A\n     \nA\n"),
+        ("a.py", "x = '\ud800' # \ud800\n", "x = '\ud800'    \n", "x = ' '    \n"),
+    ],
+)
+def test_comments_and_strings_are_blanked(
+    path: str, text: str, code: str, bare: str | None
+) -> None:
+    value = read(path, text)
+    assert value.code == code
+    assert bare is None or value.bare == bare
+
+
+def test_a_language_without_a_grammar_is_not_read() -> None:
+    assert [language_of(name) for name in ("a.c", "a", ".py", "x/B.PY", "Rakefile")] == [
+        *("", "", "", "python", "ruby")
+    ]
+    assert read_syntax([("a.c", "int x;"), ("a.py", "x = 1\n")])[0] is None
+    assert read_syntax([]) == ()
+
+
+def test_what_does_not_parse_says_so() -> None:
+    assert read("a.py", "def f(:\n").is_broken
+    assert not read("a.py", "type X = int\nmatch x:\n    case 1: pass\n").is_broken
+
+
+HOSTILE = [
+    "(" * 20_000,
+    "[" * 20_000 + "]" * 20_000,
+    "x" * 500_000,
+    "x = 1 + " + "1 + " * 10_000 + "1\n",
+    "class a:\n" * 3000,
+    "\0" * 1000,
+    "x = '\0'\n",
+    "\ud800\udfff = '\udc80'\n",
+    '"""' * 5001,
+    "/*" * 5000,
+    "`${" * 5000,
+    "a<" * 5000,
+    "".join(" " * n + "if x:\n" for n in range(150)),
+    "\ufeffx = 1\r\n",
+    "",
+]
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.tsx", "a.rs", "a.kt"])
+def test_hostile_text_is_only_text(path: str) -> None:
+    *values, plain = read_syntax([*((path, text) for text in HOSTILE), ("b.py", "x = 1\n" * 9)])
+    assert plain is not None
+    for text, value in zip(HOSTILE, values, strict=True):
+        if value is not None:
+            assert len(value.code) == len(value.bare) == len(text)
+
+
+def test_a_text_of_more_than_half_a_mebibyte_is_not_read() -> None:
+    assert read_syntax([("a.py", "x = 1\n" * 200_000)]) == (None,)
+
+
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Another program in the child's place."""
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(syntax, "SECONDS", 1.0)
+    monkeypatch.setattr(syntax, "_read", {})
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 1", "kill -SEGV $$", "exec sleep 60", "echo '{'", "echo null", "printf 'x\\377\\n'"],
+)
+def test_a_child_that_dies_hangs_or_says_nonsense_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    stand_in(tmp_path, monkeypatch, script)
+    assert read_syntax([("a.py", "x = 1\n"), ("b.py", "x = 2\n")]) == (None, None)
+
+
+def test_a_program_that_is_not_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    monkeypatch.setattr(syntax, "_read", {})
+    assert read_syntax([("a.py", "x = 1\n")]) == (None,)
+
+
+def test_a_text_that_ends_the_child_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sys.executable
+    # A child that is asked for a text with `boom` in it ends after the shorter one before it.
+    script = f"""input=$(cat)
+case "$input" in *boom*) exec {real} "$@" <<END
+$(printf %s "$input" | sed 's/, ."python", "boom.*/]}}/')
+END
+;; esac
+printf %s "$input" | exec {real} "$@" """
+    stand_in(tmp_path, monkeypatch, script)
+    texts = [("a.py", "x\n"), ("b.py", "boom\n"), ("c.py", "xxxxxxx\n")]
+    values = read_syntax(texts)
+    assert [value is None for value in values] == [False, True, False]
+
+
+def test_a_child_writes_nothing_and_sees_no_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sys.executable
+    monkeypatch.setenv("HYDRA_SYNTAX_SECRET", "x")
+    stand_in(tmp_path, monkeypatch, f'env >{tmp_path}/env; pwd >{tmp_path}/pwd; exec {real} "$@"')
+    assert read_syntax([("a.py", "x = 1\n")])[0] is not None
+    assert "SECRET" not in (tmp_path / "env").read_text()
+    assert (tmp_path / "pwd").read_text() == "/\n"
+
+
+def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sys.executable
+    stand_in(tmp_path, monkeypatch, f'echo x >>{tmp_path}/starts; exec {real} "$@"')
+    first = read_syntax([("a.py", "y = 1\n"), ("b.py", "y = 1\n")])
+    assert first == read_syntax([("c.py", "y = 1\n")]) * 2
+    assert (tmp_path / "starts").read_text() == "x\n"
+
+
+def test_a_function_is_what_api_says() -> None:
+    assert read("a.py", "def f():\n    pass\n").functions == (Function("f", 1, 2, False),)
