@@ -13,7 +13,6 @@ from itertools import pairwise
 from hydra.analysis.tampering.quotations import flattened
 
 _TOP = re.compile(r"^(?=[A-Za-z_@])", re.M)
-_TEST = re.compile(r"(?:@[^\n]*\n(?:[ \t)\]][^\n]*\n)*)*(?:async[ \t]+)?def[ \t]+(test\w*)")
 _GOES_ON = ("else", "elif", "except", "finally")
 
 
@@ -37,25 +36,6 @@ def trimmed(old: str, new: str) -> tuple[str, str]:
     """Both without any statement at the top that is in both."""
     before, after = pieces(old), pieces(new)
     same = Counter(before) & Counter(after)
-    return _without(before, same), _without(after, same)
-
-
-def trimmed_tests(old: str, new: str) -> tuple[str, str]:
-    """Both without tests at the top that are in both, where nothing else differs but tests:
-    a helper, a name or a mark could change what a test asks though its own text is the same."""
-    before, after = pieces(old), pieces(new)
-    same = Counter(before) & Counter(after)
-    named = [(piece, match[1] if (match := _TEST.match(piece)) else "") for piece in before]
-    names = {name for piece, name in named if name and piece in same}
-    other = [piece for piece in (*before, *after) if piece not in same]
-    if not names or any(_TEST.match(piece) is None for piece in other if piece.strip()):
-        return old, new
-    text = "\n".join(other)
-    twice = {name for name, count in Counter(name for _, name in named).items() if count > 1}
-    shadowed = {name for name in names if name in text} | twice
-    for piece, name in named:
-        if not name or name in shadowed:
-            same.pop(piece, None)
     return _without(before, same), _without(after, same)
 
 

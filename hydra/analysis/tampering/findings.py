@@ -15,10 +15,10 @@ from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.hardcoded import ExpectedValues
 from hydra.analysis.tampering.inline_tests import blocks_deleted
 from hydra.analysis.tampering.named_data import naming
+from hydra.analysis.tampering.regions import Suite
 from hydra.analysis.tampering.rewrite_size import rewriting
+from hydra.analysis.tampering.test_changes import changes_to_tests
 from hydra.analysis.tampering.test_files import holds_tests, is_code
-from hydra.analysis.test_changes import test_changes
-from hydra.analysis.test_regions import Suite
 from hydra.records.request import Check
 from hydra.text import plural
 
@@ -70,7 +70,7 @@ def _all(
     base: Collection[str],
 ) -> Iterator[Finding]:
     suite = Suite(files)
-    yield from test_changes(suite)
+    yield from changes_to_tests(suite)
     yield from steering(files, checks, base)
     yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
     yield from examples(files)
@@ -81,9 +81,7 @@ def _all(
     yield from _unread(suite)
 
 
-def _asking(
-    files: Sequence[FileChange], untouched: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Every file of tests there is, also those that the patch left as they were."""
     tests = [file for file in files if holds_tests(file)]
     sides: Sequence[Iterable[tuple[str, str | None]]] = (

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hydra.analysis.test_cues import plain, values
-from hydra.analysis.test_regions import Region, regions_of
+from hydra.analysis.tampering.cues import plain, values
+from hydra.analysis.tampering.regions import Region, regions_of
 
 _CALL = re.compile(r"([A-Za-z_$][\w$]*)\(")
 _NEAR = 3
@@ -30,13 +30,13 @@ class ExpectedValues:
         for test in regions_of([*self._texts()]):
             for text, before, is_case in _asked(test):
                 for value in {*values(text), *_LISTS.findall(text)}:
-                    rows[_plain(value)].append((text, before, is_case, test.name))
+                    rows[plain(value)].append((text, before, is_case, test.name))
         return rows
 
     def of(self, function: str, value: str, text: str = "") -> str:
         """The test that expects `value` of a call of `function` (with `text` among what it is
         given), "" where there is none."""
-        value, text = _plain(value), _arguments(_plain(text))
+        value, text = plain(value), _arguments(plain(text))
         for asked, before, is_case, test in self._by_value.get(value, ())[:200]:
             if is_case:
                 called = not function or f"{function}(" in before
@@ -52,12 +52,12 @@ _LISTS = re.compile(r"(?<=[=(, ])(?:[\[(][^\[\]()]*[\])]|\{[^{}]*\})")
 
 
 def _asked(test: Region) -> Iterator[tuple[str, str, bool]]:
-    texts = [_plain(row.text) for row in test.statements]
+    texts = [plain(row.text) for row in test.statements]
     for at, row in enumerate(test.statements):
         if row.strength is not None:
             yield texts[at], " ".join(texts[max(0, at - _NEAR) : at]), False
     for case in test.cases:
-        yield _plain(case), " ".join(texts), True
+        yield plain(case), " ".join(texts), True
 
 
 def _expects(call: str, asked: str, value: str, text: str, function: str) -> bool:
@@ -75,10 +75,6 @@ def _expects(call: str, asked: str, value: str, text: str, function: str) -> boo
         if _holds(rest, value) and (not text or _holds(given, text)):
             return True
     return False
-
-
-def _plain(text: str) -> str:
-    return plain(text).replace(" ", "")
 
 
 def _arguments(text: str) -> str:

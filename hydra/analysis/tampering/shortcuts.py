@@ -15,7 +15,6 @@ from hydra.analysis.tampering.constant_strings import folded, names_tests
 from hydra.analysis.tampering.diff_trim import trimmed
 from hydra.analysis.tampering.frameworks import JAVASCRIPT, PYTHON
 from hydra.analysis.tampering.hardcoded import ExpectedValues
-from hydra.analysis.tampering.languages.python.flow import Function
 from hydra.analysis.tampering.languages.python.module import FAILURES, syntax_tree
 from hydra.analysis.tampering.languages.python.render import dotted, render
 from hydra.analysis.tampering.monkeypatches import patchings
@@ -50,6 +49,8 @@ _AFTER = re.compile(
 )
 _NUMBER = re.compile(r"-?\d[\d_.]*")
 
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _TRIVIAL = frozenset(("0", "1", "-1", "None", "True", "False", "''", "[]", "{}", "()", "NaN"))
 """Values that code returns for reasons of its own."""

@@ -1,4 +1,4 @@
-"""Which files of a patch are its tests: those that it changes, and those that bring its new ones."""
+"""Which files of a patch are tests: those that it changes, and those that bring its new ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import inline_changed
+from hydra.analysis.tampering.regions import Suite
 from hydra.analysis.tampering.test_files import (
     existed,
     exists,
@@ -13,7 +14,6 @@ from hydra.analysis.tampering.test_files import (
     name_of,
     supports_tests,
 )
-from hydra.analysis.test_regions import Suite
 
 
 def tests_changed(files: Sequence[FileChange]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 
 from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_delivered, is_suite, is_test
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.wording import listed_words
 
 _ALWAYS = TEST_FOLDERS | {"__snapshots__", "testdata", "e2e"}
 _DATA = frozenset(
@@ -33,8 +34,10 @@ CONFIGURATION = re.compile(
 
 
 _CODE = frozenset(
-    "py js jsx mjs cjs ts tsx mts cts go rs java kt kts rb c cc cpp cs php scala swift exs ex groovy"
-    " hs sh bash bats lua pl t r jl dart".split()
+    listed_words(
+        "py js jsx mjs cjs ts tsx mts cts go rs java kt kts rb c cc cpp cs php scala swift exs ex"
+        " groovy hs sh bash bats lua pl t r jl dart"
+    )
 )
 
 

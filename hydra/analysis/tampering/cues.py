@@ -1,5 +1,7 @@
-"""What in a line of a test asserts, and how much; what keeps a test from failing. By cues alone, the
-same in every language."""
+"""What in a line of a test asserts, and how much; what keeps a test from failing.
+
+By cues alone, the same in every language.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
+
+from hydra.analysis.tampering.wording import listed_words
 
 
 class Statement(Struct, frozen=True):
@@ -39,6 +43,11 @@ class Statement(Struct, frozen=True):
         return frozenset(self.text.removeprefix("assert ").split("=="))
 
     @property
+    def form(self) -> str:
+        """Its text without the values in it."""
+        return _VALUE.sub("0", _INDEX.sub("", self.text))
+
+    @property
     def is_empty(self) -> bool:
         """Whether it asks for an empty value, of which some say that it is none."""
         return _EMPTY.search(self.text) is not None
@@ -56,11 +65,15 @@ class Statement(Struct, frozen=True):
 
 _NAME = re.compile(r"(?<![\"\w])[A-Za-z_]\w*")
 _COMMON = frozenset(
-    "assert self assertEqual assertTrue assertFalse expect toBe toEqual None True False true false"
-    " with raises pytest equal not should const let var eq is in or and if t s to be await".split()
+    listed_words(
+        "assert self assertEqual assertTrue assertFalse expect toBe toEqual None True False true"
+        " false with raises pytest equal not should const let var eq is in or and if t s to be"
+        " await"
+    )
 )
 _STRING = (
-    r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\.)*+"|\'(?:[^\'\\\n]|\\.)*+\'|`(?:[^`\\]|\\.)*+`'
+    r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*+"'
+    r"|'''[\s\S]*?'''|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"
 )
 _VALUE = re.compile(
     rf"{_STRING}|(?<![\w.])\d[\w.]*|(?P<none>\b(?:None|null|nil|undefined)\b"
@@ -71,7 +84,9 @@ _NAMES_OF_CASES = re.compile(rf",\s*id\s*=\s*(?:{_STRING})|(?<=parametrize\()\s*
 _CSV = re.compile(r'"[^"\n]*,[^"\n]*"')
 _INDEX = re.compile(r"(?<=[\w)\]])\[\d+\]")
 _ITEM = rf"(?:\w+\s*[:=]\s*)?(?:{_STRING}|-?\d[\w.]*|None|null|nil|[Tt]rue|[Ff]alse)"
-_ROW = re.compile(rf"(?:(?<![\w\]])\(|(?<=param)\(|(?<![\w)\]])\[|\{{)\s*{_ITEM}(?:\s*,\s*{_ITEM})+\s*,?\s*[)\]}}]")
+_ROW = re.compile(
+    rf"(?:(?<![\w\]])\(|(?<=param)\(|(?<![\w)\]])\[|\{{)\s*{_ITEM}(?:\s*,\s*{_ITEM})+\s*,?\s*[)\]}}]"
+)
 
 _ASSERTS = re.compile(
     r"(?<![.\w@])(?:(?:\w+\.)*(?:assert\w*|refute\w*|XCTAssert\w*|expect\w*|fail)!?"
@@ -83,6 +98,7 @@ _ASSERTS = re.compile(
     r"|\.shouldBe\b|^\s*(?:\[\[? |test )"
 )
 _FAILS_IN_GO = re.compile(r"^if\b.*\{\s*\w+\.(?:Error|Fatal|Fail)\w*\(")
+_UNEQUAL = re.compile(r"!=|!(?:reflect|bytes|slices|maps|cmp)\.")
 _TRIVIAL = "(?:[Tt]rue|[Ff]alse)"
 _EMPTY = re.compile(r"==(?:\[\]|\{\}|\(\)|\"\"|0|set\(\))$")
 _EXACT = re.compile(
@@ -105,14 +121,17 @@ _NEGATIVE = re.compile(
     r"|wont_|isFalse|toBeFalsy|be_falsey|Not(?:Equal|Nil|Null|Empty)|assert_n|\bFalse\b|\bfalse\b"
 )
 _NEVER_FAILS = re.compile(
-    r"\bor True\b|\|\| ?true\b|^(?:assert|assert_?[Tt]rue|self\.assertTrue|t\.ok|assert!)[ (]\s*(?:True"
-    r"|true|1)\b|\bassert (?:not False|1)\b|expect\((?:true|1|True)\)|expect\(false\)\.not"
+    r"\bor True\b|\|\| ?true\b|\bassert (?:not False|1)\b"
+    r"|^(?:assert|assert_?[Tt]rue|self\.assertTrue|t\.ok|assert!)[ (]\s*(?:True|true|1)\b"
+    r"|expect\((?:true|1|True)\)|expect\(false\)\.not"
     r"|^(?:self\.)?assert\w*[ (]\(?(?P<same>[^=,]+?)(?:==|,)(?P=same)\)?$"
 )
 
 _MESSAGE = re.compile(r"^(assert\b.*\S)\s*,\s*[rbfRBF]{0,2}([\"'])[^\"']*\2\s*$", re.S)
 _LAST_TEXT = re.compile(r",\s*[\"'][^\"']*\s[^\"']*[\"']\s*(?=\)\s*;?$)")
-_OF_ONE = re.compile(r"(?:assert_?(?:True|False|!|IsNone|IsNotNone|NotNull|Null)?!?|ok|True|False)\(")
+_OF_ONE = re.compile(
+    r"(?:assert_?(?:True|False|!|IsNone|IsNotNone|NotNull|Null)?!?|ok|True|False)\("
+)
 
 _OPENS = re.compile(r"(?:[)\]\w\"'>|]\s|=>|->|\))\s*\{$|\bdo(?:\s*\|[^|]*\|)?$|[\w)\]\"']\s*:$")
 _DEEPER, _HIGHER = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
@@ -158,14 +177,14 @@ def _statement(line: int, shown: str, bare: str) -> Statement:
     is_negative = False
     if _FAILS_IN_GO.match(text):
         text = asked = text.partition("{")[0]
-        exact = re.search(r"!=|!reflect\.|!bytes\.|!slices\.", text)
-        strength = 2 if exact else 1
+        strength = 2 if _UNEQUAL.search(text) else 1
         is_negative = "==" in text
     elif _ASSERTS.search(bare):
         exact = _EXACT.search(text) and not _WEAK.search(text)
         strength = 0 if _NEVER_FAILS.search(text) else 2 if exact else 1
         is_negative = _NEGATIVE.search(text) is not None
-    return Statement(line, text, " ".join(shown.split()), strength, is_negative, values(asked))
+    shown = " ".join(shown.split()).rstrip(";")
+    return Statement(line, text, shown, strength, is_negative, values(asked))
 
 
 def _without_message(shown: str, bare: str) -> str:
@@ -195,7 +214,9 @@ def wider(was: str, now: str) -> bool | None:
     return float(after[1]) > float(before[1])
 
 
-_TOLERANCE = re.compile(r"\b(?:abs|rel|delta|atol|rtol|tolerance|epsilon|eps)=(\d+(?:\.\d+)?(?:e-?\d+)?)\b")
+_TOLERANCE = re.compile(
+    r"\b(?:abs|rel|delta|atol|rtol|tolerance|epsilon|eps)=(\d+(?:\.\d+)?(?:e-?\d+)?)\b"
+)
 
 
 def rows(code: str) -> list[str]:
@@ -240,9 +261,10 @@ _SWALLOWS = re.compile(
     r"^[ \t]*except\b(?:[ \t(]*(?:\w+\.)?(?:AssertionError|Exception|BaseException)\b[^:\n]*)?:\s*"
     r"(?:pass|return|continue|\.\.\.)(?=\s|$)"
     r"|\bsuppress\([^)\n]*(?:AssertionError|Exception|BaseException)\b"
-    r"|\bcatch\s*(?:\([^)\n]*?(?:\b(?:Exception|Throwable|Error|AssertionError|Any)\b)?[\w: ]*\))?\s*"
-    r"\{\s*\}"
-    r"|^[ \t]*rescue\b[ \t]*(?:Exception|StandardError|Minitest::Assertion)?[^\n]*\n\s*(?:nil\s*)?end\b"
+    r"|\bcatch\s*(?:\((?:\w+|[^)\n]*\b(?:Exception|Throwable|Error|AssertionError|Any)\b[\w: ]*)"
+    r"\))?\s*\{\s*\}"
+    r"|^[ \t]*rescue\b[ \t]*(?:Exception|StandardError|Minitest::Assertion)?[^\n]*\n"
+    r"\s*(?:nil\s*)?end\b"
     r"|\brescue nil\b",
     re.M,
 )
@@ -254,11 +276,11 @@ _NOTHING = re.compile(
     r"|\.each\(\s*\[\s*\]\s*\)|\bof \[\]\s*\)|\[\]\.(?:each|forEach)\b"
 )
 QUIETS = (
-    ("swallowed", _SWALLOWS, "assertion_weakened", "swallows what {test} says"),
-    ("never", _NEVER, "assertion_removed", "puts {test} under a condition that never holds"),
-    ("nothing", _NOTHING, "assertion_removed", "leaves {test} in a loop over nothing"),
+    (_SWALLOWS, "assertion_weakened", "swallows what {test} says"),
+    (_NEVER, "assertion_removed", "puts {test} under a condition that never holds"),
+    (_NOTHING, "assertion_removed", "leaves {test} in a loop over nothing"),
 )
-"""By what: how it is written, and what a finding of it is called."""
+"""How it is written, and the kind and the sentence of a finding of it."""
 
 _RETURN = re.compile(r"^([ \t]*)(?:return|next)[ \t]*(?:None[ \t]*)?(?:;|$)", re.M)
 
@@ -271,6 +293,8 @@ def returns_first(code: str, assertions: Sequence[str]) -> int:
     level = min((indent for indent in inner if indent > outer), default=0)
     count = 0
     for match in _RETURN.finditer(code):
-        if len(match[1]) <= level and any(text in plain(code[match.end() :]) for text in assertions):
+        if len(match[1]) <= level and any(
+            text in plain(code[match.end() :]) for text in assertions
+        ):
             count += 1
     return count

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.skip_marks import SkipMark, given, marks, names_of, tags
-from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
+from hydra.analysis.syntax import Syntax, language_of, read_syntax
+from hydra.analysis.tampering.cues import Statement, asserting_lines, plain, rows, statements
+from hydra.analysis.tampering.model import too_much
+from hydra.analysis.tampering.skip_marks import SkipMark, given, marks, names_of, tags
 from hydra.analysis.tampering.test_files import holds_tests, is_code, name_of, supports_tests
-from hydra.analysis.test_cues import Statement, asserting_lines, plain, rows, statements
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -133,7 +134,9 @@ class Suite:
         collected = {file.path for file in files if file.collected}
         self.old, self.new = (Side(each, collected) for each in sides)
         self._given = given("\n".join(text.code for text in sides[1].values()))
-        self._tags = [{path: tags(path, text) for side, path, text in texts if side == at} for at in (0, 1)]
+        self._tags = [
+            {path: tags(path, text) for side, path, text in texts if side == at} for at in (0, 1)
+        ]
 
     def _texts(self, files: Sequence[FileChange]) -> Iterator[tuple[int, str, str]]:
         """What has tests in it, or stands beside tests; files of tests themselves first."""
@@ -143,6 +146,8 @@ class Suite:
             spent += len(file.old or "") + len(file.new or "")
             if file.unread or spent > MOST_CHARACTERS:
                 why = "it is too large" if file.unread else "the patch has too much text"
+                self.unread[file.path] = f"is not read: {why}"
+            elif why := too_much(file.old or "") or too_much(file.new or ""):
                 self.unread[file.path] = f"is not read: {why}"
             elif file.old != file.new:
                 for side, text in enumerate((file.old, file.new)):
@@ -191,6 +196,12 @@ def _regions(path: str, text: Syntax, is_collected: bool) -> list[Region]:
         if line.strip():
             owned.setdefault(owner.get(number, -1), []).append(number)
     return [
-        Region(path, functions[at].name if at >= 0 else "", numbers, text, is_test=at >= 0 and is_test[at])
+        Region(
+            path,
+            functions[at].name if at >= 0 else "",
+            numbers,
+            text,
+            is_test=at >= 0 and is_test[at],
+        )
         for at, numbers in owned.items()
     ]

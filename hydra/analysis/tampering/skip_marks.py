@@ -10,6 +10,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hydra.analysis.tampering.wording import listed_words
+
 
 class SkipMark(Struct, frozen=True):
     """`spelling` is how the code says it; not `certain` where that hangs on something unknown.
@@ -47,7 +49,8 @@ _TESTING = re.compile(r"\b(\w+)\s+\*?testing\.(?:T|B|F|TB)\b")
 
 @lru_cache(maxsize=256)
 def _imported(code: str) -> dict[str, str]:
-    imported = {name.rpartition(".")[2]: name for name in _IMPORTS.findall(code)}
+    names = _IMPORTS.findall(code)
+    imported = {part: name for name in names for part in (name.split(".")[0], name.split(".")[-1])}
     for module, names in _FROM.findall(code):
         for name in re.findall(r"\w+(?:[ \t]+as[ \t]+\w+)?", names):
             first, _, other = name.partition(" as ")
@@ -89,8 +92,10 @@ _TELLS_SKIP = re.compile(
 )
 """How decorators of a project's own that keep tests from running are called."""
 _LEFT_OUT = frozenset(
-    "slow live integration network manual nightly wip quarantine broken disabled ignore external"
-    " online long expensive todo stress benchmark".split()
+    listed_words(
+        "slow live integration network manual nightly wip quarantine broken disabled ignore"
+        " external online long expensive todo stress benchmark"
+    )
 )
 """Marks of a project's own that its runs often leave out."""
 _CALLED = re.compile(
@@ -229,7 +234,8 @@ _RUBY_FLAG = re.compile(
     r"(?<![:\w])(?<!: )(?<!=> ):?(skip|pending|focus)\b(?!\s*(?::|=>)\s*(?:false|nil)\b)"
 )
 _RUBY_CALL = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!!|\s*(?:[:=.\[,*/<>&|?+-]|\(?\d))(?P<rest>[^\n]*)",
+    r"^(?P<indent>[ \t]*)(?P<word>skip|pending)\b(?!!|\s*(?:[:=.\[,*/<>&|?+-]|\(?\d))"
+    r"(?P<rest>[^\n]*)",
     re.M,
 )
 
@@ -255,7 +261,9 @@ def _jvm(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
     for match in _ANNOTATION.finditer(bare):
         package = match[1].rstrip(".") or whole.imported.get(match[2], "")
         if not package or _OURS.match(package):
-            on_class = re.match(r"[^;{}()]*(?:\([^)]*\))?[^;{}()]*\bclass\s+(\w+)", bare[match.end() :])
+            on_class = re.match(
+                r"[^;{}()]*(?:\([^)]*\))?[^;{}()]*\bclass\s+(\w+)", bare[match.end() :]
+            )
             certain = match[2].startswith(("Disabled", "Ignore")) and "If" not in match[2]
             certain = certain and "On" not in match[2]
             yield SkipMark("skip", f"@{match[2]}", certain, on_class[1] if on_class else "")
