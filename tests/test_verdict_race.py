@@ -109,7 +109,10 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
         "right": [],
         "deletes": ["deletes the test Pages.test_up"],
         "removes": ["removes 1 of 3 assertions of Pages.test_first"],
-        "weakens": ["weakens an assertion of Pages.test_up: pages(3, 2) == 2 -> is true"],
+        "weakens": [
+            "weakens an assertion of Pages.test_up: self.assertEqual(pages(3, 2), 2) -> "
+            "self.assertTrue(pages(3, 2))"
+        ],
         "skips": ["skips Pages.test_up (unittest.skip)"],
         "expects": gates["expects"],
         "turns": [
