@@ -215,7 +215,6 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setattr(syntax, "SECONDS", 1.0)
     monkeypatch.setattr(syntax, "_read", {})
 
 
@@ -227,6 +226,7 @@ def test_a_child_that_dies_hangs_or_says_nonsense_is_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     stand_in(tmp_path, monkeypatch, script)
+    monkeypatch.setattr(syntax, "SECONDS", 1.0)
     assert read_syntax([("a.py", "x = 1\n"), ("b.py", "x = 2\n")]) == (None, None)
 
 
@@ -239,15 +239,16 @@ def test_a_program_that_is_not_there_is_no_answer(monkeypatch: pytest.MonkeyPatc
 def test_a_text_that_ends_the_child_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = sys.executable
-    # A child that is asked for a text with `boom` in it ends after the shorter one before it.
-    script = f"""input=$(cat)
-case "$input" in *boom*) exec {real} "$@" <<END
-$(printf %s "$input" | sed 's/, ."python", "boom.*/]}}/')
-END
-;; esac
-printf %s "$input" | exec {real} "$@" """
-    stand_in(tmp_path, monkeypatch, script)
+    # A child that is asked for a text with `boom` in it ends after the shorter ones before it.
+    ends = tmp_path / "ends.py"
+    ends.write_text(
+        "import json, subprocess, sys\n"
+        "texts = json.load(sys.stdin)\n"
+        "at = next((n for n, row in enumerate(texts) if 'boom' in row[1]), len(texts))\n"
+        "rest = json.dumps(texts[:at]).encode()\n"
+        f"subprocess.run([{sys.executable!r}, *sys.argv[1:]], input=rest)\n"
+    )
+    stand_in(tmp_path, monkeypatch, f'exec {sys.executable} -I {ends} "$@"')
     texts = [("a.py", "x\n"), ("b.py", "boom\n"), ("c.py", "xxxxxxx\n")]
     values = read_syntax(texts)
     assert [value is None for value in values] == [False, True, False]

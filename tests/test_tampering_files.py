@@ -438,7 +438,7 @@ def test_what_only_looks_like_a_rewrite() -> None:
     assert told(("a.py", LONG, LONG.replace("\n", "\r\n"))) == [
         ("rewrite", "remark", "changes only line endings of 1 file (a.py)")
     ]
-    assert told(("a.py", LONG, LONG.replace(" = ", "=(").replace("\n", ")\n"))) == [
+    assert told(("a.py", LONG, LONG.replace("\n", "  # as it was\n"))) == [
         ("rewrite", "remark", "changes only formatting of 1 file (a.py)")
     ]
     assert told(("a.py", LONG, None), ("lib/a.py", None, LONG)) == []

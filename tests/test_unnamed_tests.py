@@ -508,7 +508,6 @@ COMMENTED = [
     ("A.java", "//", "class A {{ int x = {}; }}\n"),
     ("A.cs", "//", "class A {{ int x = {}; }}\n"),
     ("a.c", "//", "int x = {};\n"),
-    # Of these no reader knows the comments: the two are tied.
     ("a.kt", "//", "val x = {}\n"),
     ("a.swift", "//", "let x = {}\n"),
     ("a.scala", "//", "val x = {}\n"),
@@ -517,9 +516,6 @@ COMMENTED = [
     ("a.ex", "#", "x = {}\n"),
     ("a.dart", "//", "var x = {};\n"),
 ]
-
-
-TIED = ("a.kt", "a.swift", "a.scala", "a.php", "a.lua", "a.ex", "a.dart")
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -539,7 +535,7 @@ def test_a_patch_of_comments_alone_never_comes_before_one_of_code(
     ]
     verdict = rank(evidence(lanes, [base] if checked else []))
     ranks = {each.lane: each.rank for each in verdict.lanes}
-    assert ranks == {"code": 1, "comments": 1 if path in TIED else 2}, verdict.says
+    assert ranks == {"code": 1, "comments": 2}, verdict.says
 
 
 def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hydra.analysis.equivalence.normalize import same
+from hydra.analysis.equivalence.groups import same
 from hydra.analysis.generated import generated, vendored
+from hydra.analysis.normal_form import OBEYED
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import without_tests
@@ -45,4 +46,34 @@ def _is_form(file: FileChange) -> bool:
     if old is None or new is None or old == new:
         return False
     path = file.path
+    if (mark := _MARKS.get(path.rpartition("/")[2].lower().rpartition(".")[2])) is not None:
+        return _without(mark, old) == _without(mark, new)
     return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
+
+
+_MARKS = {
+    ending: mark
+    for mark, endings in (
+        ("#", "sh bash zsh ksh mk mak makefile gnumakefile justfile yaml yml toml ex exs"),
+        ("//", "c cc cpp cxx h hh hpp cs swift scala php dart"),
+        ("--", "lua"),
+    )
+    for ending in endings.split()
+}
+"""What begins a line of comment, by ending, in languages that have no grammar here."""
+
+_OVER_LINES = re.compile(
+    r"\"\"\"|'''|`|<<|\[=*\[|R\"|[@$]\"|\\$|[|>][-+\d]{0,2}$|^\s*define\b", re.M
+)
+"""What may begin a text that runs over lines, in which such a line is no comment."""
+
+
+def _without(mark: str, text: str) -> list[str]:
+    """The lines that are neither empty nor surely a comment."""
+    doubtful = _OVER_LINES.search(text) is not None
+    return [
+        line
+        for line in text.split("\n")
+        if line.strip()
+        and (doubtful or not line.lstrip().startswith(mark) or OBEYED.search(line) is not None)
+    ]

@@ -25,6 +25,9 @@ LARGEST = 512 * 1024
 SECONDS = 30.0
 """For one call; what was not read by then is unknown."""
 
+_START = (
+    "import sys; sys.path += sys.argv[1:]; from hydra.analysis.syntax_child import main; main()"
+)
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _MOST_DEATHS = 6
 _MOST_HELD = 2048
@@ -129,14 +132,11 @@ def _fill(missing: dict[tuple[str, bytes], str]) -> None:
 
 def _ask(texts: list[tuple[str, str]], seconds: float) -> list[Syntax]:
     """What a child says, up to where it ended."""
-    request = {
-        "path": _folders({language for language, _ in texts}),
-        "texts": [(language, _NO_CHARACTER.sub("\ufffd", text)) for language, text in texts],
-    }
-    child = Path(__file__).with_name("syntax_child.py")
+    request = [(language, _NO_CHARACTER.sub("\ufffd", text)) for language, text in texts]
+    folders = _folders({language for language, _ in texts})
     try:
         output = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", str(child)],
+            [sys.executable, "-I", "-S", "-B", "-c", _START, *folders],
             input=json.dumps(request).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -171,11 +171,9 @@ def _of(text: str, value: Syntax) -> Syntax:
 
 
 def _folders(languages: set[str]) -> list[str]:
-    """Where the grammars are, so that the child needs nothing else of what is installed."""
-    names = {
-        "tree_sitter",
-        *(f"tree_sitter_{name.replace('tsx', 'typescript')}" for name in languages),
-    }
-    specs = (find_spec(name) for name in sorted(names))
+    """Where Hydra and the grammars are: the child needs nothing else of what is installed."""
+    packages = {language.replace("tsx", "typescript") for language in languages}
+    names = ("hydra", "tree_sitter", *(f"tree_sitter_{name}" for name in packages))
+    specs = (find_spec(name) for name in names)
     origins = (spec.origin for spec in specs if spec is not None and spec.origin)
     return sorted({str(Path(origin).parent.parent) for origin in origins})

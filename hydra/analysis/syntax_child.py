@@ -1,16 +1,18 @@
 """The child that parses for `hydra.analysis.syntax`: C code over text that nobody vouches for, in a
-process of its own, which may write nothing and ends after a while. It imports nothing of Hydra."""
+process of its own, which may write nothing and ends after a while."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import resource
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from hydra.analysis.normal_form import NormalForm, idle
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -19,20 +21,16 @@ MEMORY = 2 * 1024 * 1024 * 1024
 SECONDS_EACH = 2.0
 """Of the processor, for one text: what takes longer ends the child, and is not read again."""
 
-MOST_IN_FORM = 256 * 1024
-"""Bytes. A longer text is its own normal form: that only calls fewer patches the same."""
-
 
 def main() -> None:
     """One line of JSON for each text, in their order, as soon as it is read."""
-    request = json.load(sys.stdin)
-    sys.path += request["path"]
-    parses = {language: parser(language) for language in {row[0] for row in request["texts"]}}
+    texts = json.load(sys.stdin)
+    parses = {language: parser(language) for language in {row[0] for row in texts}}
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for kind in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         resource.setrlimit(kind, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    for language, text in request["texts"]:
+    for language, text in texts:
         signal.setitimer(signal.ITIMER_PROF, SECONDS_EACH)
         print(json.dumps(Reading(language, text, parses[language]).whole()), flush=True)
 
@@ -94,50 +92,7 @@ _BLOCK_CALLS = _set(
 _ROOTS = _set("Deno QUnit RSpec")
 _LEADING = _set("attribute_item decorator export default")
 _LED = _set("source_file program declaration_list class_body decorated_definition export_statement")
-_IMPORTS = _set(
-    "import_statement import_from_statement import_declaration import_spec use_declaration import"
-)
 
-# ---- Form, which the normal form is without.
-
-_CLOSED = _set(
-    "argument_list arguments parameters formal_parameters parameter_list list dictionary set tuple"
-    " object array object_pattern array_pattern literal_value array_expression tuple_expression"
-    " use_list field_initializer_list named_imports array_initializer"
-)
-"""Where a comma before the closing bracket says nothing."""
-
-_SIGNS = frozenset(b"< > = & | + - * / % ^ ! ~ ? : . # @ $ && || << >> == -> =>".split())
-_LINED = _set("javascript typescript tsx go")
-_SPACED = _set("ruby kotlin")
-_SEMICOLON_MATTERS = _set(
-    "for_statement for_clause empty_statement if_statement expression_switch_statement class_body"
-    " type_switch_statement object_type interface_body"
-)
-_GOES_ON = _set("( [ { , ; : . ?. && || ?? = += -= *= ... + - % == === != !== & | ^ =>")
-_CONTINUES = _set(") ] } , ; . ?. && || ?? = += -= == === != !== % ^ & | => : in instanceof")
-_AFTER_BRACE = _set("else catch finally")
-
-_OBEYED = re.compile(
-    r"noqa|type:|pragma|pylint|mypy|pyright|ruff:|flake8|isort:|fmt:|yapf|nosec|pytype|cython"
-    r"|eslint|tslint|jshint|jslint|@ts-|prettier-|biome-|oxlint|deno-|istanbul|[cv]8 ignore"
-    r"|webpack|[@#]__|@jsx|@flow|@noflow|@vite|@jest|@vitest|@license|@preserve|@cc_on|[@#] ?source"
-    r"|//[a-z]+:\S|//\s*\+build|//\s*(?:line|export|extern) |nolint|lint:|//\s*<|^#!|^//[/!]"
-    r"|^/\*!|^/\*\*.*>>>|\*\s*(?:globals?|exported) |@deprecated|fall.?s?.?through|language="
-    r"|rubocop|frozen_string|coding[:=]|warn_indent|typed:|ktlint|checkstyle|NOSONAR|NOPMD"
-    r"|@formatter|skipcq|nosemgrep|(?:unordered\s+)?output:",
-    re.I,
-)
-"""What a comment holds that a compiler, a linter or a generator obeys. Too much of it only means
-that two patches are not called the same."""
-
-_UNSURE = "[\0-\x08\x0b\x0c\x0e-\x1f\x85\u2028\u2029]|\r(?!\n)"
-_UNSURE_IN = {"python": "^(?: +\t|\t+ )", "go": '"C"', "java": r"\\u+00"} | dict.fromkeys(
-    ("javascript", "typescript", "tsx"), "<!--|-->"
-)
-"""What may make a text another program than it seems, in any language or in one."""
-
-_PLAIN = re.compile(rb"""([A-Za-z]*)(["'])([^"'\\\n]*)["']""")
 _RUST_TEST = re.compile(
     rb"#!?\s*\[\s*(?:[\w\s:]*::\s*)?(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b"
 )
@@ -146,6 +101,9 @@ _JUNIT = re.compile(rb"@(?:\w+\.)*(?:\w*Test|TestFactory|TestTemplate|Property)\
 _GO_TEST = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
 _LONGEST_NAME = 300
 
+_DOCUMENT = re.compile(rb"[uUrR]?[\"']")
+_BLOCKS = ("module", "block")
+_DOCUMENTED = ("function_definition", "class_definition")
 _INK = re.compile(r"[^\r\n]")
 _Step = Callable[[], None]
 
@@ -154,21 +112,13 @@ class Reading:
     """One text, parsed and walked once."""
 
     def __init__(self, language: str, text: str, parse: Callable[[bytes], Node]) -> None:
-        self._language = language
-        self._data = text.encode()
+        self._language, self._data = language, text.encode()
         self._root = parse(self._data)
-        doubts = "|".join((_UNSURE, *filter(None, [_UNSURE_IN.get(language)])))
-        unsure = self._root.has_error or re.search(doubts, text, re.M)
-        self._quiet = 1 if unsure or len(self._data) > MOST_IN_FORM else 0
-        self._is_exact = bool(self._quiet)
+        self._form = NormalForm(language, self._data, is_broken=self._root.has_error)
         self._comments: list[tuple[int, int]] = []
         self._strings: list[tuple[int, int]] = []
         self._functions: list[tuple[str, int, int, bool]] = []
         self._tests: list[tuple[int, int]] = []
-        # The leaves and the structure; where the imports stand in them; what stood before.
-        self._out: list[bytes] = []
-        self._imports: list[tuple[int, int]] = []
-        self._at, self._ended, self._last = 0, False, b""
         # The names in force, what encloses them, and what belongs to a node that stands before it.
         self._prefixes = [""]
         self._functions_open = self._tests_open = 0
@@ -177,15 +127,11 @@ class Reading:
     def whole(self) -> dict[str, Any]:
         """All that is told of the text."""
         self._walk()
-        if self._is_exact:
-            form = b"=" + self._data
-        else:
-            form = b"~" + b"\0".join(self._with_imports_in_order())
         return {
             "functions": sorted(self._functions, key=lambda row: (row[1], -row[2], row[0])),
             "code": self._without(self._comments),
             "bare": self._without(self._comments + self._strings),
-            "normal": hashlib.blake2b(form, digest_size=16).hexdigest(),
+            "normal": self._form.digest(),
             "tests": outermost(self._tests),
             "is_broken": self._root.has_error,
         }
@@ -211,145 +157,79 @@ class Reading:
                 continue
             kind = node.type
             if kind in _COMMENTS:
-                self._comment(node)
+                self._comments.append((node.start_byte, node.end_byte))
+                if not self._form.quiet:
+                    self._form.comment(node.start_byte, node.end_byte)
             elif kind in _STRINGS or kind in _WHOLE:
                 stack += self._string(node, kind)
             elif node.child_count:
                 stack += self._inner(node, kind)
-            elif not self._quiet:
+            elif not self._form.quiet:
                 self._leaf(node, kind)
 
     def _inner(self, node: Node, kind: str) -> Iterator[Node | _Step]:
         """What is to be done after a node and with its children, the last first."""
         if self._language == "python" and kind == "expression_statement" and self._document(node):
             return
-        children: list[Node | _Step] = [*node.children]
+        children = node.children
         if kind in _LED:
-            self._lead(node.children)
+            self._lead(children)
         yield from self._named(node, kind)
-        if not self._quiet:
-            begun = len(self._out)
-            self._out.append(b"\1" + kind.encode())
-            yield lambda: self._leave(kind, begun)
-            last = -1 if kind not in _SEMICOLON_MATTERS and node.children[-1].type == ";" else 0
-            if kind in _CLOSED and [part.type for part in node.children[-2:-1]] == [","]:
-                last = -2 if node.children[-3].type not in (",", "(", "[", "{") else 0
-            idle = [node.children[last]] if last else []
-            if kind == "import_from_statement":
-                idle += [part for part in node.children if part.type in "()"]
-                idle += [part for part in node.children[-2:-1] if part.type == ","]
-            for part in idle:
-                children[node.children.index(part)] = self._skipping(part.end_byte)
-        yield from reversed(children)
-
-    def _skipping(self, end: int) -> _Step:
-        return lambda: self._skip(end)
-
-    def _leave(self, kind: str, begun: int) -> None:
-        self._out.append(b"\2")
-        if kind in _IMPORTS:
-            self._imports.append((begun, len(self._out)))
-
-    def _skip(self, end: int) -> None:
-        self._at = max(self._at, end)
+        if kind in _BLOCKS and self._language == "python" and not is_level(kind, children):
+            self._form.doubt()
+        steps: list[Node | _Step] = [*children]
+        if not self._form.quiet:
+            begun = self._form.enter(kind)
+            yield lambda: self._form.leave(kind, begun)
+            for part in idle(kind, children):
+                steps[children.index(part)] = partial(self._form.skip, part.end_byte)
+        yield from reversed(steps)
 
     def _leaf(self, node: Node, kind: str) -> None:
         if kind == "line_continuation" or (kind == ";" and self._language == "python"):
-            self._skip(node.end_byte)
+            self._form.skip(node.end_byte)
         else:
-            self._say(node.start_byte, node.end_byte)
-
-    def _say(self, start: int, end: int) -> None:
-        """A leaf, and before it what stands between it and the last one, if that matters."""
-        value = self._data[start:end]
-        gap = self._data[self._at : start]
-        self._at = max(self._at, end)
-        ended = self._ended or b"\n" in gap
-        self._ended = False
-        if gap.strip():
-            self._out.append(b"\3" + gap.strip())
-        if not value.strip():
-            self._ended = ended or b"\n" in value
-            return
-        if self._language in _SPACED:
-            self._out.append(b"\n" if ended else b" " if gap else b"")
-        elif ended and self._language in _LINED:
-            last, now = (part.decode("utf-8", "replace") for part in (self._last, value))
-            if last not in _GOES_ON and now not in _CONTINUES:
-                self._out += [] if last == "}" and now in _AFTER_BRACE else [b"\n"]
-        elif gap and value in _SIGNS and self._last in _SIGNS:
-            # A macro sees whether two of them are one.
-            self._out.append(b" ")
-        self._out.append(value)
-        self._last = value
-
-    def _comment(self, node: Node) -> None:
-        start, end = node.start_byte, node.end_byte
-        self._comments.append((start, end))
-        if self._quiet:
-            return
-        value = self._data[start:end]
-        if _OBEYED.search(value.decode("utf-8", "replace")):
-            # With its line and the next: it is about one of them.
-            first = self._data.rfind(b"\n", 0, start) + 1
-            after = self._data.find(b"\n", self._data.find(b"\n", end - 1) + 1)
-            line = self._data[first : after if after >= 0 else len(self._data)]
-            self._out.append(b"\4" + b"".join(line.split()))
-        self._ended = self._ended or b"\n" in self._data[self._at : end]
-        self._at = end
+            self._form.leaf(node.start_byte, node.end_byte)
 
     def _string(self, node: Node, kind: str) -> Iterator[Node | _Step]:
         """A string is compared as it is written; what is code inside is walked for what it is."""
-        start, end = node.start_byte, node.end_byte
-        if not self._quiet:
-            self._say(start, end)
-            plain = _PLAIN.fullmatch(self._out[-1])
-            if plain and self._language in ("python", "javascript", "typescript", "tsx"):
-                self._out[-1] = plain[1].lower() + b"'" + plain[3] + b"'"
+        if not self._form.quiet:
+            self._form.string(node.start_byte, node.end_byte)
         children = node.children
-        inside = (
-            children if kind in _WHOLE else [part for part in children if part.type in _INSIDES]
-        )
+        inside = children
         if kind not in _WHOLE:
             self._strings += insides(node, kind, children)
+            inside = [part for part in children if part.type in _INSIDES]
         if inside:
-            self._quiet += 1
+            self._form.quiet += 1
             yield self._louder
             yield from reversed(inside)
 
     def _louder(self) -> None:
-        self._quiet -= 1
+        self._form.quiet -= 1
 
     def _document(self, node: Node) -> bool:
-        """Whether a statement is a docstring that says nothing; each is blanked in the code."""
-        first = node.children[0]
-        block = node.parent
+        """Whether a statement is a docstring that nothing uses; each is blanked in the code."""
+        first, block = node.children[0], node.parent
         if first.type != "string" or node.child_count > 1 or block is None:
             return False
         siblings = (part for part in block.children if part.type not in _COMMENTS)
-        mark = self._data[first.start_byte : first.start_byte + 2].lower()
-        if next(siblings, None) != node or mark[:1] in b"bf" or mark in (b"rb", b"rf"):
+        text, owner = self._data[first.start_byte : first.end_byte], block.parent
+        if next(siblings, None) != node or not _DOCUMENT.match(text):
             return False
-        owner = block.parent
-        is_module = block.type == "module"
-        if not is_module and (
-            owner is None or owner.type not in ("function_definition", "class_definition")
-        ):
+        if block.type != "module" and (owner is None or owner.type not in _DOCUMENTED):
             return False
         self._comments.append((first.start_byte, first.end_byte))
-        text = self._data[first.start_byte : first.end_byte]
         used = b">>>" in text or b"__doc__" in self._data
         if owner is not None:
             above = owner.parent
             used = used or owner.child_by_field_name("superclasses") is not None
             used = used or (above is not None and above.type == "decorated_definition")
-        if used:
-            return False
-        if not self._quiet:
-            self._skip(first.end_byte)
-        return True
+        if not used and not self._form.quiet:
+            self._form.skip(first.end_byte)
+        return not used
 
-    # ---- Functions, tests, imports.
+    # ---- Functions and tests.
 
     def _lead(self, children: Iterable[Node]) -> None:
         """What stands before a node and belongs to it: decorators, attributes, `export`."""
@@ -533,21 +413,15 @@ class Reading:
         end = min(node.end_byte, node.start_byte + 4 * _LONGEST_NAME)
         return self._data[node.start_byte : end].decode("utf-8", "replace")
 
-    def _with_imports_in_order(self) -> list[bytes]:
-        """The leaves, each run of imports sorted where no two of them bind one name."""
-        out, run = self._out, list[tuple[int, int]]()
-        for start, end in [*sorted(self._imports), (-1, -1)]:
-            if run and start != run[-1][1]:
-                pieces = [out[begun:ended] for begun, ended in run]
-                names = [name for piece in pieces for name in bound(piece)]
-                everything = b"*" in names and self._language == "python"
-                if len(names) == len(set(names)) and not everything:
-                    out[run[0][0] : run[-1][1]] = [
-                        part for piece in sorted(pieces) for part in piece
-                    ]
-                run = []
-            run.append((start, end))
-        return out
+
+def is_level(kind: str, children: Iterable[Node]) -> bool:
+    """Whether the statements of a block of Python stand equally deep: the grammar asks for less."""
+    columns, row = {0} if kind == "module" else set[int](), -1
+    for child in children:
+        if child.start_point[0] > row and child.type not in _COMMENTS:
+            columns.add(child.start_point[1])
+            row = child.end_point[0]
+    return len(columns) < 2
 
 
 def outermost(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -557,14 +431,6 @@ def outermost(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         if not out or start > out[-1][1]:
             out.append((start, end))
     return out
-
-
-def bound(leaves: list[bytes]) -> Iterator[bytes]:
-    """The names that an import may bind, for all that is known."""
-    leafs = [leaf for leaf in leaves if leaf[:1] > b"\4"]
-    for name, after in zip(leafs, [*leafs[1:], b""], strict=True):
-        if after in (b",", b"}", b")", b"from", b";", b"") and name[:1] not in b"\"'`,})":
-            yield name
 
 
 def insides(node: Node, kind: str, children: list[Node]) -> Iterator[tuple[int, int]]:
@@ -582,7 +448,3 @@ def insides(node: Node, kind: str, children: list[Node]) -> Iterator[tuple[int, 
             if part.type in _INSIDES or part == children[-1]:
                 yield at, part.start_byte
                 at = part.end_byte
-
-
-if __name__ == "__main__":
-    main()

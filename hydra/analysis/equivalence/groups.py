@@ -1,30 +1,49 @@
-"""Patches that are the same."""
+"""Patches that are the same: byte for byte, or but for their form as the syntax tree has it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from hydra.analysis.equivalence.model import Group
-from hydra.analysis.equivalence.normalize import form
 from hydra.analysis.patch import FileChange
+from hydra.analysis.syntax import language_of, read_syntax
 
 MOST_READ = 4 * 1024 * 1024
 """Characters of code that are brought into normal form for one run. What lies beyond, path by
 path, is compared as it is: patches may then not be called equivalent, never wrongly so."""
 
 _FILES = ("100644", "100755")
+_DATA_FOLDERS = frozenset(
+    (
+        *("testdata", "test-data", "test_data", "fixtures", "fixture", "__fixtures__"),
+        *("__snapshots__", "snapshots", "golden", "goldens", "cassettes", "__cassettes__"),
+    )
+)
+"""Folders of what tests read or compare, byte for byte."""
+
+_Side = tuple[str, str, str | None]
+"""What a lane leaves at a path: the mode, the object's name, or the text where none is known, or
+the lane's own where nobody knows what is there; and the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """What a lane leaves at a path. `name` is the object's, or the text where none is given, or
-    the lane's own where nobody knows what is there."""
+def same(path: str, old: str, new: str) -> bool:
+    """Whether a file's two texts surely differ in form only (or not at all)."""
+    if old == new:
+        return True
+    forms = normal_forms(((path, old), (path, new)))
+    return len(forms) == 2 and len({*forms.values()}) == 1
 
-    mode: str
-    name: str
-    text: str | None = field(default=None, compare=False)
+
+def normal_forms(texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """By path and text the normal form, of those that have one."""
+    readable = list(dict.fromkeys(row for row in texts if _is_program(row[0])))
+    values = zip(readable, read_syntax(readable), strict=True)
+    return {row: value.normal for row, value in values if value is not None}
+
+
+def _is_program(path: str) -> bool:
+    return bool(language_of(path)) and _DATA_FOLDERS.isdisjoint(path.lower().split("/")[:-1])
 
 
 def groups(
@@ -38,13 +57,17 @@ def groups(
     """
     patches = {lane: {file.path: file for file in lanes[lane]} for lane in sorted(lanes)}
     patches = {lane: files for lane, files in patches.items() if files}
-    identical = _split(patches, {lane: _identity(lane, patches, trees) for lane in patches})
-    by_first = {names[0]: names for names in identical}
-    classes = _equivalent(by_first, patches)
+    facts = {lane: _facts(lane, files) for lane, files in patches.items()}
+    identical = _classes({lane: trees.get(lane) or facts[lane] for lane in patches})
+    firsts = {names[0]: names for names in identical}
+    # What looks alike and is of two trees was not seen whole.
+    often = Counter(facts[first] for first in firsts)
+    forms = _forms({first: patches[first] for first in firsts})
+    keys = {first: forms[first] if often[facts[first]] == 1 else first for first in firsts}
     bunches = [Group(kind="identical", lanes=names) for names in identical if len(names) > 1]
-    for firsts in classes:
-        if len(firsts) > 1:
-            every = sorted(name for first in firsts for name in by_first[first])
+    for alike in _classes(keys):
+        if len(alike) > 1:
+            every = sorted(name for first in alike for name in firsts[first])
             bunches.append(Group(kind="equivalent", lanes=tuple(every)))
     return tuple(
         sorted(
@@ -54,74 +77,57 @@ def groups(
 
 
 _Patches = Mapping[str, Mapping[str, FileChange]]
-_Class = tuple[str, ...]
 
 
-def _split(names: Iterable[str], keys: Mapping[str, Hashable]) -> list[_Class]:
+def _classes(keys: Mapping[str, Hashable]) -> list[tuple[str, ...]]:
     parts: defaultdict[Hashable, list[str]] = defaultdict(list)
-    for name in names:
-        parts[keys[name]].append(name)
+    for name, key in keys.items():
+        parts[key].append(name)
     return [tuple(part) for part in parts.values()]
-
-
-def _identity(lane: str, patches: _Patches, trees: Mapping[str, str]) -> Hashable:
-    return trees.get(lane) or _facts(lane, patches[lane])
 
 
 def _facts(lane: str, files: Mapping[str, FileChange]) -> Hashable:
     """All that is seen of a patch."""
-    return tuple((path, _new(lane, files[path])) for path in sorted(files))
+    return tuple((path, _new(lane, files[path])[:2]) for path in sorted(files))
 
 
 def _new(lane: str, file: FileChange) -> _Side:
     if not file.new_mode:
-        return _Side("", "")
-    return _Side(file.new_mode, file.new_oid or file.new or f"\0{lane}", file.new)
+        return "", "", None
+    return file.new_mode, file.new_oid or file.new or f"\0{lane}", file.new
 
 
 def _base(files: Sequence[FileChange]) -> _Side:
     """What lies at a path on the base, from what is known of it in any lane."""
     file = next((file for file in files if file.old is not None), files[0])
     if not file.old_mode:
-        return _Side("", "")
-    return _Side(file.old_mode, file.old_oid or file.old or "\0", file.old)
+        return "", "", None
+    return file.old_mode, file.old_oid or file.old or "\0", file.old
 
 
-def _equivalent(firsts: Iterable[str], patches: _Patches) -> list[_Class]:
-    """Classes of lanes, split path by path; which lane comes first changes nothing."""
-    classes = _all_seen(firsts, patches)
-    remaining = MOST_READ
+def _forms(patches: _Patches) -> dict[str, Hashable]:
+    """By lane what it leaves at each path that any of them touches, without its form."""
+    rows: dict[str, dict[str, _Side]] = {}
+    remaining, texts = MOST_READ, list[tuple[str, str]]()
     for path in sorted({path for files in patches.values() for path in files}):
         base = _base([files[path] for files in patches.values() if path in files])
         sides = {
             lane: _new(lane, files[path]) if path in files else base
             for lane, files in patches.items()
         }
-        unlike = {
-            side
-            for part in classes
-            if len(items := {sides[lane] for lane in part}) > 1
-            for side in items
-        }
-        cost = sum(len(side.text or "") for side in unlike)
-        read = cost <= remaining
-        remaining -= cost if read else 0
-        forms = {side: _form(path, side) if read else side for side in unlike}
-        keys = {lane: forms.get(side, side) for lane, side in sides.items()}
-        classes = [piece for part in classes for piece in _split(part, keys)]
-    return classes
+        if len({side[:2] for side in sides.values()}) > 1:
+            rows[path] = sides
+            # The base's too: each of them is held against it next.
+            sources = {side[2] for side in (*sides.values(), base) if side[2] is not None}
+            cost = sum(map(len, sources))
+            if cost <= remaining:
+                remaining -= cost
+                texts += [(path, text) for text in sorted(sources)]
+    forms = normal_forms(texts)
+    return {lane: tuple(_key(path, rows[path][lane], forms) for path in rows) for lane in patches}
 
 
-def _all_seen(firsts: Iterable[str], patches: _Patches) -> list[_Class]:
-    """One class of all, but for those of which not all was seen: alike, and yet of two trees."""
-    alike = _split(
-        firsts := list(firsts), {first: _facts(first, patches[first]) for first in firsts}
-    )
-    rows = [(name,) for names in alike if len(names) > 1 for name in names]
-    return [tuple(names[0] for names in alike if len(names) == 1), *rows]
-
-
-def _form(path: str, side: _Side) -> Hashable:
-    if side.mode not in _FILES or side.text is None:
-        return side
-    return side.mode, form(path, side.text)
+def _key(path: str, side: _Side, forms: Mapping[tuple[str, str], str]) -> Hashable:
+    mode, name, text = side
+    form = forms.get((path, text)) if mode in _FILES and text is not None else None
+    return (mode, name) if form is None else (mode, "", form)

@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from hydra.analysis.equivalence.changes import functions
 from hydra.analysis.equivalence.model import Shared
 from hydra.analysis.patch import FileChange
+from hydra.analysis.syntax import Syntax, read_syntax
 
 Lanes = Mapping[str, Sequence[FileChange]]
 
-MOST_READ = 32 * 1024 * 1024
+MOST_READ = 4 * 1024 * 1024
 """Characters of text that are looked into for one run; of what lies beyond, path by path, only
 the file is named."""
+
+_WITHIN = re.compile(r"(.*)(?:\.| > )")
 
 
 def shared(lanes: Lanes) -> tuple[Shared, ...]:
     """The functions that two or more lanes changed, those of the most lanes first.
 
     A method is named with its class (`Pager.page`). Where several lanes touch a file and no
-    function of it, their common class is named, or else the file ("").
+    function of it, the common class of theirs is named, or else the file ("").
     """
-    shareds: list[Shared] = []
-    remaining = MOST_READ
-    for path, files in sorted(_by_path(lanes).items()):
-        if len(files) < 2:
-            continue
-        distinct = {_both(file): file for file in files.values()}
-        cost = sum(len(file.old or "") + len(file.new or "") for file in distinct.values())
-        names: dict[str, frozenset[str]] = {}
-        if cost <= remaining:
-            remaining -= cost
-            read = {both: functions(file) for both, file in distinct.items()}
-            names = {lane: read[_both(file)] for lane, file in files.items()}
-        shareds += _shared(path, sorted(files), names)
+    touched = {path: files for path, files in sorted(_by_path(lanes).items()) if len(files) > 1}
+    remaining, texts = MOST_READ, dict[tuple[str, str], None]()
+    for path, files in touched.items():
+        sources = {text for file in files.values() for text in (file.old, file.new) if text}
+        remaining -= sum(map(len, sources))
+        if remaining >= 0:
+            texts.update(dict.fromkeys((path, text) for text in sorted(sources)))
+    read = dict(zip(texts, read_syntax(list(texts)), strict=True))
+    shareds = [
+        row
+        for path, files in touched.items()
+        for row in _shared(path, {lane: _changed(file, read) for lane, file in files.items()})
+    ]
     return tuple(
         sorted(shareds, key=lambda overlap: (-len(overlap.lanes), overlap.path, overlap.name))
     )
@@ -61,28 +64,41 @@ def _by_path(lanes: Lanes) -> dict[str, dict[str, FileChange]]:
     return rows
 
 
-def _both(file: FileChange) -> tuple[object, ...]:
-    """What tells a change of a file from another of the same file."""
-    if file.old_oid and file.new_oid:
-        return file.old_oid, file.new_oid, file.new is None
-    return file.old, file.new
+def _changed(file: FileChange, read: Mapping[tuple[str, str], Syntax | None]) -> set[str]:
+    """The functions whose code a patch changes; what is within one of them stands for it."""
+    before, after = (_bodies(read.get((file.path, text or ""))) for text in (file.old, file.new))
+    names = {name for name in before.keys() | after if before.get(name) != after.get(name)}
+    around = {name[: at.start()] for name in names for at in re.finditer(r"\.| > ", name)}
+    return names - around
 
 
-def _shared(path: str, lanes: list[str], names: Mapping[str, frozenset[str]]) -> list[Shared]:
+def _bodies(value: Syntax | None) -> dict[str, list[str]]:
+    """By its name the code of each function, as if it stood on one line."""
+    bodies: defaultdict[str, list[str]] = defaultdict(list)
+    if value is not None:
+        lines = value.code.split("\n")
+        for function in value.functions:
+            code = "\n".join(lines[function.start - 1 : function.end])
+            bodies[function.name].append(" ".join(code.split()))
+    return dict(bodies)
+
+
+def _shared(path: str, names: Mapping[str, set[str]]) -> list[Shared]:
     """The narrowest names that two lanes have in common, then their classes, then the file."""
-    while any(any(own) for own in names.values()):
+    while any(names.values()):
         common: defaultdict[str, list[str]] = defaultdict(list)
-        for lane in lanes:
-            for name in names[lane]:
+        for lane, own in names.items():
+            for name in own:
                 common[name].append(lane)
         shareds = [
             Shared(path=path, name=name, lanes=tuple(having))
             for name, having in common.items()
-            if name and len(having) > 1
+            if len(having) > 1
         ]
         if shareds:
             return shareds
         names = {
-            lane: frozenset(name.rpartition(".")[0] for name in own) for lane, own in names.items()
+            lane: {match[1] for name in own if (match := _WITHIN.match(name))}
+            for lane, own in names.items()
         }
-    return [Shared(path=path, name="", lanes=tuple(lanes))]
+    return [Shared(path=path, name="", lanes=tuple(names))]

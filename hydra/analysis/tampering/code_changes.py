@@ -7,51 +7,62 @@ from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.diff_trim import trimmed
+from hydra.analysis.syntax import Syntax, read_syntax
 from hydra.analysis.tampering.hardcoded import ExpectedValues
-from hydra.analysis.tampering.languages.braces import Family, source
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.shortcuts import shortcuts, tools_changed
 from hydra.analysis.tampering.swallowed_errors import swallowing
 from hydra.analysis.tampering.test_files import exists, is_configuration, supports_tests
 
-MOST_CHARACTERS = 12 * 1024 * 1024
+MOST_CHARACTERS = 4 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
 
-_FAMILIES: dict[str, Family] = {
-    "py": "python",
-    "pyi": "python",
-    **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue"), "javascript"),
-    "go": "go",
-    "rs": "rust",
-    **dict.fromkeys(("java", "kt", "cs", "php", "scala", "swift", "c", "cc", "cpp", "h"), "jvm"),
-    "rb": "ruby",
-    **dict.fromkeys(("sh", "bash", "zsh", "mk", "yml", "yaml"), "shell"),
-}
-_SHELL_NAMES = frozenset(("makefile", "justfile", "gnumakefile", "dockerfile"))
+_ENDINGS = frozenset(
+    (
+        *("py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "go", "rs"),
+        *("java", "kt", "cs", "php", "scala", "swift", "c", "cc", "cpp", "h", "rb"),
+        *("sh", "bash", "zsh", "mk", "yml", "yaml", "makefile", "justfile", "gnumakefile"),
+        "dockerfile",
+    )
+)
+_HASHED = ("sh", "bash", "zsh", "mk", "yml", "yaml", "makefile", "justfile", "gnumakefile")
+_HASH = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.M)
+_SLASHES = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
+"""Comments where there is no grammar, as far as a pattern can tell."""
 
 
 def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterator[Finding]:
     """All remarks on code. Warnings that are turned off in tests count too."""
-    spent = 0
+    spent, telling = 0, list[FileChange]()
     for file in files:
-        family = _family(file.path)
-        if family is None or not exists(file) or file.new is None or file.new == file.old:
+        if _ending(file.path) not in _ENDINGS or not exists(file) or file.new in (None, file.old):
             continue
-        spent += len(file.new) + len(file.old or "")
-        if spent > MOST_CHARACTERS or too_much(file.new) or too_much(file.old or ""):
+        spent += len(file.new or "") + len(file.old or "")
+        if spent > MOST_CHARACTERS or too_much(file.new or "") or too_much(file.old or ""):
             continue
         if not supports_tests(file) and not is_configuration(file.path):
             yield from tools_changed(file)
-        if not _worth(file.old or "", file.new):
-            continue
-        before, after = file.old or "", file.new
-        if family == "python":
-            before, after = trimmed(before, after)
-        new, old = source(after, family), source(before, family)
+        if _worth(file.old or "", file.new or ""):
+            telling.append(file)
+    texts = [(file.path, text or "") for file in telling for text in (file.old, file.new)]
+    values = iter(read_syntax(texts))
+    for file, was, now in zip(telling, values, values, strict=True):
+        code, before = _code(file.path, file.new or "", now), _code(file.path, file.old or "", was)
         if not supports_tests(file):
-            yield from shortcuts(file, new.code, old.code, expected)
-        yield from swallowing(file, new, old)
+            yield from shortcuts(file, code, before, expected)
+        yield from swallowing(file, code, before, now.functions if now is not None else ())
+
+
+def _code(path: str, text: str, value: Syntax | None) -> str:
+    """A text without its comments, each line where it was."""
+    if value is not None:
+        return value.code
+    pattern = _HASH if _ending(path) in _HASHED else _SLASHES
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def _ending(path: str) -> str:
+    return path.rpartition("/")[2].lower().rpartition(".")[2]
 
 
 _TELLING = re.compile(
@@ -74,8 +85,3 @@ def _worth(old: str, new: str) -> bool:
         return True
     gone = before - set(after)
     return any(line.strip() for line in gone) and _CATCHING.search(new) is not None
-
-
-def _family(path: str) -> Family | None:
-    name = path.rpartition("/")[2].lower()
-    return "shell" if name in _SHELL_NAMES else _FAMILIES.get(name.rpartition(".")[2])
