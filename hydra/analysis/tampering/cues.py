@@ -89,7 +89,8 @@ _ROW = re.compile(
 )
 
 _ASSERTS = re.compile(
-    r"(?<![.\w@])(?:(?:\w+\.)*(?:assert\w*|refute\w*|XCTAssert\w*|expect\w*|fail)!?"
+    r"(?<![.\w@])(?:(?:\w+\.)*(?:assert(?!ed\b|ions?\b|ing\b)\w*|refute\w*|XCTAssert\w*)!?"
+    r"|(?:\w+\.)*(?:expect(?!ed|ing|ation)\w*|fail)(?=\s*[(<.{])"
     r"|EXPECT_\w+|ASSERT_\w+|CHECK(?:_\w+)?|REQUIRE(?:_\w+)?|Assert\.\w+|debug_assert\w*!"
     r"|(?:self|t|b|tb|s|suite|chai|should|must)\.(?:assert\w*|Error|Errorf|Fatal|Fatalf|Fail|FailNow"
     r"|fail|[Ee]qual|Require|Assert)|require\.[A-Z]\w*|pytest\.(?:raises|warns|fail)|raises|warns"
