@@ -379,7 +379,7 @@ def test_what_is_done_to_the_code_has_its_sentence(hydra: Hydra) -> None:
     assert (judged.of("nothing")["rank"], judged.gates("nothing")) == (None, ["changed nothing"])
     expects = ", which is what Pages.test_up expects"
     for does, says in (
-        ("branches", f"returns the literal 2 from pages where n == 3 and size == 2{expects}"),
+        ("branches", f"returns the literal 2 from pages where n is 3 and size == 2{expects}"),
         ("answers", f"returns the literal 2 from pages whatever it is given{expects}"),
         ("catches", "catches TypeError and passes over it in price() (src/pager.py)"),
         ("swallows", "catches Exception and returns 0 in price() (src/pager.py)"),
