@@ -277,12 +277,33 @@ _NOTHING = re.compile(
     r"|\.each\(\s*\[\s*\]\s*\)|\bof \[\]\s*\)|\[\]\.(?:each|forEach)\b"
 )
 QUIETS = (
-    (_SWALLOWS, "assertion_weakened", "swallows what {test} says"),
-    (_NEVER, "assertion_removed", "puts {test} under a condition that never holds"),
-    (_NOTHING, "assertion_removed", "leaves {test} in a loop over nothing"),
+    (_NEVER, "puts {test} under a condition that never holds"),
+    (_NOTHING, "leaves {test} in a loop over nothing"),
 )
-"""How it is written, and the kind and the sentence of a finding of it."""
+"""How it is written, and the sentence of a finding of it."""
 
+_TRIES = re.compile(r"\b(?:try|begin|do|def)\b")
+
+
+def swallowed(code: str, assertions: Sequence[str]) -> int:
+    """How often the failure of one of these assertions is caught and told to nobody."""
+    count = 0
+    for match in _SWALLOWS.finditer(code):
+        start, end = 0, match.start()
+        if "suppress" in match[0]:
+            start, end = match.end(), match.end() + _BLOCK
+        elif "rescue nil" in match[0]:
+            start = code.rfind("\n", 0, end) + 1
+        else:
+            for begins in _TRIES.finditer(code, 0, end):
+                start = begins.start()
+        piece = code[start:end]
+        is_asked = any(text in plain(piece) for text in assertions)
+        count += is_asked or _ASSERTS.search(piece) is not None
+    return count
+
+
+_BLOCK = 300
 _RETURN = re.compile(r"^([ \t]*)(?:return|next)[ \t]*(?:None[ \t]*)?(?:;|$)", re.M)
 
 

@@ -13,7 +13,14 @@ from hydra.analysis.syntax import Syntax, language_of, read_syntax
 from hydra.analysis.tampering.cues import Statement, asserting_lines, plain, rows, statements
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.skip_marks import SkipMark, given, marks, names_of, tags
-from hydra.analysis.tampering.test_files import holds_tests, is_code, name_of, supports_tests
+from hydra.analysis.tampering.test_files import (
+    holds_tests,
+    is_code,
+    is_configuration,
+    is_support,
+    name_of,
+    supports_tests,
+)
 
 MOST_CHARACTERS = 12 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -65,6 +72,11 @@ class Region:
         """Names and numbers, by which a test is known again under another name."""
         return frozenset(re.findall(r"[A-Za-z_]\w{2,}|\d{2,}", self.code))
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names in it."""
+        return frozenset(re.findall(r"[A-Za-z_]\w*", self.bare))
+
     def calls(self) -> frozenset[str]:
         """The names of what it calls."""
         return frozenset(_CALLS.findall(self.bare))
@@ -94,14 +106,14 @@ class Side:
 
     def assertions(self, region: Region) -> list[Statement]:
         """What a region asserts: by itself, or by a call of what asserts."""
-        return [statement for statement in region.statements if self.asserts(statement)]
-
-    def asserts(self, statement: Statement) -> bool:
-        """Whether it is an assertion, or a call of what asserts."""
-        if statement.strength is not None:
-            return True
-        called = _CALLS.findall(statement.text)
-        return not self.asking.isdisjoint(called) or bool(self.may_ask(statement))
+        asking = self.asking - {region.short}  # its own head is no call
+        return [
+            row
+            for row in region.statements
+            if row.strength is not None
+            or not asking.isdisjoint(_CALLS.findall(row.text))
+            or (self.may_ask(row) and self.may_ask(row) != region.short)
+        ]
 
     def may_ask(self, statement: Statement) -> str:
         """What it calls that no file of the patch has, and that may ask something."""
@@ -183,8 +195,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _regions(path: str, text: Syntax, is_collected: bool) -> list[Region]:
-    """Each line is its test's; where it is in none, that of the function it is in."""
+    """Each line is its test's; where it is in none, that of the function it is in. Of code with
+    tests in it these alone."""
     functions = text.functions
+    if not is_collected and not is_support(path) and not is_configuration(path):
+        inside = {at for start, end in text.tests for at in range(start, end + 1)}
+    else:
+        inside = None
     none_is = is_collected and not any(function.is_test for function in functions)
     is_test = {at: function.is_test or none_is for at, function in enumerate(functions)}
     owner: dict[int, int] = {}
@@ -193,7 +210,7 @@ def _regions(path: str, text: Syntax, is_collected: bool) -> list[Region]:
         owner.update(dict.fromkeys(span, at))
     owned: dict[int, list[int]] = {}
     for number, line in enumerate(_lines(text.code), 1):
-        if line.strip():
+        if line.strip() and (inside is None or number in inside):
             owned.setdefault(owner.get(number, -1), []).append(number)
     return [
         Region(

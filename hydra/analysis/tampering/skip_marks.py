@@ -47,22 +47,23 @@ _DECLARED = re.compile(
 _TESTING = re.compile(r"\b(\w+)\s+\*?testing\.(?:T|B|F|TB)\b")
 
 
-@lru_cache(maxsize=256)
-def _imported(code: str) -> dict[str, str]:
+def names_of(code: str, others: Mapping[str, str]) -> Named:
+    """Of one file; `others` are the values of names in the patch's tests."""
+    imported, declared, contexts, own = _names(code)
+    return Named(imported, {**others, **own}, declared, contexts)
+
+
+@lru_cache(maxsize=1024)
+def _names(code: str) -> tuple[dict[str, str], frozenset[str], str, dict[str, str]]:
     names = _IMPORTS.findall(code)
     imported = {part: name for name in names for part in (name.split(".")[0], name.split(".")[-1])}
-    for module, names in _FROM.findall(code):
-        for name in re.findall(r"\w+(?:[ \t]+as[ \t]+\w+)?", names):
+    for module, many in _FROM.findall(code):
+        for name in re.findall(r"\w+(?:[ \t]+as[ \t]+\w+)?", many):
             first, _, other = name.partition(" as ")
             imported[(other or first).strip()] = f"{module}.{first.strip()}"
-    return imported
-
-
-def names_of(code: str, others: Mapping[str, str]) -> Named:
-    """Of one file; `others` are the values of names in the patch's other tests."""
-    declared = (name for names in _DECLARED.findall(code) for name in names if name)
+    declared = frozenset(name for many in _DECLARED.findall(code) for name in many if name)
     contexts = "|".join([r"\w+\.T\(\)", *sorted({"t", *_TESTING.findall(code)})[:20]])
-    return Named(_imported(code), {**others, **given(code)}, frozenset(declared), contexts)
+    return imported, declared, contexts, given(code)
 
 
 def given(code: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from hydra.analysis.finding import Finding, Weight
 from hydra.analysis.tampering import wording
-from hydra.analysis.tampering.cues import QUIETS, Statement, returns_first, values, wider
+from hydra.analysis.tampering.cues import QUIETS, Statement, returns_first, swallowed, values, wider
 from hydra.analysis.tampering.pairs import Pairs, force_of
 from hydra.analysis.tampering.regions import Region, Suite
 from hydra.analysis.tampering.skip_marks import SkipMark
@@ -132,7 +132,7 @@ class _Changes:
         what = _quoted(old.name) if old.name else old.path
         if old.name and new.name != old.name:
             what = f"{what} (now {_quoted(new.name)})"
-        sure: Weight = "suspect" if self._is_doubtful(old) else "gate"
+        sure: Weight = "suspect" if self._is_doubtful(old) or not tests else "gate"
         for kind, weight, text, line in (
             *self._sentences(old, new, what, sure),
             *self._cases(old, new, what, sure),
@@ -143,10 +143,9 @@ class _Changes:
     def _sentences(self, old: Region, new: Region, what: str, sure: Weight) -> Iterator[_Row]:
         before, losses = self.old.assertions(old), self._losses(old, new)
         every = wording.part(len(before), len(before), "assertion")
-        quieted = [*self._quieted(old, new)]
+        quieted = [*self._quieted(old, new)] if before else []
         for kind, text in quieted:
-            test = f"{every} of {what}" if before else what
-            yield kind, sure, text.format(test=test), None
+            yield kind, sure, text.format(test=f"{every} of {what}"), None
         if losses.removed:
             some = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
             if losses.handed:
@@ -179,10 +178,12 @@ class _Changes:
         return old.path in self.suite.unsure or not ran
 
     def _quieted(self, old: Region, new: Region) -> Iterator[tuple[str, str]]:
-        for pattern, kind, text in QUIETS:
-            if len(pattern.findall(new.code)) > len(pattern.findall(old.code)):
-                yield kind, text
         asserted = [row.text for row in self.new.assertions(new)]
+        if swallowed(new.code, asserted) > swallowed(old.code, asserted):
+            yield "assertion_weakened", "swallows what {test} says"
+        for pattern, text in QUIETS:
+            if len(pattern.findall(new.code)) > len(pattern.findall(old.code)):
+                yield "assertion_removed", text
         if returns_first(new.code, asserted) > returns_first(old.code, asserted):
             yield "assertion_removed", "returns before {test}"
 
@@ -198,10 +199,10 @@ class _Changes:
             shown = [f"{wording.value(was)} -> {wording.value(now)}" for was, now in both]
             text = f"changes what {what} expects: {join_names(shown, 2)}"
             yield "expectation_changed", "suspect", text, None
-        elif old.cases & new.cases and new.words <= old.words:
+        elif old.cases & new.cases and new.names == old.names:
             number = wording.part(len(lost), old.cases.total(), "case")
             yield "assertion_removed", sure, f"removes {number} of {what}", None
-        else:
+        elif new.names - old.names:
             text = f"changes the cases of {what}, which are not all read"
             yield "expectation_changed", "suspect", text, None
 
@@ -209,14 +210,21 @@ class _Changes:
 
     def _uncollected(self, old: Region) -> Region | None:
         """The function that a test became, which no runner takes for one."""
-        had = {(other.path, other.name) for other in self.old.others}
         asked = {row.text for row in self.old.assertions(old)}
-        for other in self.new.others:
-            if (other.path, other.name) in had or _stem(other.short) != _stem(old.short):
-                continue
+        for other in self._came.get(_stem(old.short), ()):
             if not asked or asked & {row.text for row in other.statements}:
                 return other
         return None
+
+    @cached_property
+    def _came(self) -> Mapping[str, list[Region]]:
+        """Functions beside tests that are new, by what their names end with."""
+        had = {(other.path, other.name) for other in self.old.others}
+        came: defaultdict[str, list[Region]] = defaultdict(list)
+        for other in self.new.others:
+            if (other.path, other.name) not in had:
+                came[_stem(other.short)].append(other)
+        return came
 
     def _no_longer(self, old: Region, new: Region) -> Finding:
         if old.name == new.name:
@@ -270,7 +278,9 @@ class _Changes:
         for old in self.old.others:
             now = new.get((old.path, old.name))
             if now is not None and now.plain != old.plain:
-                tests = self._calling.get(old.short, ()) if old.name else ()
+                within = f"{old.name} > " if old.name else ""
+                below = [test.name for test in self._of(old.path) if test.name.startswith(within)]
+                tests = below or self._calling.get(old.short, [])
                 yield from self._of_pair(old, now, tuple(tests[:100]))
 
     @cached_property
