@@ -52,6 +52,8 @@ def _folder(place: Place, name: str) -> Path:
 
 
 def _made(place: Place, run: PageRun) -> list[Result]:
+    from tests.support.rendering import as_verdict
+
     sizes: dict[str, int] = {}
 
     def by_git() -> float:
@@ -61,7 +63,7 @@ def _made(place: Place, run: PageRun) -> list[Result]:
 
     def hydra() -> float:
         began = time.perf_counter()
-        sizes["hydra"] = len(page(run.record, run.document))
+        sizes["hydra"] = len(page(run.record, as_verdict(run.document)))
         return time.perf_counter() - began
 
     taken = interleave(max(place.runs, 5), {"git": by_git, "hydra": hydra})

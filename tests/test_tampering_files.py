@@ -200,7 +200,7 @@ SHORTCUTS = [
         "f.py",
         "def f(n):\n    return n * 6\n",
         "def f(n):\n    if n == 7:\n        return 42\n    return n * 6\n",
-        "returns the literal 42 from f where n == 7, which is what test_seven expects",
+        "returns the literal 42 from f where n is 7, which is what test_seven expects",
     ),
     (
         "f.py",
@@ -242,19 +242,19 @@ SHORTCUTS = [
         "f.ts",
         "function f(n) { return g(n) }",
         "function f(n) { if (n === 7) return 42; return g(n) }",
-        "returns the literal 42 where n is 7, which is what test_seven expects",
+        "returns the literal 42 from f where n is 7, which is what test_seven expects",
     ),
     (
         "f.go",
         "func f(n int) int {\n\treturn g(n)\n}",
         "func f(n int) int {\n\tif n == 7 {\n\t\treturn 42\n\t}\n\treturn g(n)\n}",
-        "returns the literal 42 where n is 7, which is what test_seven expects",
+        "returns the literal 42 from f where n is 7, which is what test_seven expects",
     ),
     (
         "f.rb",
         "def f(n)\n  g(n)\nend\n",
         "def f(n)\n  return 42 if n == 7\n  g(n)\nend\n",
-        "returns the literal 42 where n is 7, which is what test_seven expects",
+        "returns the literal 42 from f where n is 7, which is what test_seven expects",
     ),
 ]
 

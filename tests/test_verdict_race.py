@@ -109,7 +109,10 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
         "right": [],
         "deletes": ["deletes the test Pages.test_up"],
         "removes": ["removes 1 of 3 assertions of Pages.test_first"],
-        "weakens": ["weakens an assertion of Pages.test_up: pages(3, 2) == 2 -> is true"],
+        "weakens": [
+            "weakens an assertion of Pages.test_up: self.assertEqual(pages(3, 2), 2) -> "
+            "self.assertTrue(pages(3, 2))"
+        ],
         "skips": ["skips Pages.test_up (unittest.skip)"],
         "expects": gates["expects"],
         "turns": [
@@ -376,7 +379,7 @@ def test_what_is_done_to_the_code_has_its_sentence(hydra: Hydra) -> None:
     assert (judged.of("nothing")["rank"], judged.gates("nothing")) == (None, ["changed nothing"])
     expects = ", which is what Pages.test_up expects"
     for does, says in (
-        ("branches", f"returns the literal 2 from pages where n == 3 and size == 2{expects}"),
+        ("branches", f"returns the literal 2 from pages where n is 3 and size == 2{expects}"),
         ("answers", f"returns the literal 2 from pages whatever it is given{expects}"),
         ("catches", "catches TypeError and passes over it in price() (src/pager.py)"),
         ("swallows", "catches Exception and returns 0 in price() (src/pager.py)"),

@@ -86,15 +86,10 @@ def _judged(folder: Path) -> Judged:
     truth = json.loads((folder / TRUTH).read_text())
     (repository,) = (folder / "state").glob("*/runs")
     (record,) = stored(repository)
-    result = read(record).result
-    assert result is not None
-    item = evidence(record.folder, record.base, _lanes(result))
+    race = read(record).race
+    assert race is not None
+    item = evidence(record.folder, record.base, race.lanes)
     return Judged(name=folder.name, truth=truth, evidence=item, verdict=rank(item))
-
-
-def _lanes(result: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    lanes: Sequence[Mapping[str, Any]] = result["lanes"]
-    return lanes
 
 
 def _table(races: Sequence[Judged]) -> list[str]:

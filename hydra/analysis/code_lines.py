@@ -12,7 +12,7 @@ from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.inline_tests import without_tests
-from hydra.analysis.tampering.manifests import manifest_of
+from hydra.analysis.tampering.manifests import is_manifest
 from hydra.analysis.tampering.test_files import is_configuration, supports_tests
 
 _DOCUMENT = re.compile(
@@ -98,6 +98,6 @@ def data_alone(files: Iterable[FileChange]) -> bool:
     return bool(rest) and all(
         file.old is not None
         and _DATA.fullmatch(file.path)
-        and not (is_script(file.path) or is_configuration(file.path) or manifest_of(file.path))
+        and not (is_script(file.path) or is_configuration(file.path) or is_manifest(file.path))
         for file in rest
     )

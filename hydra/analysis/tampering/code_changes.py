@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import Syntax, read_syntax
-from hydra.analysis.tampering.hardcoded import ExpectedValues
+from hydra.analysis.tampering.hardcoded import Code, ExpectedValues
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.shortcuts import shortcuts
 from hydra.analysis.tampering.swallowed_errors import swallowing
@@ -47,7 +47,9 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
     for file, was, now in zip(telling, values, values, strict=True):
         code, before = _code(file.path, file.new or "", now), _code(file.path, file.old or "", was)
         if not supports_tests(file):
-            yield from shortcuts(file, code, before, expected)
+            functions = [each.functions if each is not None else () for each in (now, was)]
+            mine, theirs = Code(code, functions[0]), Code(before, functions[1])
+            yield from shortcuts(file, mine, theirs, expected)
         yield from swallowing(file, code, before, now.functions if now is not None else ())
 
 

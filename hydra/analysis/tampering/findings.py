@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from hydra.analysis.finding import Finding
@@ -14,14 +14,11 @@ from hydra.analysis.tampering.conflict_markers import conflict_markers
 from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.hardcoded import ExpectedValues
 from hydra.analysis.tampering.inline_tests import blocks_deleted
-from hydra.analysis.tampering.languages import readers
-from hydra.analysis.tampering.model import TestRead
 from hydra.analysis.tampering.named_data import naming
-from hydra.analysis.tampering.renames import with_new_names
+from hydra.analysis.tampering.regions import Suite
 from hydra.analysis.tampering.rewrite_size import rewriting
-from hydra.analysis.tampering.suite import SuiteFiles, suite_of
-from hydra.analysis.tampering.test_changes import tests
-from hydra.analysis.tampering.test_files import holds_tests
+from hydra.analysis.tampering.test_changes import changes_to_tests
+from hydra.analysis.tampering.test_files import holds_tests, is_code
 from hydra.records.request import Check
 from hydra.text import plural
 
@@ -72,8 +69,8 @@ def _all(
     untouched: Mapping[str, str],
     base: Collection[str],
 ) -> Iterator[Finding]:
-    suite = suite_of(with_new_names(files))
-    yield from tests(suite)
+    suite = Suite(files)
+    yield from changes_to_tests(suite)
     yield from steering(files, checks)
     yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
     yield from examples(files)
@@ -84,26 +81,27 @@ def _all(
     yield from _unread(suite)
 
 
-def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterator[TestRead]:
-    """Every test there is, also those that the patch left as they were."""
-    texts = [{file.path: text for file in files if holds_tests(file) and (text := file.old)}]
-    texts.append({file.path: text for file in files if holds_tests(file) and (text := file.new)})
-    texts.append({path: text for path, text in untouched.items() if readers.is_code(path)})
-    for side in texts:
+def _asking(files: Sequence[FileChange], untouched: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Every file of tests there is, also those that the patch left as they were."""
+    tests = [file for file in files if holds_tests(file)]
+    sides: Sequence[Iterable[tuple[str, str | None]]] = (
+        ((file.path, file.old) for file in tests),
+        ((file.path, file.new) for file in tests),
+        untouched.items(),
+    )
+    for side in sides:
         spent = 0
-        for path, text in side.items():
-            spent += len(text)
-            if spent <= MOST_ASKED:
-                yield from readers.read({path: text})[path].tests
+        for path, text in side:
+            spent += len(text or "")
+            if text and spent <= MOST_ASKED and is_code(path):
+                yield path, text
 
 
-def _unread(suite: SuiteFiles) -> Iterator[Finding]:
-    values = dict(suite.unread)
-    for path, reading in suite.new.items():
-        if reading.problem:
-            values.setdefault(path, reading.problem)
-    for path in sorted(values):
-        yield Finding(kind="unread", weight="remark", text=_clause(path, values[path]), path=path)
+def _unread(suite: Suite) -> Iterator[Finding]:
+    broken = dict.fromkeys(suite.unsure & suite.new.texts.keys(), "cannot be parsed")
+    problems = {**broken, **suite.unread}
+    for path in sorted(problems):
+        yield Finding(kind="unread", weight="remark", text=_clause(path, problems[path]), path=path)
 
 
 def _clause(path: str, problem: str) -> str:

@@ -14,9 +14,9 @@ from hydra.analysis.notices.places import kind_of
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.bending import ENDINGS
 from hydra.analysis.tampering.commands import is_script, sources
-from hydra.analysis.tampering.languages import readers
 from hydra.analysis.tampering.manifests import is_manifest
 from hydra.analysis.tampering.test_files import (
+    is_code,
     is_configuration,
     is_tests,
     name_of,
@@ -83,7 +83,7 @@ def _changed(file: FileChange) -> bool:
 
 def _is_data(file: FileChange, base: Collection[str]) -> bool:
     """Whether it is no code, or values alone in a folder that has no other code."""
-    if not readers.is_code(file.path):
+    if not is_code(file.path):
         return True
     alone = "/" in file.path and not _code_beside(file, base)
     return alone and not _WORKS.search(f"{file.old}\n{file.new}")
@@ -92,7 +92,7 @@ def _is_data(file: FileChange, base: Collection[str]) -> bool:
 def _code_beside(file: FileChange, base: Collection[str]) -> bool:
     folder = file.path.rpartition("/")[0]
     beside = (path for path in base if path.rpartition("/")[0] == folder and path != file.path)
-    return any(readers.is_code(path) and not path.endswith("/__init__.py") for path in beside)
+    return any(is_code(path) and not path.endswith("/__init__.py") for path in beside)
 
 
 def _names(text: str) -> frozenset[str]:

@@ -1,196 +1,141 @@
-"""Which test of the base became which test of the patch, and which assertions went where.
-
-A test that was renamed, moved, split, merged, parametrised or rewritten for another runner keeps
-its assertions, in normal form, somewhere. What is found again is not lost.
-"""
+"""Which test of the base became which of the patch, and what the patch's tests have that theirs had
+not: what moved, or is asked in another way, is not lost."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hydra.analysis.tampering.model import STRENGTH, Assertion, TestRead
+from hydra.analysis.tampering.cues import Statement, values
+from hydra.analysis.tampering.regions import Region, Suite
 
 _ALIKE = 0.5
-"""Share of names and values in common from which a test is taken for a renamed one."""
+"""Share of names and numbers in common from which a test is taken for a renamed one."""
 
-_COMMON = 40
-"""A word that more tests have says nothing about which is which."""
-
-
-@dataclass(slots=True, eq=False)
-class Pair:
-    """A test of the base and what became of it (`new` None: nothing has its name or its words).
-
-    `lost` are its assertions that stand nowhere now, `gained` those of `new` that no test had;
-    `matched` the others, as they were and as they are. Of a case in `elsewhere` another test asks
-    something else now.
-    """
-
-    old: TestRead
-    new: TestRead | None
-    lost: list[Assertion] = field(default_factory=list)
-    gained: list[Assertion] = field(default_factory=list)
-    matched: list[tuple[Assertion, Assertion]] = field(default_factory=list)
-    elsewhere: list[tuple[Assertion, Assertion]] = field(default_factory=list)
-    moved: int = 0
-    """Of its assertions, how many another test has now."""
+_MOST_COMPARED = 250_000
+_GIVEN = re.compile(r"(?:const |let |var |val |final )?[\w.]+(?::\w+)?:?=(?!=)")
+_Taken = Mapping[tuple[str, str], Region]
 
 
-def pairs(old: Iterable[TestRead], new: Iterable[TestRead]) -> list[Pair]:
-    """Every test of the base, in their order."""
-    before, after = list(old), list(new)
-    taken = _by_name(before, after)
-    both = [Pair(test, taken.get(at)) for at, test in enumerate(before)]
-    used = {id(test) for test in taken.values()}
-    added = [test for test in after if id(test) not in used]
-    for pair in both:
-        _hold(pair)
-    surplus = _Surplus(both, added)
-    for pair in both:
-        pair.lost = [assertion for assertion in pair.lost if not surplus.claim(assertion, pair)]
-    for pair in both:
-        if pair.new is not None:
-            pair.lost = [case for case in pair.lost if not surplus.claim_case(case, pair)]
-    for pair, test in _renamed([pair for pair in both if pair.new is None], added):
-        pair.new = test
-        pair.gained = surplus.remaining(test)
-    for pair in both:
-        pair.gained = surplus.unclaimed(pair.gained)
-    return both
+class Pairs:
+    """`taken` has, by test of the base, the patch's; `given` the values that its lines give names
+    to."""
 
+    def __init__(self, suite: Suite) -> None:
+        self.old, self.new = suite.old, suite.new
+        taken = self._same_names()
+        self._pieces = self._come(taken)
+        self._having: defaultdict[str, list[str]] = defaultdict(list)
+        for piece in self._pieces:
+            for value in {*values(piece)}:
+                self._having[value].append(piece)
+        self.given = Counter(
+            value for piece in self._pieces if _GIVEN.match(piece) for value in values(piece)
+        )
+        self.taken = self._renamed(taken)
 
-def _by_name(before: Sequence[TestRead], after: Sequence[TestRead]) -> dict[int, TestRead]:
-    """By place in `before`: the test of the same file and name, else the only one of its name."""
-    taken: dict[int, TestRead] = {}
-    exact = {(test.path, test.name): test for test in after}
-    for at, test in enumerate(before):
-        if (test.path, test.name) in exact:
-            taken[at] = exact[test.path, test.name]
-    for key in (attrgetter("name"), attrgetter("short")):
+    def _same_names(self) -> _Taken:
+        """By test of the base, the patch's of the same name."""
+        old, new = self.old.tests, self.new.tests
+        taken = {key: new[key] for key in old if key in new}
+        for part in ("name", "short"):
+            used = {id(test) for test in taken.values()}
+            free: defaultdict[str, list[Region]] = defaultdict(list)
+            for test in new.values():
+                if id(test) not in used:
+                    free[getattr(test, part)].append(test)
+            gone = Counter(getattr(test, part) for key, test in old.items() if key not in taken)
+            for key, test in old.items():
+                name = getattr(test, part)
+                if key not in taken and gone[name] == 1 and len(free[name]) == 1:
+                    taken[key] = free[name][0]
+        return taken
+
+    def _renamed(self, taken: _Taken) -> _Taken:
+        """The same with those that are left, each with the one that has most of its words."""
         used = {id(test) for test in taken.values()}
-        free: defaultdict[str, list[TestRead]] = defaultdict(list)
-        for test in after:
-            if id(test) not in used:
-                free[key(test)].append(test)
-        mapping = Counter(key(test) for at, test in enumerate(before) if at not in taken)
-        for at, test in enumerate(before):
-            name = key(test)
-            if at not in taken and len(free[name]) == 1 and mapping[name] == 1:
-                taken[at] = free[name][0]
-    return taken
+        rest = [test for test in self.new.tests.values() if id(test) not in used]
+        lost = [(key, test) for key, test in self.old.tests.items() if key not in taken]
+        if len(rest) * len(lost) > _MOST_COMPARED:
+            return taken
+        rows = sorted(
+            (-share, key, at)
+            for key, test in lost
+            if not self._is_elsewhere(test)
+            for at, other in enumerate(rest)
+            if (share := _share(test.words, other.words)) >= _ALIKE
+        )
+        done: set[int] = set()
+        pairs = dict(taken)
+        for _, key, at in rows:
+            if key not in pairs and at not in done:
+                pairs[key] = rest[at]
+                done.add(at)
+        return pairs
 
+    def _is_elsewhere(self, test: Region) -> bool:
+        """Whether all that a test asserts stands in others by now."""
+        asked = self.old.assertions(test)
+        return bool(asked) and not self.lost_of(test)
 
-def _hold(pair: Pair) -> None:
-    """Sorts the assertions of a pair into kept, lost and gained."""
-    if pair.new is None:
-        pair.lost = list(pair.old.assertions)
-        return
-    rows: defaultdict[tuple[str, str, str], list[Assertion]] = defaultdict(list)
-    for assertion in pair.new.assertions:
-        rows[assertion.key].append(assertion)
-    for assertion in pair.old.assertions:
-        if rows[assertion.key]:
-            pair.matched.append((assertion, rows[assertion.key].pop(0)))
-        else:
-            pair.lost.append(assertion)
-    numbers = {id(assertion) for many in rows.values() for assertion in many}
-    pair.gained = [assertion for assertion in pair.new.assertions if id(assertion) in numbers]
+    def lost_of(self, test: Region) -> list[Statement]:
+        """What of a test that is gone stands nowhere else. What asks its cases stands where they
+        do."""
+        force = force_of(self.old.assertions(test))
+        cases = test.cases and all(self.has(values(case), force) for case in test.cases)
+        lost = [row for row in self.old.assertions(test) if not self.is_kept(row)]
+        return [row for row in lost if row.values or not cases]
 
+    def _come(self, taken: _Taken) -> dict[str, int]:
+        """What the patch's tests have and their own before had not, where they assert something:
+        each statement, each row of cases, and a new test of one assertion; with its force."""
+        was = {id(new): self.old.tests[key] for key, new in taken.items()}
+        had = {(region.path, region.name): region for region in self.old.others}
+        pieces: dict[str, int] = {}
+        for new in (*self.new.tests.values(), *self.new.others):
+            old = was.get(id(new)) if new.is_test else had.get((new.path, new.name))
+            if old is not None and old.plain == new.plain:
+                continue
+            asks = [row for row in self.new.assertions(new) if not self.new.may_ask(row)]
+            if not asks and new.is_test:
+                continue
+            before = {*_pieces_of(old)} if old is not None else set()
+            force = force_of(asks) if asks else 2
+            came = {row.text: row.force if row in asks else force for row in new.statements}
+            came |= dict.fromkeys(new.cases, force)
+            if old is None and len(asks) == 1:
+                came[new.plain] = force
+            for piece, much in came.items():
+                if piece not in before and much >= pieces.get(piece, 0):
+                    pieces[piece] = much
+        return pieces
 
-class _Surplus:
-    """Assertions of the patch that no test of the same name had."""
+    def is_kept(self, row: Statement) -> bool:
+        """Whether what is asserted stands elsewhere in the patch's tests: as it was, or with all
+        the values in it."""
+        return row.text in self._pieces or self.has(row.values, row.force)
 
-    def __init__(self, both: Sequence[Pair], added: Sequence[TestRead]) -> None:
-        self.free: defaultdict[tuple[str, str, str], list[Assertion]] = defaultdict(list)
-        self.claimed: set[int] = set()
-        for many in (*(pair.gained for pair in both), *(test.assertions for test in added)):
-            for assertion in many:
-                self.free[assertion.key].append(assertion)
-
-    def claim(self, assertion: Assertion, pair: Pair) -> bool:
-        """Takes the same assertion from elsewhere; False where there is none."""
-        if not self.free.get(assertion.key):
+    def has(self, asked: Sequence[str], force: int) -> bool:
+        """Whether these values stand, in their order, in one piece that asks as much."""
+        if not asked:
             return False
-        other = self.free[assertion.key].pop(0)
-        self.claimed.add(id(other))
-        pair.moved += 1
-        return True
-
-    def claim_case(self, case: Assertion, pair: Pair) -> bool:
-        """Takes what asks as much of a lost case in another test; False where there is none."""
-        values = _values(case)
-        if not values or not any(was.line == case.line for was, _ in pair.matched):
-            return False
-        own = {id(assertion) for assertion in pair.gained} | self.claimed
-        for other in min(map(self._having.__getitem__, values), key=len):
-            if id(other) not in own and values <= _values(other) and _asks_as_much(case, other):
-                self.claimed.add(id(other))
-                pair.elsewhere.append((case, other))
+        for piece in min((self._having[value] for value in asked), key=len):
+            there = iter(values(piece))
+            if self._pieces[piece] >= force and all(value in there for value in asked):
                 return True
         return False
 
-    @cached_property
-    def _having(self) -> defaultdict[str, list[Assertion]]:
-        rows: defaultdict[str, list[Assertion]] = defaultdict(list)
-        for assertion in itertools.chain.from_iterable(self.free.values()):
-            for value in _values(assertion):
-                rows[value].append(assertion)
-        return rows
 
-    def remaining(self, test: TestRead) -> list[Assertion]:
-        """What is not claimed of a new test."""
-        return self.unclaimed(test.assertions)
-
-    def unclaimed(self, many: Iterable[Assertion]) -> list[Assertion]:
-        """Those that nobody took."""
-        return [assertion for assertion in many if id(assertion) not in self.claimed]
+def force_of(rows: Iterable[Statement]) -> int:
+    """Of assertions together."""
+    return max((row.force for row in rows), default=0)
 
 
-_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d[\w.]*")
+def _pieces_of(region: Region) -> Iterator[str]:
+    yield from (row.text for row in region.statements)
+    yield from region.cases
 
 
-@lru_cache(maxsize=4096)
-def _values(assertion: Assertion) -> frozenset[str]:
-    """The values in what is asked: they make one case of a test another than the next."""
-    return frozenset(_VALUE.findall(assertion.subject))
-
-
-def _asks_as_much(was: Assertion, now: Assertion) -> bool:
-    """An error instead of a value, or a value instead of an error, is as much."""
-    return now.strength >= min(was.strength, STRENGTH["raises"])
-
-
-def _renamed(gone: Sequence[Pair], added: Sequence[TestRead]) -> list[tuple[Pair, TestRead]]:
-    """Tests that are gone, each with the new one that has most of its words."""
-    having: defaultdict[str, list[int]] = defaultdict(list)
-    for at, test in enumerate(added):
-        for term in test.identifiers:
-            having[term].append(at)
-    rows: list[tuple[float, int, int]] = []
-    for place, pair in enumerate(gone):
-        if not pair.lost and pair.old.assertions:
-            continue
-        shared: Counter[int] = Counter()
-        for term in pair.old.identifiers:
-            if len(having[term]) <= _COMMON:
-                shared.update(having[term])
-        for at, _ in shared.most_common(5):
-            both = len(pair.old.identifiers & added[at].identifiers)
-            share = both / max(1, len(pair.old.identifiers | added[at].identifiers))
-            if share >= _ALIKE:
-                rows.append((-share, place, at))
-    taken: list[tuple[Pair, TestRead]] = []
-    done: set[int] = set()
-    used: set[int] = set()
-    for _, place, at in sorted(rows):
-        if place not in done and at not in used:
-            done.add(place)
-            used.add(at)
-            taken.append((gone[place], added[at]))
-    return taken
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, len(one | other))

@@ -1,223 +1,426 @@
-"""What a patch did to the tests that were there, in sentences."""
+"""What a patch did to the tests that were there, by cues: what they asserted and no longer do, what
+keeps them from failing or from running, which are gone.
+
+Nothing here knows what an assertion means. The base's own tests are put back and run as well, so
+that what is only suspected is decided there; by itself a patch is held back for what no run of
+these shows: it asks less of code that passes them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from hydra.analysis.finding import Finding, Weight
 from hydra.analysis.tampering import wording
-from hydra.analysis.tampering.lost_assertions import Change, Losses, losses
-from hydra.analysis.tampering.model import Assertion, TestRead
-from hydra.analysis.tampering.pairs import Pair, pairs
-from hydra.analysis.tampering.skips import alone, never_ran, skipped
-from hydra.analysis.tampering.suite import SuiteFiles
+from hydra.analysis.tampering.cues import QUIETS, Statement, returns_first, swallowed, values, wider
+from hydra.analysis.tampering.pairs import Pairs, force_of
+from hydra.analysis.tampering.regions import Region, Suite
+from hydra.analysis.tampering.skip_marks import SkipMark
 from hydra.text import join_names, plural
 
-_SILENCE = {
-    "return": "lets {test} return before {some}",
-    "swallowed": "swallows what {some} of {test} {says}",
-    "nothing": "leaves {some} of {test} in a loop over nothing",
-    "never": "puts {some} of {test} under a condition that never holds",
-}
+_Both = list[tuple[Statement, Statement]]
+_Row = tuple[str, Weight, str, int | None]
+"""Of a finding: its kind, its weight, its sentence, and its line."""
 
 
-def tests(suite: SuiteFiles) -> Iterator[Finding]:
+def changes_to_tests(suite: Suite) -> Iterator[Finding]:
     """All on the tests of the base, in their order."""
-    both = pairs(suite.tests(suite.old), suite.tests(suite.new))
-    others = _others(suite)
-    gone: defaultdict[str, list[Pair]] = defaultdict(list)
-    restructured: list[Pair] = []
-    for pair in both:
-        sure = not suite.unsure(pair.old.path)
-        if pair.new is not None:
-            yield from _of_pair(pair, sure)
-            if pair.moved or pair.new.name != pair.old.name or pair.new.path != pair.old.path:
-                restructured.append(pair)
-        elif (other := _uncollected(pair, others)) is not None:
-            yield _no_longer(pair.old, other)
-        elif pair.old.assertions and not pair.lost:
-            restructured.append(pair)
+    yield from _Changes(suite).all()
+
+
+@dataclass(slots=True)
+class _Losses:
+    """Of one region: assertions that are gone, or that others stand for now. `handed` is a call
+    that may ask the removed ones; the test has `added` others, and `moved` went elsewhere."""
+
+    weakened: _Both = field(default_factory=list)
+    changed: _Both = field(default_factory=list)
+    doubtful: _Both = field(default_factory=list)
+    removed: list[Statement] = field(default_factory=list)
+    handed: str = ""
+    added: int = 0
+    moved: int = 0
+
+
+class _Changes:
+    def __init__(self, suite: Suite) -> None:
+        self.suite, self.old, self.new = suite, suite.old, suite.new
+        self.pairs = Pairs(suite)
+
+    def all(self) -> Iterator[Finding]:
+        restructured: list[Region] = []
+        gone: defaultdict[str, list[Region]] = defaultdict(list)
+        for key, old in self.old.tests.items():
+            new = self.pairs.taken.get(key)
+            if new is not None:
+                yield from self._of_pair(old, new, (old.name,))
+                if (new.path, new.name) != key:
+                    restructured.append(old)
+            elif (other := self._uncollected(old)) is not None:
+                yield self._no_longer(old, other)
+            else:
+                gone[old.path].append(old)
+        for path, many in gone.items():
+            yield from self._gone(path, many, restructured)
+        yield from self._beside()
+        yield from self._marks()
+        yield from self._by_lines()
+        if restructured:
+            names = tuple(test.name for test in restructured)
+            text = f"moves, renames or merges {plural(names, 'test')} ({wording.names(names)})"
+            text += ", and loses none of their assertions"
+            path = restructured[0].path
+            yield Finding(
+                kind="tests_restructured", weight="remark", text=text, path=path, tests=names
+            )
+
+    def _losses(self, old: Region, new: Region) -> _Losses:
+        losses = _Losses()
+        before, after = self.old.assertions(old), self.new.assertions(new)
+        lost = _surplus(before, after)
+        gained = _surplus(after, before)
+        calls = [row for row in gained if self.new.may_ask(row)]
+        _match(lost, gained, lambda was, now: now not in calls and self._is_same(was, now))
+        fewer = _exact(after) < _exact(before)
+
+        def is_weaker(was: Statement, now: Statement) -> bool:
+            if now.force >= was.force:
+                return False
+            if was.is_empty and now.is_negative:
+                return False
+            return fewer and now not in calls and (not now.force or was.is_about(now))
+
+        losses.weakened = _match(lost, gained, is_weaker)
+        kept = [row for row in lost if self.pairs.is_kept(row)]
+        losses.moved = len(kept)
+        lost = [row for row in lost if row not in kept]
+        if lost and calls:
+            losses.handed = calls[0].shown
+            losses.removed = lost
+            return losses
+        losses.added = len(gained)
+        for was, now in _match(lost, gained, lambda was, now: True):
+            is_wider = wider(was.text, now.text)
+            is_more = now.force > was.force and was.is_about(now)
+            if is_wider:
+                losses.weakened.append((was, now))
+            elif is_wider is None and not is_more:
+                less = now.force < was.force
+                (losses.doubtful if less else losses.changed).append((was, now))
+        losses.removed = lost
+        return losses
+
+    def _is_same(self, was: Statement, now: Statement) -> bool:
+        """Whether two assertions ask the same: in other words, of another name for a thing, or with
+        a value by the name that it was given."""
+        if was.asks_as(now):
+            return bool(was.values) or was.is_about(now)
+        if (was.force, was.is_negative) != (now.force, now.is_negative):
+            return False
+        mine, theirs = Counter(was.values), Counter(now.values)
+        if not was.values:
+            return was.is_about(now)
+        return theirs <= mine and mine - theirs <= self.pairs.given
+
+    def _of_pair(self, old: Region, new: Region, tests: tuple[str, ...]) -> Iterator[Finding]:
+        if old.plain == new.plain:
+            return
+        what = _quoted(old.name) if old.name else old.path
+        if old.name and new.name != old.name:
+            what = f"{what} (now {_quoted(new.name)})"
+        sure: Weight = "suspect" if self._is_doubtful(old) or not tests else "gate"
+        for kind, weight, text, line in (
+            *self._sentences(old, new, what, sure),
+            *self._cases(old, new, what, sure),
+        ):
+            at = line or new.line
+            yield Finding(kind=kind, weight=weight, text=text, path=new.path, line=at, tests=tests)
+
+    def _sentences(self, old: Region, new: Region, what: str, sure: Weight) -> Iterator[_Row]:
+        before, losses = self.old.assertions(old), self._losses(old, new)
+        every = wording.part(len(before), len(before), "assertion")
+        quieted = [*self._quieted(old, new)] if before else []
+        for kind, text in quieted:
+            yield kind, sure, text.format(test=f"{every} of {what}"), None
+        if losses.removed:
+            some = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
+            if losses.handed:
+                text = f"replaces {some} by a call of code that it does not have: "
+                yield "assertion_removed", "suspect", text + wording.value(losses.handed), None
+            elif losses.added or losses.moved:
+                more = f", and adds {plural(losses.added, 'other')}" if losses.added else ""
+                yield "assertion_removed", "suspect", f"removes {some}{more}", None
+            elif not quieted:
+                yield "assertion_removed", sure, f"removes {some}", None
+        weakened: tuple[tuple[Weight, _Both], ...] = (
+            (sure, losses.weakened),
+            ("suspect", losses.doubtful),
+        )
+        for weight, many in weakened:
+            if many:
+                count = "an assertion" if len(many) == 1 else f"{len(many):,} assertions"
+                text = f"weakens {count} of {what}: {_changes(many)}"
+                yield "assertion_weakened", weight, text, many[0][1].line
+        if losses.changed:
+            text = f"changes what {what} expects: {_changes(losses.changed)}"
+            yield "expectation_changed", "suspect", text, losses.changed[0][1].line
+        if before and not losses.removed and not quieted and (line := _condition(old, new)):
+            text = f"puts {every} of {what} under a condition: {wording.value(line)}"
+            yield "assertion_weakened", "suspect", text, None
+
+    def _is_doubtful(self, old: Region) -> bool:
+        """Whether a test's file is not read for certain, or it was left out anyway."""
+        ran = not any(mark.kind == "skip" and mark.certain for mark in self.suite.marks(old))
+        return old.path in self.suite.unsure or not ran
+
+    def _quieted(self, old: Region, new: Region) -> Iterator[tuple[str, str]]:
+        asserted = [row.text for row in self.new.assertions(new)]
+        if swallowed(new.code, asserted) > swallowed(old.code, asserted):
+            yield "assertion_weakened", "swallows what {test} says"
+        for pattern, text in QUIETS:
+            if len(pattern.findall(new.code)) > len(pattern.findall(old.code)):
+                yield "assertion_removed", text
+        if returns_first(new.code, asserted) > returns_first(old.code, asserted):
+            yield "assertion_removed", "returns before {test}"
+
+    def _cases(self, old: Region, new: Region, what: str, sure: Weight) -> Iterator[_Row]:
+        gone = [row for row in old.cases if row not in new.cases]
+        force = force_of(self.old.assertions(old))
+        lost = [row for row in gone if not self.pairs.has(values(row), force)]
+        gained = [row for row in new.cases if row not in old.cases]
+        if not lost:
+            return
+        if gained:
+            both = zip(lost, gained, strict=False)
+            shown = [f"{wording.value(was)} -> {wording.value(now)}" for was, now in both]
+            text = f"changes what {what} expects: {join_names(shown, 2)}"
+            yield "expectation_changed", "suspect", text, None
+        elif old.cases & new.cases and new.names == old.names:
+            number = wording.part(len(lost), old.cases.total(), "case")
+            yield "assertion_removed", sure, f"removes {number} of {what}", None
+        elif new.names - old.names:
+            text = f"changes the cases of {what}, which are not all read"
+            yield "expectation_changed", "suspect", text, None
+
+    # ---- Tests that are gone.
+
+    def _uncollected(self, old: Region) -> Region | None:
+        """The function that a test became, which no runner takes for one."""
+        asked = {row.text for row in self.old.assertions(old)}
+        for other in self._came.get(_stem(old.short), ()):
+            if not asked or asked & {row.text for row in other.statements}:
+                return other
+        return None
+
+    @cached_property
+    def _came(self) -> Mapping[str, list[Region]]:
+        """Functions beside tests that are new, by what their names end with."""
+        had = {(other.path, other.name) for other in self.old.others}
+        came: defaultdict[str, list[Region]] = defaultdict(list)
+        for other in self.new.others:
+            if (other.path, other.name) not in had:
+                came[_stem(other.short)].append(other)
+        return came
+
+    def _no_longer(self, old: Region, new: Region) -> Finding:
+        if old.name == new.name:
+            where = f" in {new.path}" if new.path != old.path else ""
+            text = f"leaves {_quoted(old.name)}{where} where no test runner collects it"
         else:
-            gone[pair.old.path].append(pair)
-    for path, many in gone.items():
-        yield from _gone(path, many, suite)
-    yield from skipped(both, suite)
-    yield from alone(suite)
-    yield from _by_lines(suite)
-    yield from _restructured(restructured)
-
-
-def _of_pair(pair: Pair, sure: bool) -> Iterator[Finding]:
-    if not (pair.lost or pair.elsewhere or any(was != now for was, now in pair.matched)):
-        return
-    loss_counts = losses(pair)
-    if not loss_counts.any:
-        return
-    ran = not any(mark.kind == "skip" and mark.certain for mark in pair.old.marks)
-    gate: Weight = "gate" if sure and ran else "suspect"
-    test = _named(pair)
-    opened = pair.new is not None and pair.new.is_open != pair.old.is_open and bool(pair.lost)
-    if opened and not (loss_counts.silenced or loss_counts.weakened):
-        text = f"changes the cases of {test}, which are not all read"
-        yield _finding("expectation_changed", "suspect", text, pair, _first_line(pair))
-        return
-    yield from _removed(pair, loss_counts, gate)
-    for kind, weight, many, verb in (
-        ("assertion_weakened", gate, loss_counts.weakened, "weakens"),
-        ("assertion_weakened", "suspect", loss_counts.doubtful, "weakens"),
-    ):
-        if many:
-            text = f"{verb} {_assertions(many)} of {test}: {_changes(many)}"
-            yield _finding(kind, weight, text, pair, many[0][1].line)
-    if loss_counts.guarded:
-        line = wording.value(loss_counts.guarded[0][1].guard)
-        value = _assertions(loss_counts.guarded)
-        text = f"puts {value} of {test} under a condition: {line}"
-        yield _finding("assertion_weakened", "suspect", text, pair, loss_counts.guarded[0][1].line)
-    if loss_counts.changed:
-        shown = _expectations(loss_counts.changed)
-        text = f"changes what {test} expects: {shown}"
-        yield _finding("expectation_changed", "suspect", text, pair, loss_counts.changed[0][1].line)
-    if loss_counts.replaced:
-        value = _assertions(loss_counts.replaced)
-        text = f"replaces {value} of {test} by others: {_changes(loss_counts.replaced)}"
-        yield _finding(
-            "expectation_changed", "suspect", text, pair, loss_counts.replaced[0][1].line
+            names = f"{wording.name(old.name)} to {wording.name(new.name)}"
+            text = f"renames {names}, which no test runner collects"
+        return Finding(
+            kind="skip_added",
+            weight="gate",
+            text=text,
+            path=new.path,
+            line=new.line,
+            tests=(old.name,),
         )
 
+    def _gone(self, path: str, many: Sequence[Region], moved: list[Region]) -> Iterator[Finding]:
+        """Tests without a counterpart, of one file."""
+        whole: list[Region] = []
+        for test in many:
+            asked = self.old.assertions(test)
+            lost = self.pairs.lost_of(test)
+            if asked and not lost:
+                moved.append(test)
+            elif len(lost) < len(asked):
+                number = wording.part(len(lost), len(asked), "assertion")
+                text = f"drops {number} with the test {_quoted(test.name)}"
+                weight: Weight = "suspect" if self._is_doubtful(test) else "gate"
+                yield _about("assertion_removed", weight, text, [test])
+            else:
+                whole.append(test)
+        if not whole:
+            return
+        names = wording.names([test.name for test in whole])
+        every = [test for test in self.old.tests.values() if test.path == path]
+        if path not in self.new.texts and len(whole) == len(every):
+            text = f"deletes {path} with {plural(whole, 'test')} ({names})"
+        elif len(whole) == 1:
+            text = f"deletes the test {names}"
+        else:
+            text = f"deletes {len(whole):,} tests of {path} ({names})"
+        weight = "suspect" if all(map(self._is_doubtful, whole)) else "gate"
+        yield _about("test_deleted", weight, text, whole)
 
-def _removed(pair: Pair, loss_counts: Losses, gate: Weight) -> Iterator[Finding]:
-    test = _named(pair)
-    if loss_counts.removed:
-        text = f"removes {_lost(loss_counts.removed, pair.old)} of {test}"
-        yield _finding("assertion_removed", gate, text, pair, _first_line(pair))
-    if loss_counts.unsure:
-        text = f"removes {_lost(loss_counts.unsure, pair.old)} of {test}"
-        text += f", and adds {plural(loss_counts.added, 'other')}" if loss_counts.added else ""
-        yield _finding("assertion_removed", "suspect", text, pair, _first_line(pair))
-    if loss_counts.handed:
-        text = f"replaces {_lost(loss_counts.handed, pair.old)} of {test}"
-        text += f" by a call of code that it does not have: {wording.value(loss_counts.to)}"
-        yield _finding("assertion_removed", "suspect", text, pair, _first_line(pair))
-    if loss_counts.redundant:
-        text = f"removes {_lost(loss_counts.redundant, pair.old)} of {test} that another one covers"
-        yield _finding("assertion_removed", "suspect", text, pair, _first_line(pair))
-    for why, many in loss_counts.silenced.items():
-        line = _lost(many, pair.old)
-        says = "says" if line.startswith("the only") or line.startswith("1 ") else "say"
-        text = _SILENCE[why].format(test=test, some=line, says=says)
-        kind = "assertion_weakened" if why == "swallowed" else "assertion_removed"
-        yield _finding(kind, gate, text, pair, _first_line(pair))
+    # ---- What stands beside tests, and what keeps tests from running.
+
+    def _beside(self) -> Iterator[Finding]:
+        """Functions that tests call, and what of a file is in none."""
+        new = {(region.path, region.name): region for region in self.new.others}
+        for old in self.old.others:
+            now = new.get((old.path, old.name))
+            if now is not None and now.plain != old.plain:
+                within = f"{old.name} > " if old.name else ""
+                below = [test.name for test in self._of(old.path) if test.name.startswith(within)]
+                tests = below or self._calling.get(old.short, [])
+                yield from self._of_pair(old, now, tuple(tests[:100]))
+
+    @cached_property
+    def _calling(self) -> Mapping[str, list[str]]:
+        """By function, the tests of the base that call it."""
+        calling: defaultdict[str, list[str]] = defaultdict(list)
+        for test in self.old.tests.values():
+            for name in test.calls():
+                calling[name].append(test.name)
+        return calling
+
+    def _marks(self) -> Iterator[Finding]:
+        pairs = [(old, self.pairs.taken.get(key)) for key, old in self.old.tests.items()]
+        rows = ((old, new) for old, new in pairs if new is not None and old.plain != new.plain)
+        for old, new in rows:
+            had = self.suite.marks(old)
+            if any(mark.kind == "skip" and mark.certain for mark in had):
+                continue
+            for mark in self.suite.marks(new) - had:
+                yield from self._marked(mark, new, [old])
+        before = {(region.path, region.name): region for region in self.old.others}
+        for region in self.new.others:
+            was = before.get((region.path, region.name))
+            had = self.suite.marks(was) if was is not None else Counter()
+            for mark in self.suite.marks(region) - had:
+                yield from self._marked(mark, region, self._under(region, mark))
+        for path, many in self.new.by_path.items():
+            for mark in self.suite.new_tags(path):
+                yield from self._marked(mark, many[0], self._of(path))
+
+    def _of(self, path: str) -> list[Region]:
+        return [test for test in self.old.tests.values() if test.path == path]
+
+    def _under(self, region: Region, mark: SkipMark) -> list[Region]:
+        """The tests of the base that a mark of what is no test stands over."""
+        above = mark.of or region.name
+        tests = self._of(region.path)
+        if not above:
+            return tests
+        parts = re.compile(rf"(?:^|\.| > ){re.escape(above)}(?:\.| > |$)")
+        within = [test for test in tests if parts.search(test.name)]
+        return within or ([] if region.name and not mark.of else tests)
+
+    def _marked(self, mark: SkipMark, region: Region, tests: Sequence[Region]) -> Iterator[Finding]:
+        path = region.path
+        if mark.kind == "only":
+            chosen = {test.name for test in tests}
+            others = [test for test in self._of(path) if test.name not in chosen]
+            if others:
+                left = "is" if len(others) == 1 else "are"
+                text = f"runs {wording.names(sorted(chosen)) or 'others'} alone ({mark.spelling}): "
+                text += f"{plural(others, 'other test')} of {path} {left} left out"
+                yield _about("skip_added", "gate", text, others, region)
+            return
+        if not tests:
+            return
+        if len(tests) == 1:
+            what = wording.name(tests[0].name)
+        else:
+            is_all = len(tests) == len(self._of(path))
+            what = f"{'all ' * is_all}{len(tests):,} tests of {path}"
+        spelling = wording.value(mark.spelling)
+        is_skip = mark.kind == "skip"
+        text = f"{'skips' if is_skip else 'marks as expected to fail'} {what} ({spelling})"
+        if ".mark." in f".{spelling}" and not mark.certain and "skip" not in spelling:
+            text = f"marks {what} with {spelling}, which a run may leave out"
+        kind = "skip_added" if is_skip else "expected_failure_added"
+        yield _about(kind, "gate" if mark.certain else "suspect", text, tests, region)
+
+    def _by_lines(self) -> Iterator[Finding]:
+        """Languages without a grammar: fewer lines that assert, in all files together."""
+        old, new = self.suite.lines
+        came = sum((Counter(lines) for lines in new.values()), Counter[str]())
+        spare = came - sum((Counter(lines) for lines in old.values()), Counter[str]())
+        for path, lines in old.items():
+            now = new.get(path, Counter())
+            gone = lines - now - came if path not in new else lines - now - spare
+            missing = gone.total() - (now - lines).total()
+            if missing > 0:
+                verb = "drops" if path in new else "deletes"
+                part = wording.part(missing, lines.total(), "line")
+                text = f"{verb} {part} of assertions in {path}"
+                yield Finding(kind="assertion_removed", weight="suspect", text=text, path=path)
 
 
-def _lost(many: Sequence[Assertion], old: TestRead) -> str:
-    """ "2 of 3 assertions"; where each still stands for some of its cases, "2 of 5 cases"."""
-    whole = Counter(assertion.line for assertion in old.assertions)
-    lost = Counter(assertion.line for assertion in many)
-    lines = [line for line, count in lost.items() if count >= whole[line]]
-    if lines:
-        return wording.part(len(lines), len(whole), "assertion")
-    return wording.part(max(lost.values()), max(whole[line] for line in lost), "case")
+def _surplus(rows: Sequence[Statement], others: Sequence[Statement]) -> list[Statement]:
+    """Those that the others have not as often."""
+    left = Counter(other.text for other in others)
+    surplus = []
+    for row in rows:
+        if left[row.text] > 0:
+            left[row.text] -= 1
+        else:
+            surplus.append(row)
+    return surplus
 
 
-def _assertions(many: Sequence[Change]) -> str:
-    lines = {was.line for was, _ in many}
-    return "an assertion" if len(lines) == 1 else f"{len(lines):,} assertions"
+def _match(
+    lost: list[Statement],
+    gained: list[Statement],
+    is_its: Callable[[Statement, Statement], bool],
+) -> _Both:
+    """Takes out of both what belongs together."""
+    both = []
+    for was in [*lost]:
+        now = next((row for row in gained if is_its(was, row)), None)
+        if now is not None:
+            lost.remove(was)
+            gained.remove(now)
+            both.append((was, now))
+    return both
 
 
-def _changes(many: Sequence[Change]) -> str:
+def _exact(rows: Iterable[Statement]) -> int:
+    return sum(row.force == 2 for row in rows)
+
+
+def _changes(many: _Both) -> str:
     return join_names([*dict.fromkeys(_change(was, now) for was, now in many)], 2)
 
 
-def _change(was: Assertion, now: Assertion) -> str:
-    if was.op == now.op == "approx" and was.tolerance != now.tolerance:
-        before = f"within {was.tolerance:g}" if was.tolerance else "close"
-        after = f"within {now.tolerance:g}" if now.tolerance else "close"
-        return f"{wording.value(was.subject)} {before} -> {after}"
-    if was.subject == now.subject:
-        before, after = wording.value(was.description), wording.value(now.description)
-        return f"{wording.value(was.subject)} {before} -> {after}"
-    before = wording.value(f"{was.subject} {was.description}")
-    return f"{before} -> {wording.value(f'{now.subject} {now.description}')}"
-
-
-def _expectations(many: Sequence[Change]) -> str:
-    """What all of them expected and do now; what several cases of a test have is said once."""
-    return join_names([*dict.fromkeys(_expectation(was, now) for was, now in many)], 2)
-
-
-def _expectation(was: Assertion, now: Assertion) -> str:
-    if was.op != now.op or was.subject != now.subject:
-        return _change(was, now)
-    before, after = was.expected or was.description, now.expected or now.description
+def _change(was: Statement, now: Statement) -> str:
+    """The value that is another now; where more is, the lines themselves."""
+    before, after = was.shown, now.shown
+    if was.form == now.form:
+        others = [both for both in zip(was.values, now.values, strict=True) if len({*both}) > 1]
+        if len(others) == 1:
+            before, after = others[0]
     return f"{wording.value(before)} -> {wording.value(after)}"
 
 
-def _named(pair: Pair) -> str:
-    old, new = _quoted(pair.old.name), pair.new
-    return old if new is None or new.name == pair.old.name else f"{old} (now {_quoted(new.name)})"
+_IF = re.compile(r"^(?:if|unless)\b[ (]*(.*?)\)?\s*[:{]?$")
 
 
-def _quoted(name: str) -> str:
-    """A name that is a sentence stands in quotes."""
-    shown = wording.name(name)
-    return f'"{shown}"' if " " in shown else shown
-
-
-def _first_line(pair: Pair) -> int:
-    return pair.new.line if pair.new else pair.old.line
-
-
-def _finding(kind: str, weight: Weight, text: str, pair: Pair, line: int) -> Finding:
-    path = pair.new.path if pair.new else pair.old.path
-    return Finding(
-        kind=kind, weight=weight, text=text, path=path, line=line or None, tests=(pair.old.name,)
-    )
-
-
-def _gone(path: str, many: Sequence[Pair], suite: SuiteFiles) -> Iterator[Finding]:
-    """Tests without a counterpart, of one file."""
-    whole = [pair for pair in many if not pair.moved]
-    if whole:
-        names = [pair.old.name for pair in whole]
-        line = None if len(whole) > 1 else whole[0].old.line
-        dead = all(never_ran(pair.old) for pair in whole)
-        if path not in suite.new and len(whole) == len(suite.old[path].tests):
-            line = None
-            text = f"deletes {path} with {plural(len(whole), 'test')} ({wording.names(names)})"
-        elif len(whole) == 1:
-            text = f"deletes the test {wording.name(names[0])}"
-        else:
-            text = f"deletes {len(whole):,} tests of {path} ({wording.names(names)})"
-        weight: Weight = "suspect" if dead or suite.unsure(path) else "gate"
-        yield Finding(
-            kind="test_deleted", weight=weight, text=text, path=path, line=line, tests=tuple(names)
-        )
-    for pair in many:
-        lost = [assertion for assertion in pair.lost if assertion.strength]
-        if pair.moved and lost:
-            text = f"drops {_lost(lost, pair.old)} with the test {wording.name(pair.old.name)}"
-            yield Finding(
-                kind="assertion_removed",
-                weight="gate",
-                text=text,
-                path=path,
-                line=pair.old.line,
-                tests=(pair.old.name,),
-            )
-
-
-def _others(suite: SuiteFiles) -> dict[str, list[TestRead]]:
-    """New functions beside tests, by what their name ends with."""
-    had = {(other.path, other.name) for reading in suite.old.values() for other in reading.others}
-    rows: defaultdict[str, list[TestRead]] = defaultdict(list)
-    for path, reading in suite.new.items():
-        if path not in suite.unread:
-            for other in reading.others:
-                if (other.path, other.name) not in had:
-                    rows[_stem(other.short)].append(other)
-    return rows
+def _condition(old: Region, new: Region) -> str:
+    """A condition that is new in a test, where it asserts something after it."""
+    had = {row.text for row in old.statements}
+    rows = [row for row in new.statements if row.text not in had and row.strength is None]
+    conditions = (match[1] for row in rows if (match := _IF.match(row.shown)))
+    return next(conditions, "")
 
 
 def _stem(name: str) -> str:
@@ -229,62 +432,16 @@ def _stem(name: str) -> str:
     return bare
 
 
-def _uncollected(pair: Pair, others: dict[str, list[TestRead]]) -> TestRead | None:
-    """The function that a test became, which no runner takes for one."""
-    for read in others.get(_stem(pair.old.short), ()):
-        shared = {a.key for a in pair.old.assertions} & {a.key for a in read.assertions}
-        if shared or read.body == pair.old.body or not pair.old.assertions:
-            return read
-    return None
+def _quoted(name: str) -> str:
+    """A name that is a sentence stands in quotes."""
+    shown = wording.name(name)
+    return f'"{shown}"' if " " in shown else shown
 
 
-def _no_longer(old: TestRead, new: TestRead) -> Finding:
-    if old.name == new.name:
-        where = f" in {new.path}" if new.path != old.path else ""
-        text = f"leaves {wording.name(old.name)}{where} where no test runner collects it"
-    else:
-        names = f"{wording.name(old.name)} to {wording.name(new.name)}"
-        text = f"renames {names}, which no test runner collects"
-    return Finding(
-        kind="skip_added",
-        weight="gate",
-        text=text,
-        path=new.path,
-        line=new.line,
-        tests=(old.name,),
-    )
-
-
-def _by_lines(suite: SuiteFiles) -> Iterator[Finding]:
-    """Languages of which only lines are known: fewer that assert, in all files together."""
-    spare: Counter[str] = Counter()
-    for path, reading in suite.new.items():
-        had = suite.old[path].lines if path in suite.old else ()
-        spare += Counter(reading.lines) - Counter(had)
-    for path, reading in suite.old.items():
-        now = suite.new[path].lines if path in suite.new else ()
-        gone = Counter(reading.lines) - Counter(now)
-        gained = Counter(now) - Counter(reading.lines)
-        moved = gone & spare
-        remaining = (gone - moved).total() - gained.total()
-        spare -= moved
-        if remaining > 0 and path not in suite.unread:
-            line = wording.part(remaining, len(reading.lines), "line")
-            verb = "drops" if path in suite.new else "deletes"
-            text = f"{verb} {line} of assertions in {path}"
-            yield Finding(kind="assertion_removed", weight="suspect", text=text, path=path)
-
-
-def _restructured(many: Sequence[Pair]) -> Iterator[Finding]:
-    clean = [pair for pair in many if not pair.lost]
-    if clean:
-        names = [pair.old.name for pair in clean]
-        text = f"moves, renames or merges {plural(len(clean), 'test')} ({wording.names(names)})"
-        text += ", and loses none of their assertions"
-        yield Finding(
-            kind="tests_restructured",
-            weight="remark",
-            text=text,
-            path=clean[0].old.path,
-            tests=tuple(names),
-        )
+def _about(
+    kind: str, weight: Weight, text: str, tests: Sequence[Region], at: Region | None = None
+) -> Finding:
+    place = at or tests[0]
+    line = place.line if at or len(tests) == 1 else None
+    names = tuple(test.name for test in tests)
+    return Finding(kind=kind, weight=weight, text=text, path=place.path, line=line, tests=names)

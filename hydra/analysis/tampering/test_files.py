@@ -6,6 +6,7 @@ import re
 
 from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_delivered, is_suite, is_test
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.wording import listed_words
 
 _ALWAYS = TEST_FOLDERS | {"__snapshots__", "testdata", "e2e"}
 _DATA = frozenset(
@@ -30,6 +31,19 @@ CONFIGURATION = re.compile(
     re.I,
 )
 """Files that are there for the tests alone and say how they run."""
+
+
+_CODE = frozenset(
+    listed_words(
+        "py js jsx mjs cjs ts tsx mts cts go rs java kt kts rb c cc cpp cs php scala swift exs ex"
+        " groovy hs sh bash bats lua pl t r jl dart"
+    )
+)
+
+
+def is_code(path: str) -> bool:
+    """Whether a path is code of a language that tests are read in."""
+    return name_of(path).rpartition(".")[2].lower() in _CODE
 
 
 def name_of(path: str) -> str:

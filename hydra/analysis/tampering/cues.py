@@ -1,0 +1,322 @@
+"""What in a line of a test asserts, and how much; what keeps a test from failing.
+
+By cues alone, the same in every language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from hydra.analysis.tampering.wording import listed_words
+
+
+class Statement(Struct, frozen=True):
+    """One statement of a test: `text` in one way of writing it, `shown` as it stands. `strength` is
+    2 where it asks for one value, 1 where it lets others through, 0 where it always holds, None
+    where it asserts nothing. `values` are those written in it."""
+
+    line: int
+    text: str
+    shown: str
+    strength: int | None
+    is_negative: bool
+    values: tuple[str, ...]
+
+    def asks_as(self, other: Statement) -> bool:
+        """Whether both say the same in two ways."""
+        if (self.force, self.is_negative) != (other.force, other.is_negative):
+            return False
+        return self.values == other.values or self._sides == other._sides
+
+    @property
+    def force(self) -> int:
+        """Its strength; a call of what asserts may ask for anything."""
+        return 2 if self.strength is None else self.strength
+
+    @property
+    def _sides(self) -> frozenset[str]:
+        return frozenset(self.text.removeprefix("assert ").split("=="))
+
+    @property
+    def form(self) -> str:
+        """Its text without the values in it."""
+        return _VALUE.sub("0", _INDEX.sub("", self.text))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for an empty value, of which some say that it is none."""
+        return _EMPTY.search(self.text) is not None
+
+    def is_about(self, other: Statement) -> bool:
+        """Whether both name the same things, or begin alike."""
+        heads = (row.text.partition("(")[0] for row in (self, other))
+        return bool(self.names & other.names) or len({*heads}) == 1
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in it, but for the words of those who assert."""
+        return frozenset(_NAME.findall(self.text)) - _COMMON
+
+
+_NAME = re.compile(r"(?<![\"\w])[A-Za-z_]\w*")
+_COMMON = frozenset(
+    listed_words(
+        "assert self assertEqual assertTrue assertFalse expect toBe toEqual None True False true"
+        " false with raises pytest equal not should const let var eq is in or and if t s to be"
+        " await"
+    )
+)
+_STRING = (
+    r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*+"'
+    r"|'''[\s\S]*?'''|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"
+)
+_VALUE = re.compile(
+    rf"{_STRING}|(?<![\w.])\d[\w.]*|(?P<none>\b(?:None|null|nil|undefined)\b"
+    r"|(?<=Is|is|Be|be|To)_?(?:Not)?(?:None|Null|Nil)\b|(?:assert|be|refute)_?(?:Not)?_?(?:[nN]ull?|[nN]il)\b"
+    r"|\.(?:Not)?Nil\b)|\b(?!Base)(?!Exception\b)[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt)\b"
+)
+_NAMES_OF_CASES = re.compile(rf",\s*id\s*=\s*(?:{_STRING})|(?<=parametrize\()\s*\([^()]*\)")
+_CSV = re.compile(r'"[^"\n]*,[^"\n]*"')
+_INDEX = re.compile(r"(?<=[\w)\]])\[\d+\]")
+_ITEM = rf"(?:\w+\s*[:=]\s*)?(?:{_STRING}|-?\d[\w.]*|None|null|nil|[Tt]rue|[Ff]alse)"
+_ROW = re.compile(
+    rf"(?:(?<![\w\]])\(|(?<=param)\(|(?<![\w)\]])\[|\{{)\s*{_ITEM}(?:\s*,\s*{_ITEM})+\s*,?\s*[)\]}}]"
+)
+
+_ASSERTS = re.compile(
+    r"(?<![.\w@])(?:(?:\w+\.)*(?:assert(?!ed\b|ions?\b|ing\b)\w*|refute\w*|XCTAssert\w*)!?"
+    r"|(?:\w+\.)*(?:expect(?!ed|ing|ation)\w*|fail)(?=\s*[(<.{])"
+    r"|EXPECT_\w+|ASSERT_\w+|CHECK(?:_\w+)?|REQUIRE(?:_\w+)?|Assert\.\w+|debug_assert\w*!"
+    r"|(?:self|t|b|tb|s|suite|chai|should|must)\.(?:assert\w*|Error|Errorf|Fatal|Fatalf|Fail|FailNow"
+    r"|fail|[Ee]qual|Require|Assert)|require\.[A-Z]\w*|pytest\.(?:raises|warns|fail)|raises|warns"
+    r"|should_panic|ck_assert\w*|TEST_ASSERT\w*)(?=[\s(.<{\[\]]|$)"
+    r"|\.should\b|\.must_\w+|\.wont_\w+|->assert\w+|\.to(?:Be|Equal|Throw|Match|Have|Contain|Strict)"
+    r"|\.shouldBe\b|^\s*(?:\[\[? |test )"
+)
+_FAILS_IN_GO = re.compile(r"^if\b.*\{\s*\w+\.(?:Error|Fatal|Fail)\w*\(")
+_UNEQUAL = re.compile(r"!=|!(?:reflect|bytes|slices|maps|cmp)\.")
+_TRIVIAL = "(?:[Tt]rue|[Ff]alse)"
+_EMPTY = re.compile(r"==(?:\[\]|\{\}|\(\)|\"\"|0|set\(\))$")
+_EXACT = re.compile(
+    rf"(?<![<>!=])===?(?!=)(?!\s*{_TRIVIAL}\s*\)?;?$)|\bis None\b|\bapprox\b"
+    r"|assert\w*(?:[Ee]q(?:ual)?s?|Equals?|Same|AlmostEqual|CountEqual|Is|IsNone|Regex|Contains)!?\("
+    r"|assert_(?:equal|same|nil|match|in_delta)\b"
+    r"|\.(?:Equal\w*|Exactly|Same|JSONEq|ElementsMatch|ErrorIs|ErrorAs|ErrorContains|Len|Nil)\("
+    rf"|\.to(?:Strict)?(?:Equal|Be)\((?!\s*{_TRIVIAL}\s*\))"
+    r"|\.to(?:BeCloseTo|HaveLength|HaveBeenCalledWith|MatchObject|BeNull|BeUndefined|Match)\b"
+    r"|\.(?:[Dd]eep\w*|strict\w*|eql|equal)\(|\.(?:isEqualTo|isSameAs|containsExactly\w*|isNull)\("
+    r"|\beql?\b(?=[\s(\[{\"'\w])|\bbe_nil\b|\bmatch_array\b|must_(?:equal|be_nil)|shouldBe\b|_EQ\b|STREQ"
+    r"|called_(?:once_)?with|assertNull|assertNil"
+    r"|(?:raises|assertRaises\w*|assertThrows\w*|[tT]hrows?\w*|raise_error|assert_raises?|warns"
+    r"|assertFailsWith|should_panic)\s*[(<\s]\s*"
+    r"(?:expected|(?!(?:Base)?Exception\b|Throwable\b|StandardError\b|Error\b|\(\)|\)|\{|->)[\w\"'`/])"
+)
+_WEAK = re.compile(r"expect\.(?:any|anything|objectContaining|arrayContaining)\b|\bANY\b")
+_NEGATIVE = re.compile(
+    r"\bnot\b|(?<!\bif )!=|(?<![=!\w])!(?=[\w(])|assert(?:Is)?(?:Not|False)|to_not|not_to|refute"
+    r"|wont_|isFalse|toBeFalsy|be_falsey|Not(?:Equal|Nil|Null|Empty)|assert_n|\bFalse\b|\bfalse\b"
+)
+_NEVER_FAILS = re.compile(
+    r"\bor True\b|\|\| ?true\b|\bassert (?:not False|1)\b"
+    r"|^(?:assert|assert_?[Tt]rue|self\.assertTrue|t\.ok|assert!)[ (]\s*(?:True|true|1)\b"
+    r"|expect\((?:true|1|True)\)|expect\(false\)\.not"
+    r"|^(?:self\.)?assert\w*[ (]\(?(?P<same>[^=,]+?)(?:==|,)(?P=same)\)?$"
+)
+
+_MESSAGE = re.compile(r"^(assert\b.*\S)\s*,\s*[rbfRBF]{0,2}([\"'])[^\"']*\2\s*$", re.S)
+_LAST_TEXT = re.compile(r",\s*[\"'][^\"']*\s[^\"']*[\"']\s*(?=\)\s*;?$)")
+_OF_ONE = re.compile(
+    r"(?:assert_?(?:True|False|!|IsNone|IsNotNone|NotNull|Null)?!?|ok|True|False)\("
+)
+
+_OPENS = re.compile(r"(?:[)\]\w\"'>|]\s|=>|->|\))\s*\{$|\bdo(?:\s*\|[^|]*\|)?$|[\w)\]\"']\s*:$")
+_DEEPER, _HIGHER = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
+_LONGEST = 80
+
+
+def statements(
+    code: Sequence[str], bare: Sequence[str], numbers: Sequence[int]
+) -> Iterator[Statement]:
+    """Those of these lines, which have these numbers: one goes on while a bracket or a text is
+    open, or where a call follows on the next line."""
+    at = 0
+    while at < len(code):
+        start, depth, quotes = at, 0, 0
+        while True:
+            line = bare[at].rstrip()
+            at += 1
+            if _FAILS_NEXT.search(line) and at < len(bare) and _FAILS_IN.match(bare[at]):
+                at += 1
+                break
+            if _OPENS.search(line):
+                break
+            depth = max(0, depth + len(_DEEPER.findall(line)) - len(_HIGHER.findall(line)))
+            quotes += line.count('"""') + line.count("'''") + line.count("`")
+            goes_on = at < len(bare) and bare[at].lstrip().startswith((".", "?."))
+            is_open = depth or quotes % 2 or goes_on or line.endswith("\\")
+            if at >= len(code) or not is_open or at - start > _LONGEST:
+                break
+        shown = "\n".join(code[start:at]).strip()
+        if shown.strip("{}()[];, \n"):
+            yield _statement(numbers[start], shown, "\n".join(bare[start:at]).strip())
+
+
+_FAILS_NEXT = re.compile(r"^\s*(?:\}\s*else\s+)?if\b.*\{$")
+_FAILS_IN = re.compile(r"\s*\w+\.(?:Error|Fatal|Fail)\w*\(")
+
+
+@lru_cache(maxsize=16384)
+def _statement(line: int, shown: str, bare: str) -> Statement:
+    asked = _without_message(shown, bare)
+    text = plain(asked)
+    strength: int | None = None
+    is_negative = False
+    if _FAILS_IN_GO.match(text):
+        text = asked = text.partition("{")[0]
+        strength = 2 if _UNEQUAL.search(text) else 1
+        is_negative = "==" in text
+    elif _ASSERTS.search(bare):
+        exact = _EXACT.search(text) and not _WEAK.search(text)
+        strength = 0 if _NEVER_FAILS.search(text) else 2 if exact else 1
+        is_negative = _NEGATIVE.search(text) is not None
+    shown = " ".join(shown.split()).rstrip(";")
+    return Statement(line, text, shown, strength, is_negative, values(asked))
+
+
+def _without_message(shown: str, bare: str) -> str:
+    """An assertion without what it says where it fails."""
+    if match := _MESSAGE.match(bare):
+        return shown[: len(match[1])]
+    match = _LAST_TEXT.search(bare)
+    if match and _ASSERTS.search(bare):
+        before = bare[: match.start()]
+        if before.count(",") >= (1 if not _OF_ONE.search(before) else 0) and "==" not in before:
+            return shown[: match.start()] + shown[match.end() :]
+    return shown
+
+
+@lru_cache(maxsize=16384)
+def values(text: str) -> tuple[str, ...]:
+    """The values that stand in a text, in their order and in one way of writing them."""
+    return tuple(_one_way(match) for match in _VALUE.finditer(_INDEX.sub("", text)))
+
+
+def wider(was: str, now: str) -> bool | None:
+    """Whether one assertion lets values through that lie further off; None where that is not all
+    that differs."""
+    before, after = (_TOLERANCE.search(text) for text in (was, now))
+    if before is None or after is None or _TOLERANCE.sub("", was) != _TOLERANCE.sub("", now):
+        return None
+    return float(after[1]) > float(before[1])
+
+
+_TOLERANCE = re.compile(
+    r"\b(?:abs|rel|delta|atol|rtol|tolerance|epsilon|eps)=(\d+(?:\.\d+)?(?:e-?\d+)?)\b"
+)
+
+
+def rows(code: str) -> list[str]:
+    """What may be the cases of a test: brackets that hold values alone."""
+    if "CsvSource" in code:
+        return _CSV.findall(code)
+    return [match[0] for match in _ROW.finditer(_NAMES_OF_CASES.sub("", code))]
+
+
+def asserting_lines(text: str) -> Counter[str]:
+    """The lines that assert something, in a language of which no more is known."""
+    lines = (plain(line) for line in text.split("\n") if not _COMMENT.match(line))
+    return Counter(line for line in lines if _ASSERTS.search(line[:2000]))
+
+
+_COMMENT = re.compile(r"\s*(?://|#(?!\[)|\*|/\*|--|;)")
+
+
+def plain(text: str) -> str:
+    """A piece of code in one way of writing it."""
+    flat = _SPACES.sub(" ", text).strip().rstrip(";")
+    return _TRAILING.sub(r"\1", _AROUND.sub(r"\1", flat)).replace("'", '"').replace("`", '"')
+
+
+_SPACES = re.compile(r"\s+")
+_AROUND = re.compile(r" ?([^\w\s\"'`]) ?")
+_TRAILING = re.compile(r",([)\]}])")
+
+
+def _one_way(match: re.Match[str]) -> str:
+    if match["none"]:
+        return "None"
+    return f'"{match[0].strip(_QUOTES)}"' if match[0][0] in _QUOTES else match[0]
+
+
+_QUOTES = "\"'`"
+
+
+# ---- What keeps assertions from failing, or from being reached.
+
+_SWALLOWS = re.compile(
+    r"^[ \t]*except\b(?:[ \t(]*(?:\w+\.)?(?:AssertionError|Exception|BaseException)\b[^:\n]*)?:\s*"
+    r"(?:pass|return|continue|\.\.\.)(?=\s|$)"
+    r"|\bsuppress\([^)\n]*(?:AssertionError|Exception|BaseException)\b"
+    r"|\bcatch\s*(?:\((?:\w+|[^)\n]*\b(?:Exception|Throwable|Error|AssertionError|Any)\b[\w: ]*)"
+    r"\))?\s*\{\s*\}"
+    r"|^[ \t]*rescue\b[ \t]*(?:Exception|StandardError|Minitest::Assertion)?[^\n]*\n"
+    r"\s*(?:nil\s*)?end\b"
+    r"|\brescue nil\b",
+    re.M,
+)
+_NEVER = re.compile(
+    r"\b(?:if|while|unless true)[ (]*(?:False|false|0|None|not True|!true)\b[ )]*[:{\n]"
+)
+_NOTHING = re.compile(
+    r"\bin (?:\[\]|\(\)|\{\}|range\(0\))\s*:|\bparametrize\((?:[^\n]|\n(?!def|@))*?,\s*\[\s*\]"
+    r"|\.each\(\s*\[\s*\]\s*\)|\bof \[\]\s*\)|\[\]\.(?:each|forEach)\b"
+)
+QUIETS = (
+    (_NEVER, "puts {test} under a condition that never holds"),
+    (_NOTHING, "leaves {test} in a loop over nothing"),
+)
+"""How it is written, and the sentence of a finding of it."""
+
+_TRIES = re.compile(r"\b(?:try|begin|do|def)\b")
+
+
+def swallowed(code: str, assertions: Sequence[str]) -> int:
+    """How often the failure of one of these assertions is caught and told to nobody."""
+    count = 0
+    for match in _SWALLOWS.finditer(code):
+        start, end = 0, match.start()
+        if "suppress" in match[0]:
+            start, end = match.end(), match.end() + _BLOCK
+        elif "rescue nil" in match[0]:
+            start = code.rfind("\n", 0, end) + 1
+        else:
+            for begins in _TRIES.finditer(code, 0, end):
+                start = begins.start()
+        piece = code[start:end]
+        is_asked = any(text in plain(piece) for text in assertions)
+        count += is_asked or _ASSERTS.search(piece) is not None
+    return count
+
+
+_BLOCK = 300
+_RETURN = re.compile(r"^([ \t]*)(?:return|next)[ \t]*(?:None[ \t]*)?(?:;|$)", re.M)
+
+
+def returns_first(code: str, assertions: Sequence[str]) -> int:
+    """How many of a test's lines return at its own level, with assertions after them."""
+    lines = [line for line in code.split("\n") if line.strip()]
+    inner = [len(line) - len(line.lstrip()) for line in lines[1:]]
+    outer = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    level = min((indent for indent in inner if indent > outer), default=0)
+    count = 0
+    for match in _RETURN.finditer(code):
+        if len(match[1]) <= level and any(
+            text in plain(code[match.end() :]) for text in assertions
+        ):
+            count += 1
+    return count
