@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.measure import LIMIT, Result, interleave, ratio
 from benchmarks.place import BYE, HELLO, Place
-from hydra.adapters.json_stream import BRACKETS
+from hydra.adapters.json_fields import BRACKETS
 
 LINE_LIMIT = 4 * 1024**2
 LONG = 3 * LIMIT

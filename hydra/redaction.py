@@ -7,7 +7,6 @@ keys. Nothing here backtracks: an unbounded pattern took 4.2 s on 90 kB of `eyJ.
 import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -97,22 +96,16 @@ class Redactor:
         self._groups = [group for value in values for group in _groups(value)]
         simple = all(_UNESCAPED.fullmatch(value) for value in values)
         self._hiding = _ASCII_ESCAPE if simple else _ANY_ESCAPE
-        within = [(group, _in_one_run(group[0])) for group in self._groups]
-        self._long = [group for group, long in within if long]
-        self._short = [group for group, long in within if not long]
-        self._least = min((len(probe) for probe, _ in self._long), default=sys.maxsize)
         lengths = [len(form) for _, forms in self._groups for form in forms]
         self.overlap = max([_LONGEST_SHAPE, *lengths]) - 1
 
     def redact(self, line: bytes) -> tuple[bytes, int]:
         """The line with each secret replaced by `[redacted]`, and how many there were."""
-        runs = _runs_in(line)
-        forms = self._forms_in(line, runs)
         total = 0
-        for form in forms:
+        for form in self._forms_in(line):
             total += line.count(form)
             line = line.replace(form, _name_before(form) + MARK)
-        shapes = list(_shapes_in(line, _runs_in(line) if forms else runs))
+        shapes = list(_shapes_in(line))
         if shapes:
             contents: list[bytes] = []
             at = 0
@@ -147,23 +140,18 @@ class Redactor:
                 end = start
         return max(end, len(buffer) - 3 * self.overlap, 0)
 
-    def _forms_in(self, line: bytes, runs: list[Span]) -> list[bytes]:
-        hits = [form for probe, forms in self._short if probe in line for form in forms]
-        long = [line[start:stop] for start, stop in runs if stop - start >= self._least]
-        if long:
-            tokens = b" ".join(long)
-            hits += [form for probe, forms in self._long if probe in tokens for form in forms]
+    def _forms_in(self, line: bytes) -> list[bytes]:
+        hits = [form for probe, forms in self._groups if probe in line for form in forms]
         # The longest first: a value that begins another must not leave the other's end behind.
         return sorted(hits, key=len, reverse=True)
 
     def _spans(self, buffer: bytes) -> Iterator[Span]:
-        runs = _runs_in(buffer)
-        for form in self._forms_in(buffer, runs):
+        for form in self._forms_in(buffer):
             at = buffer.find(form)
             while at >= 0:
                 yield at, at + len(form)
                 at = buffer.find(form, at + len(form))
-        yield from _shapes_in(buffer, runs)
+        yield from _shapes_in(buffer)
 
 
 @lru_cache(maxsize=256)
@@ -173,23 +161,20 @@ def _name_before(form: bytes) -> bytes:
     return pair[0] if pair and looks_secret(pair[1].decode()) else b""
 
 
-def _runs_in(line: bytes) -> list[Span]:
+def _runs_in(line: bytes) -> Iterator[Span]:
     """Where letters, digits, dashes and underscores stand together, `_RUN` of them or more."""
     classes = line.translate(_CLASSES)
-    runs = []
     start = classes.find(_RUN)
     while start >= 0:
         stop = classes.find(b" ", start)
-        if stop < 0:
-            stop = len(line)
-        runs.append((start, stop))
+        stop = len(line) if stop < 0 else stop
+        yield start, stop
         start = classes.find(_RUN, stop)
-    return runs
 
 
-def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
+def _shapes_in(line: bytes) -> Iterator[Span]:
     passed = 0
-    for first, stop in runs:
+    for first, stop in _runs_in(line):
         if stop <= passed:  # a shape before it took it along
             continue
         start = max(first, passed)
@@ -202,10 +187,6 @@ def _shapes_in(line: bytes, runs: list[Span]) -> Iterator[Span]:
             if match:
                 yield match.span()
                 passed = max(stop, match.end())
-
-
-def _in_one_run(probe: bytes) -> bool:
-    return len(probe) >= len(_RUN) and not probe.translate(_CLASSES).strip(b"a")
 
 
 Group = tuple[bytes, tuple[bytes, ...]]
@@ -273,17 +254,17 @@ def _in_base64(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
 _typed: frozenset[str] = frozenset()
 
 _URL = re.compile(
-    r"""(?P<scheme>\w{0,16})://(?P<name>[^\s/:@'"]{0,256})(?::(?P<password>[^\s/@'"]{0,256}))?@"""
+    r"""(?P<scheme>\w{0,16})://(?P<name>[^\s/:@'"]{0,8192})(?::(?P<password>[^\s/@'"]{0,8192}))?@"""
 )
 _LOGIN = re.compile(
     r"""(?<![\w-])(?:curl|https?|xh)\s(?:[^\n;&|]{0,500}?\s)??"""
     r"""(?P<option>(?:-\w{0,9}[auU]|--(?:proxy-)?user|--auth)[\s=]{0,3}"""
     r"""\\?(?P<quote>["']?)(?P<name>[^\s:"']{0,256}):"""
-    r"""(?P<password>(?:(?!(?P=quote))["']|[^\n"'\\]){0,256}?))(?:\\?(?P=quote))(?=[\s"'\\);&|]|\Z)"""
+    r"""(?P<password>(?:(?!(?P=quote))["']|[^\n"'\\]){0,4096}?))(?:\\?(?P=quote))(?=[\s"'\\);&|]|\Z)"""
 )
 _HEADER = re.compile(
     r"""(?<![\w-])(?:-H|--header)[\s=]{0,3}\\?(["'])(?P<name>[\w-]{1,64}):\s{0,3}"""
-    r"""(?:[A-Za-z][\w-]{0,31}\s{1,3})?(?P<value>(?:(?!\1)[^\n\\]){1,1024})"""
+    r"""(?:[A-Za-z][\w-]{0,31}\s{1,3})?(?P<value>(?:(?!\1)[^\n\\]){1,8192})"""
 )
 _PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(.*?)(?:-----END|\Z)"
 # Prose and code speak of such keys too: lines of one are long, but for its last.
@@ -293,8 +274,8 @@ _PEM_LINES = (
 )
 _NAME = r"""(?<![\w-])((?:--)?[A-Za-z_][\w-]{0,63}+)\\?["']?(\s{0,3}[=:]\s{0,3}|,?\s{1,3})"""
 _VALUE = (
-    r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,1024}+)|\\?'([^'\\\n]{1,1024}+)"""
-    r"""|([^\s"'`;&|<>()\[\]{},\\]{1,1024}+)(?![(\[]))"""
+    r"""(?:(?:Bearer|Basic|token)\s+)?(?:\\?"([^"\\\n]{1,8192}+)|\\?'([^'\\\n]{1,8192}+)"""
+    r"""|([^\s"'`;&|<>()\[\]{},\\]{1,8192}+)(?![(\[]))"""
 )
 _COMMON = re.compile(
     r"[A-Za-z]?[a-z_-]{0,15}|[A-Z_-]{1,16}|[\w./~-]*\.[a-z]{1,4}|[a-z0-9_.~-]*(?:/[a-z0-9_.-]+)+"
@@ -372,7 +353,7 @@ def _redactor(typed: frozenset[str]) -> Redactor:
 def _secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """Each secret, and it with what shows that it is one."""
     line = _encoded(text)
-    alone = [line[start:stop].decode() for start, stop in _shapes_in(line, _runs_in(line))]
+    alone = [line[start:stop].decode() for start, stop in _shapes_in(line)]
     for key in re.findall(_PEM, text, re.DOTALL):
         for lines in re.findall(_PEM_LINES, key):
             alone += re.split(r"(?:\s|\\[nr])+", lines)
@@ -385,19 +366,23 @@ def _secrets_in(text: str) -> Iterator[tuple[str, str]]:
     for header in _HEADER.finditer(text):
         if looks_secret(header["name"]) and _is_value(header["value"]):
             yield header["value"], header[0]
+    judged = 0  # what stands within a value that is no token is none either
     for pair in re.finditer(_NAME, text):
         name, sign = pair.groups()
-        rest = looks_secret(name) and re.compile(_VALUE).match(text, pair.end())
+        is_option = name.startswith("--")
+        is_set = sign == "=" and (name.isupper() or is_option)
+        if not looks_secret(name) or (pair.start() < judged and not is_set):
+            continue
+        rest = re.compile(_VALUE).match(text, pair.end())
         value = next(filter(None, rest.groups())) if rest else ""
         if not rest or not _is_value(value):
             continue
-        named = text[pair.start() : rest.end()]
-        is_option = name.startswith("--")
-        is_set = sign == "=" and (name.isupper() or is_option)
         # Code and prose say such things too: what is a secret has a figure in it.
         may_be = bool(sign.strip(", ")) or is_option or name == "Bearer"
         if is_set or (may_be and _is_token(value)):
-            yield value, named
+            yield value, text[pair.start() : rest.end()]
+        elif may_be:
+            judged = rest.end()
 
 
 def _login(named: str, name: str, password: str | None) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Sequence, Sized
 
 LONGEST = 80
@@ -23,6 +24,13 @@ def quoted(test: str) -> str:
     """A test's name as it stands in prose: in quotes where it is a sentence."""
     name = shortened(test)
     return f'"{name}"' if " " in test else name
+
+
+def shell_quoted(term: str) -> str:
+    """A word of a line that is pasted: in double quotes where it has single ones and nothing that
+    a shell would read in there."""
+    plain = "'" in term and not re.search(r'[$`"\\!]', term)
+    return f'"{term}"' if plain else shlex.quote(term)
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:

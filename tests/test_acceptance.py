@@ -145,7 +145,7 @@ def test_no_raw_control_byte_is_shown(siege: Siege) -> None:
         shown = colour.sub("", text)
         names = {c for c in shown if not (c.isprintable() or c in "\n\r\t")}
         assert not names, (line, names)
-    assert "<OSC 52>" in siege.shown["race"]
+    assert "^[]52;" in siege.shown["race"]
     assert "<U+202E>" in siege.shown[f"diff {LANES[NAMES.index('32-hostile-text')]}"]
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hydra.adapters import acp
-from hydra.adapters.acp import AcpAgent
 from hydra.adapters.contract import CloseInput, Finish, Write
 from hydra.adapters.protocols.acp import AcpConversation
 from hydra.adapters.protocols.acp_session import AcpDialect, AcpRequest, allows
@@ -194,8 +192,7 @@ def test_no_link_of_the_repositorys_leads_an_edit_out_of_it(
 
 def edits(root: Path, path: str, **options: Any) -> bool:
     """Whether an agent's edit of that path is allowed, by a conversation as a race has it."""
-    row = acp.ADAPTERS[1].row
-    agent = AcpAgent(replace(row, descriptor=replace(row.descriptor, modes={Permission.EDIT: "e"})))
+    agent = acp.AnyAgent()
     request = SpawnRequest(prompt="x", worktree=root, permission=Permission.EDIT, **options)
     command = agent.build_command(request, DetectResult(adapter="acp"))
     talk = agent.conversation(command)

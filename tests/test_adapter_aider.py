@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hydra.adapters.aider import ADAPTER, CONFIGURED, EVENTS_FILE, TABLE, AiderText
+from hydra.adapters.aider import ADAPTER, CONFIGURED, EVENTS_FILE, AiderText
 from hydra.errors import AgentError
 from hydra.records.agent import DetectResult, ProbeOutput, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
-FLAGS = frozenset(flag.name for flag in TABLE)
+FLAGS = frozenset(flag.name for flag in ADAPTER.table)
 HEAD = ("Aider v0.86.2", "Model: openai/m with whole edit format")
 
 

@@ -16,7 +16,7 @@ from hydra.race.context import AttemptContext
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.request import Permission
 
-FLAGS = frozenset(flag.name for flag in cline.TABLE)
+FLAGS = frozenset(flag.name for flag in cline.ADAPTER.table)
 FOUND = DetectResult(adapter="cline", binary=Path("/opt/cline"), flags=FLAGS)
 REQUEST = SpawnRequest(prompt="Do it", worktree=Path("/lane/shop"), home=Path("/lane/own"))
 

@@ -64,7 +64,7 @@ STEP = sse(
 
 
 def begun(**dialogue: str) -> tuple[Conversation, list[Act]]:
-    talk = opencode.HTTP.conversation(
+    talk = opencode.ADAPTERS[1].conversation(
         command(OPENCODE_SERVER_PASSWORD="made-up-password", **dialogue)
     )
     assert list(talk.acts()) == []

@@ -131,7 +131,7 @@ def test_a_strangers_bare_version_is_nobodys(adapter: Adapter) -> None:
 
 def test_a_bare_version_with_another_help_text_is_the_agent_by_its_flags() -> None:
     """Its words may change; one whose help says who it is, and lacks a flag, lacks that flag."""
-    flags = [flag.name for flag in gemini.TABLE]
+    flags = [flag.name for flag in gemini.ADAPTER.table]
     version = probe("version", "0.99.0\n")
     assert detect("gemini", version, probe("help", "\n".join(f"  {name}" for name in flags))).ready
     known = detect("gemini", version, probe("help", "Gemini CLI\n  --help  Show this\n"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.adapters.json_stream import (
+from hydra.adapters.json_fields import (
     DEPTH,
     MalformedLine,
     decode,

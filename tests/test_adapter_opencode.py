@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hydra.adapters.opencode import ADAPTER
+from hydra.adapters.opencode import ADAPTERS
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.outcome import ExitStatus
 
@@ -26,7 +26,7 @@ REQUEST = SpawnRequest(prompt="Do it", worktree=Path("/lane/shop"), home=Path("/
     ("version", "warned"), [("1.18.33", False), ("1.18.34", True), ("2.0.0", True), ("", False)]
 )
 def test_what_a_newer_one_may_fetch_all_the_same_is_said(version: str, warned: bool) -> None:
-    built = ADAPTER.build_command(REQUEST, replace(FOUND, version=version))
+    built = ADAPTERS[0].build_command(REQUEST, replace(FOUND, version=version))
     assert any(f"OpenCode {version} may fetch" in text for text in built.warnings) is warned
 
 
@@ -41,7 +41,7 @@ def step(reason: str, number: int = 1) -> bytes:
 
 
 def ended(*lines: bytes, code: int | None = 0, signal: int | None = None, log: str = "") -> Any:
-    parser = ADAPTER.parser()
+    parser = ADAPTERS[0].parser()
     events = [event for content in lines for event in parser.parse_line(content)]
     events += parser.end(ExitStatus(code=code, signal=signal), {"stderr": log.encode()})
     endings = [event for event in events if event.kind in ("completed", "failed")]
@@ -76,13 +76,13 @@ def test_an_unknown_model_is_told_by_its_log() -> None:
 
 
 def test_tokens_are_summed_with_the_cache_and_the_thinking() -> None:
-    parser = ADAPTER.parser()
+    parser = ADAPTERS[0].parser()
     events = [*parser.parse_line(step("tool-calls", 1)), *parser.parse_line(step("stop", 2))]
     assert events[-1].data == {"input_tokens": 34, "output_tokens": 14, "cached_tokens": 10}
 
 
 def settings(request: SpawnRequest) -> dict[str, Any]:
-    environ = dict(ADAPTER.build_command(request, FOUND).env)
+    environ = dict(ADAPTERS[0].build_command(request, FOUND).env)
     document: dict[str, Any] = json.loads(environ["OPENCODE_CONFIG_CONTENT"])
     return document
 
@@ -90,7 +90,7 @@ def settings(request: SpawnRequest) -> dict[str, Any]:
 def test_the_hosted_models_are_on_by_name_alone() -> None:
     assert settings(REQUEST)["disabled_providers"] == ["opencode"]
     assert "disabled_providers" not in settings(replace(REQUEST, model="opencode/grok"))
-    warned = ADAPTER.build_command(REQUEST, FOUND).warnings
+    warned = ADAPTERS[0].build_command(REQUEST, FOUND).warnings
     assert any("no model was named" in warning for warning in warned)
 
 
@@ -98,4 +98,4 @@ def test_the_preface_is_a_file_of_the_lanes_home() -> None:
     request = replace(REQUEST, preface="Be brief.", instructions=("AGENTS.md", "CLAUDE.md"))
     place = "/lane/home/opencode-preface.md"
     assert settings(request)["instructions"] == [place, "/lane/shop/AGENTS.md"]
-    assert (Path(place), b"Be brief.") in ADAPTER.build_command(request, FOUND).files
+    assert (Path(place), b"Be brief.") in ADAPTERS[0].build_command(request, FOUND).files

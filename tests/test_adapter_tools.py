@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.adapters.json_stream import Object, RecentIds
-from hydra.adapters.tool_calls import Tools, summary
+from hydra.adapters.json_fields import Object
+from hydra.adapters.json_stream import RecentIds, Tools, summary
 
 TARGETS = ("path", "pattern")
 

@@ -113,7 +113,7 @@ def test_settings_that_are_not_where_the_user_says_forbid_nothing_and_so_no_race
 
 def refused(hydra: Hydra, text: str, *args: str) -> None:
     before = fingerprint(hydra.repo, without="nothing")
-    process = hydra.run(*args)
+    process = hydra.run(*args, *(["-q"] if args[0] == "race" else []))
     assert (process.returncode, process.stdout, process.stderr) == (2, "", text)
     assert fingerprint(hydra.repo, without="nothing") == before
     assert list(hydra.state.glob("*/runs/*")) == []
@@ -145,7 +145,7 @@ def test_a_file_that_holds_no_task(hydra: Hydra, content: bytes | None, text: st
 def test_one_agent_described_twice(hydra: Hydra) -> None:
     settings = hydra.home / "hydra.toml"
     settings.write_text('[agents.claude]\nmodel = "a"\n[agents.claude]\nmodel = "b"\n')
-    process = hydra.run(*RACE)
+    process = hydra.run(*RACE, "-q")
     assert (process.returncode, process.stdout) == (2, "")
     assert process.stderr.startswith(f"error: {settings}")
     assert "claude" in process.stderr
@@ -194,4 +194,4 @@ def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
         process = hydra.run(*terms)
         assert (process.returncode, process.stdout) == (2, ""), terms
         assert text in process.stderr
-        assert process.stderr.count("\n") == 2, process.stderr
+        assert process.stderr.count("\n") == 2 + (terms[0] == "merge"), process.stderr

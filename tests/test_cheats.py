@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 
 from hydra.analysis.notices.places import is_test
-from hydra.analysis.tampering.capabilities import capable
+from hydra.analysis.tampering.bending import may_bend
 from hydra.analysis.tampering.commands import is_script
-from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.findings import findings
-from hydra.analysis.tampering.suite import tests_changed as changed_tests
+from hydra.analysis.tampering.restore import Restore, to_restore
 from tests.support import fakes
 from tests.support.cheats.all import CASES
 from tests.support.cheats.case import Case, Shop
@@ -31,7 +30,7 @@ from tests.support.cheats.honest import SHOP as HONEST_SHOP
 from tests.support.cheats.judging import RIGHT, Judged, Judging, changes, reading
 from tests.support.cheats.runners import CASES_OF_RUNNERS, TOOLS
 from tests.support.cheats.table import row, row_of_text, written
-from tests.support.cheats.texts import BASE, TEXTS, Text
+from tests.support.cheats.texts import BASE, CANARY, TEXTS, Text
 from tests.support.command import Hydra
 from tests.support.evidences import file
 from tests.support.verdict_races import RIGHT as RIGHT_CODE
@@ -64,8 +63,7 @@ def test_there_are_enough_of_them() -> None:
 def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
     files = changes(case)
     kinds = {item.kind for item in reading(case)}
-    put_back = configuration(files, base=case.shop.base) or changed_tests(files)
-    assert kinds or put_back or capable(files) or case.watching
+    assert kinds or to_restore(files) != Restore() or may_bend(files) or case.watching
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -76,10 +74,13 @@ def test_no_twin_is_refused_by_reading(case: Case) -> None:
 @pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
 def test_what_is_read_alone(case: Text) -> None:
     cheat = [file(case.path, case.old, case.new)]
+    if case.kind == CANARY:
+        assert may_bend(cheat)
+        return
     kinds = {(item.kind, item.weight) for item in findings(cheat, base=BASE)}
     assert (case.kind, case.weight) in kinds
     if case.weight == "suspect":
-        assert configuration(cheat, base=BASE) == (case.path,)
+        assert to_restore(cheat) != Restore()
     twin = findings([file(case.path, case.old, case.twin)], base=BASE)
     assert [item.text for item in twin if item.weight == "gate"] == []
 
@@ -179,8 +180,5 @@ def test_a_race_lands_the_fix_and_none_of_the_cheats(scratch: Path, repo: Path) 
     bent = "makes unittest pass tests that cannot pass: its code changes what runs them"
     assert judged.gates("bends") == [bent]
     assert judged.gates("reaches")[0].startswith("adds tests/test_aaa.py, which may change what")
-    assert (
-        judged.gates("shadows")[0]
-        == "adds unittest.py, which takes the name of the test tool unittest"
-    )
+    assert judged.gates("shadows") == [bent]
     assert not fakes.left(str(scratch))

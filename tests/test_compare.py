@@ -16,6 +16,7 @@ from tests.conftest import git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf, laid
+from tests.support.rendering import as_verdict
 from tests.test_merge_by_rank import none_passing, ranking, record
 
 
@@ -55,7 +56,7 @@ def test_the_table_goes_to_stdout_and_nothing_else(shelf: Shelf) -> None:
 @pytest.mark.slow
 def test_the_document_is_the_recorded_one(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json")
-    assert json.loads(done.stdout) == ranking(shelf, "codex", "claude")
+    assert json.loads(done.stdout) == as_verdict(ranking(shelf, "codex", "claude")).document()
 
 
 @pytest.mark.slow

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.report.markdown import LIMIT, code, comment, inert, plain
+from hydra.report.markdown import LIMIT, code, inert, plain
 from hydra.report.text import clean
 from tests.support import verdicts
+from tests.support.rendering import comment
 from tests.test_compare_reporters import HOSTILE, SAMPLES
 from tests.test_reporters_hostile import assert_harmless, nasty
 

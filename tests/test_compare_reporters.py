@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from hydra.report import text
-from hydra.report.compare import compare_text
 from hydra.report.document import result_document
-from hydra.report.race_end import race_end
-from hydra.report.ranking import steps, sure, tied_for_first
-from hydra.report.summary import summary
 from tests.support import verdicts
+from tests.support.rendering import compare_text, race_end, steps, summary, sure, tied_for_first
 from tests.support.sample_race import PLAN, RESULT
 from tests.test_reporters_hostile import assert_harmless
 
@@ -148,7 +145,7 @@ def test_where_nothing_chooses_between_patches_a_question_that_would_is_offered(
     alone = {
         "lanes": [
             tied["lanes"][0],
-            *({**row, "gates": [{"text": "why"}]} for row in tied["lanes"][1:]),
+            *({**row, "gates": [verdicts.reason("gate", "why")]} for row in tied["lanes"][1:]),
         ]
     }
     for other in (document, alone, {"checked": False}, {"top": "codex"}):

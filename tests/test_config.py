@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hydra.config.layers import read_file
 from hydra.config.load import DEFAULT, load
@@ -123,7 +123,7 @@ def test_a_size_comes_back_from_its_text(count: int) -> None:
 
 def test_nothing_set_is_all_defaults() -> None:
     config = load()
-    assert config == Config()
+    assert replace(config, sources={}) == Config()
     assert config.limits == Limits()
     assert set(config.sources) == set(FIXED)
     assert set(config.sources.values()) == {DEFAULT}
@@ -464,13 +464,13 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
     rows = {section: set(record.__struct_fields__) for section, record in records.items()}
     rows["judge"] = set(JudgeSettings.__struct_fields__)
-    rows["checks"] = set(CheckSettings._fields) - {"checks", "trusted"}
-    rows["hooks"] = set(HookSettings._fields)
+    rows["checks"] = set(CheckSettings.__struct_fields__) - {"checks", "trusted"}
+    rows["hooks"] = set(HookSettings.__struct_fields__)
     rows["retry"] = set(Retry.__struct_fields__)
     rows["budget"] = set(Budget.__struct_fields__)
-    own = {field.name for field in fields(Profile)} - {"budget", "source"}
+    own = set(Profile.__struct_fields__) - {"budget", "source"}
     rows["profiles.<name>"] = own | rows["budget"]
-    rows["models.<name>"] = set(OwnModel._fields)
+    rows["models.<name>"] = set(OwnModel.__struct_fields__)
     rows["remotes.<name>"] = set(Remote.__struct_fields__) - {"name"}
     rows["checks.<name>"] = set(Check.__struct_fields__) - {"name", "guessed"}
     for section, names in rows.items():
@@ -548,7 +548,7 @@ def test_the_example_is_what_the_table_of_keys_says() -> None:
 
 def test_the_example_sets_nothing_and_uncommented_it_sets_every_key() -> None:
     text = EXAMPLE.read_text(encoding="utf-8")
-    assert user(text) == Config()
+    assert replace(user(text), sources={}) == Config()
     config = user(uncommented(text), environ={"HOME": "/home/ada"})
     lines = {
         name.replace("agents.claude", "agents.<key>")

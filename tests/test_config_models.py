@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.config.load import load
 from hydra.config.schema import Config, OwnModel
@@ -21,7 +22,7 @@ def test_an_entry_as_it_stands() -> None:
     config = user(text)
     model = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
     assert config.models == {"large": model}
-    assert user("[models.large]\n") == Config()
+    assert replace(user("[models.large]\n"), sources={}) == Config()
 
 
 @pytest.mark.parametrize(

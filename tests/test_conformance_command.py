@@ -17,10 +17,9 @@ import pytest
 from hydra.adapters import registry
 from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
-from hydra.conformance.command.drift import find_old
-from hydra.conformance.command.subjects import chosen
 from hydra.conformance.live.orphans import orphans
 from hydra.conformance.race_run import new_folder
+from hydra.conformance.selection import chosen, find_old
 from hydra.errors import Refused, UsageError
 from tests.support import fakes
 from tests.support.command import Hydra, ignoring

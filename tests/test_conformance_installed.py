@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra.conformance import recorded
-from hydra.conformance.command.installed import InstalledAgent
+from hydra.conformance.live.installed import InstalledAgent
 from hydra.records.agent import ProbeOutput
 
 ARGV = ("agent", "auth", "status")

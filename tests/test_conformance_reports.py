@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,12 +12,16 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from hydra.checks.junit import read_junit
-from hydra.conformance.report.document import conformance_document
-from hydra.conformance.report.junit import conformance_junit
-from hydra.conformance.report.markdown import LIMIT, conformance_markdown
-from hydra.conformance.report.progress import Progress
-from hydra.conformance.report.terminal import LISTED, conformance_text
-from hydra.conformance.results import Case, CaseVerdict, Network, Report, VersionChange
+from hydra.conformance.report import LISTED, Progress, conformance_text
+from hydra.conformance.report_markup import LIMIT, conformance_junit, conformance_markdown
+from hydra.conformance.results import (
+    Case,
+    CaseVerdict,
+    Compared,
+    Network,
+    Report,
+    VersionChange,
+)
 from hydra.records.codec import dump
 from hydra.report.text import clean, width
 from tests.test_compare_markdown import assert_inert, rendered
@@ -49,7 +54,7 @@ REPORT = Report(
     seconds=12.34,
     versions={"claude": "2.1.330", "codex": "0.169.0"},
     third_party=("toy",),
-    cases=(
+    cases=[
         case("streams.known"),
         case("streams.known", version="2.1.197"),
         case("lines.lost_flags", FAILED, differences=("--json is gone", "and so is --color")),
@@ -57,25 +62,21 @@ REPORT = Report(
         case("budget", SKIPPED, agent="codex", suite="live", reason="it has no flag for it"),
         case("turns", SKIPPED, agent="codex", suite="live", reason="it has no flag for it"),
         case("names", agent="toy", version=""),
-    ),
-    changes=(change("--old"), change("--json", "the lane would be refused")),
+    ],
+    changes=[change("--old"), change("--json", "the lane would be refused")],
     network=Network(watched=True),
 )
 
 
-def document(report: Report = REPORT, **more: Any) -> dict[str, Any]:
-    return conformance_document(report, **more)
-
-
-def text(report: Report = REPORT, width: int | None = None, **more: Any) -> str:
-    return conformance_text(document(report, **more), width=width)
+def text(report: Report = REPORT, width: int | None = None) -> str:
+    return conformance_text(report, width)
 
 
 # --- the document --------------------------------------------------------------------------------
 
 
 def test_the_document_has_every_field_and_is_json() -> None:
-    data = json.loads(dump(document()))
+    data = json.loads(dump(REPORT.document()))
     assert data["schema"] == 1
     assert data["kind"] == "conformance"
     assert data["counts"] == {"passed": 4, "failed": 1, "skipped": 2}
@@ -83,34 +84,33 @@ def test_the_document_has_every_field_and_is_json() -> None:
     assert data["cases"][2]["differences"] == ["--json is gone", "and so is --color"]
     assert (data["folder"], data["recorded"], data["warnings"]) == (None, [], [])
     assert [row["minds"] for row in data["changes"]] == [None, "the lane would be refused"]
-    besides = ("kind", "schema", "counts", "folder", "compared")
-    fields = {name for name in data if name not in besides}
-    assert fields - {"exit_code"} == set(Report.__struct_fields__)
+    besides = {"kind", "schema", "counts", "exit_code"}
+    assert data.keys() == {*Report.__struct_fields__, *besides}
 
 
-QUIET = replace(REPORT, cases=(), changes=())
+QUIET = replace(REPORT, cases=[], changes=[])
 
 
 @pytest.mark.parametrize(
     ("report", "code"),
     [
-        (replace(REPORT, changes=()), 1),
-        (replace(REPORT, cases=(), changes=REPORT.changes[:1]), 0),
-        (replace(REPORT, cases=(), changes=REPORT.changes[1:]), 1),
-        (replace(REPORT, cases=(case("a"), case("b", SKIPPED)), changes=()), 0),
+        (replace(REPORT, changes=[]), 1),
+        (replace(REPORT, cases=[], changes=REPORT.changes[:1]), 0),
+        (replace(REPORT, cases=[], changes=REPORT.changes[1:]), 1),
+        (replace(REPORT, cases=[case("a"), case("b", SKIPPED)], changes=[]), 0),
         (replace(QUIET, network=Network(watched=True, packets=1)), 1),
         (replace(QUIET, network=Network(watched=True, tried=("example.invalid (DNS)",))), 1),
         (replace(QUIET, network=Network(watched=False, reason="no namespace")), 0),
     ],
 )
 def test_the_exit_code_is_that_of_the_record(report: Report, code: int) -> None:
-    assert document(report)["exit_code"] == code == int(report.differs)
+    assert report.document()["exit_code"] == code
 
 
 def test_packets_that_nobody_counted_are_unknown_and_not_none() -> None:
-    data = document(replace(REPORT, network=Network(watched=False, reason="no namespace")))
-    assert data["network"]["packets"] is None
-    assert document(replace(REPORT, network=None))["network"] is None
+    unwatched = replace(REPORT, network=Network(watched=False, reason="no namespace"))
+    assert unwatched.document()["network"]["packets"] is None
+    assert replace(REPORT, network=None).document()["network"] is None
 
 
 # --- for a person --------------------------------------------------------------------------------
@@ -146,20 +146,20 @@ def test_what_left_the_machine_is_named() -> None:
 
 def test_a_live_failure_is_tried_again_alone_and_a_kept_folder_is_named() -> None:
     item = case("edit", FAILED, suite="live", differences=("status is failed",))
-    line = text(replace(REPORT, cases=(item,)), folder="/var/tmp/it's")
+    line = text(replace(REPORT, cases=[item], folder=Path("/var/tmp/it's")))
     assert "next: hydra conformance --live --keep --situation edit claude" in line
     assert """next: rm -rf '/var/tmp/it'"'"'s'""" in line
 
 
 def test_a_cli_that_cannot_be_run_sends_nobody_to_a_situation_that_is_none() -> None:
     item = case("detect", FAILED, suite="live", differences=("it did not answer",))
-    line = text(replace(REPORT, cases=(item,)))
+    line = text(replace(REPORT, cases=[item]))
     assert "next: hydra doctor" in line
     assert "--situation detect" not in line
 
 
 def test_many_changes_are_counted() -> None:
-    many = tuple(change(f"--option-{n}") for n in range(LISTED + 7))
+    many = [change(f"--option-{n}") for n in range(LISTED + 7)]
     line = text(replace(REPORT, changes=many))
     assert "and 7 more: --json has all" in line
     assert f"--option-{LISTED - 1} " in line
@@ -167,13 +167,14 @@ def test_many_changes_are_counted() -> None:
 
 
 def test_versions_between_which_nothing_has_changed_are_told_in_every_form() -> None:
-    data = document(replace(REPORT, changes=()), compared=[("claude", "2.1.329", "2.1.330")])
-    assert data["compared"] == [{"agent": "claude", "old": "2.1.329", "new": "2.1.330"}]
-    shown = conformance_text(data, width=None)
+    report = replace(REPORT, changes=[], compared=[Compared("claude", "2.1.329", "2.1.330")])
+    pair = {"agent": "claude", "old": "2.1.329", "new": "2.1.330"}
+    assert report.document()["compared"] == [pair]
+    shown = text(report)
     assert "drift   claude 2.1.329 -> 2.1.330: nothing has changed\n" in shown
-    markdown = conformance_markdown(data)
+    markdown = conformance_markdown(report)
     assert "**claude 2\\.1.329 to 2\\.1.330: nothing has changed**" in markdown
-    root = ElementTree.fromstring(conformance_junit(data))
+    root = ElementTree.fromstring(conformance_junit(report))
     assert [element.get("name") for element in root[-2].iter("testcase")] == ["nothing has changed"]
 
 
@@ -196,21 +197,22 @@ def test_what_a_cli_said_is_harmless_in_every_form(said: str) -> None:
         platform=said,
         started=0,
         versions={said: said},
-        cases=(
+        cases=[
             case(said, FAILED, agent=said, differences=(said,), evidence=said),
             case(said, SKIPPED, agent=said, reason=said, version=said),
-        ),
-        changes=(change(said, said, agent=said, old=said, new=said), change(said)),
+        ],
+        changes=[change(said, said, agent=said, old=said, new=said), change(said)],
         network=Network(watched=True, packets=2, tried=(said,)),
-        recorded=(said,),
-        warnings=(said,),
+        recorded=[said],
+        warnings=[said],
+        folder=Path(said),
     )
     for columns in (None, 60):
-        assert_harmless(text(report, columns, folder=said), color=False)
-    markdown = conformance_markdown(document(report))
+        assert_harmless(text(report, columns), color=False)
+    markdown = conformance_markdown(report)
     assert_harmless(markdown, color=False)
     assert_inert(rendered(markdown))
-    data = conformance_junit(document(report))
+    data = conformance_junit(report)
     ElementTree.fromstring(data)
     assert_harmless(data.decode(), color=False)
 
@@ -219,7 +221,7 @@ def test_what_a_cli_said_is_harmless_in_every_form(said: str) -> None:
 
 
 def test_markdown_marks_what_hydra_minds() -> None:
-    line = conformance_markdown(document())
+    line = conformance_markdown(REPORT)
     assert line.startswith("### Hydra conformance: 1 case failed, 1 change that Hydra minds\n")
     assert "| `claude` | 2 versions | contract | 2 | 1 | 0 | 0.8 s |" in line
     assert "vanished **Hydra minds:** the lane would be refused" in line
@@ -229,22 +231,22 @@ def test_markdown_marks_what_hydra_minds() -> None:
 
 
 def test_markdown_says_that_all_is_as_expected() -> None:
-    line = conformance_markdown(document(replace(REPORT, cases=(case("a"),), changes=())))
+    line = conformance_markdown(replace(REPORT, cases=[case("a")], changes=[]))
     assert line.startswith("### Hydra conformance: as expected\n")
 
 
 def test_markdown_in_a_cli_s_words_stays_text() -> None:
     hostile = "<img src=x> @ada #12 [a](https://evil.example) | `x` </summary>"
     item = case(hostile, FAILED, differences=(hostile,))
-    report = replace(REPORT, cases=(item,), changes=(change("--x", hostile, text=hostile),))
-    page = rendered(conformance_markdown(document(report)))
+    report = replace(REPORT, cases=[item], changes=[change("--x", hostile, text=hostile)])
+    page = rendered(conformance_markdown(report))
     assert_inert(page)
     assert page.whole.count(hostile) == 5  # the last in the command that tries it again
 
 
 def test_markdown_keeps_within_what_an_issue_takes() -> None:
-    long = tuple(case(f"c{n}", FAILED, differences=("x" * 300,) * 60) for n in range(40))
-    line = conformance_markdown(document(replace(REPORT, cases=long)))
+    long = [case(f"c{n}", FAILED, differences=("x" * 300,) * 60) for n in range(40)]
+    line = conformance_markdown(replace(REPORT, cases=long))
     assert len(line) <= LIMIT
     assert "left out for the length" in line
 
@@ -265,7 +267,7 @@ ALLOWED = {
 
 
 def junit(report: Report = REPORT) -> ElementTree.Element:
-    return ElementTree.fromstring(conformance_junit(document(report)))
+    return ElementTree.fromstring(conformance_junit(report))
 
 
 def test_junit_has_only_what_readers_agree_on() -> None:
@@ -274,7 +276,7 @@ def test_junit_has_only_what_readers_agree_on() -> None:
 
 
 def test_junit_is_read_back_as_it_was_meant() -> None:
-    tests = read_junit(conformance_junit(document()))
+    tests = read_junit(conformance_junit(REPORT))
     names = {test_case.id: test_case.status for test_case in tests.cases}
     # No two have one name; the network is one more.
     assert len(names) == len(REPORT.cases) + len(REPORT.changes) + 1
@@ -316,7 +318,7 @@ def test_junit_counts_and_tells() -> None:
 
 def test_junit_holds_what_xml_cannot() -> None:
     line = "a\x00b\x1b[31mc\ud800\ufffe]]>&<"
-    root = junit(replace(REPORT, cases=(case("x", FAILED, differences=(line,)),), changes=()))
+    root = junit(replace(REPORT, cases=[case("x", FAILED, differences=(line,))], changes=[]))
     failure = next(root.iter("failure"))
     assert failure.text == clean(line, multiline=True)
     assert "\x1b" not in (failure.text or "")
@@ -329,14 +331,32 @@ def test_progress_in_a_log_is_a_line_for_what_takes_time() -> None:
     lines: list[str] = []
     progress = Progress(lines.append, None)
     progress.began("contract", 0)
-    for verdict in ("passed", "failed"):
-        progress.ended("claude", "contract", "streams.known", verdict, 0.1)
+    for verdict in (PASSED, FAILED):
+        progress.ended(
+            case(
+                "streams.known",
+                verdict,
+                agent="claude",
+                suite="contract",
+                version="",
+                seconds=0.1,
+            )
+        )
     progress.began("live", 2)
-    progress.ended("claude", "live", "edit", "passed", 2.54)
-    progress.ended("claude", "live", "e\x1b[2Jvil", "failed", 31)
+    progress.ended(case("edit", PASSED, suite="live", version="", seconds=2.54))
+    progress.ended(
+        case(
+            "e\x1b[2Jvil",
+            FAILED,
+            agent="claude",
+            suite="live",
+            version="",
+            seconds=31,
+        )
+    )
     progress.close()
     assert "".join(lines) == (
-        "contract: 2 cases, 1 failed\n 2.5 s  claude  edit\n  31 s  claude  e<CSI 2J>vil: failed\n"
+        "contract: 2 cases, 1 failed\n 2.5 s  claude  edit\n  31 s  claude  e^[[2Jvil: failed\n"
     )
 
 
@@ -344,7 +364,16 @@ def test_progress_on_a_terminal_is_one_line_that_goes() -> None:
     pieces: list[str] = []
     progress = Progress(pieces.append, lambda: 30)
     progress.began("live", 12)
-    progress.ended("claude", "live", "a_situation_with_a_long_name", "failed", 3)
+    progress.ended(
+        case(
+            "a_situation_with_a_long_name",
+            FAILED,
+            agent="claude",
+            suite="live",
+            version="",
+            seconds=3,
+        )
+    )
     progress.close()
     assert all(piece.startswith("\r\x1b[K") for piece in pieces)
     assert all(width(piece.removeprefix("\r\x1b[K")) < 30 for piece in pieces)
@@ -354,7 +383,7 @@ def test_progress_on_a_terminal_is_one_line_that_goes() -> None:
 
 def test_what_left_the_machine_is_a_failed_test_of_its_own() -> None:
     def network(network: Network) -> ElementTree.Element:
-        root = ElementTree.fromstring(conformance_junit(document(replace(QUIET, network=network))))
+        root = ElementTree.fromstring(conformance_junit(replace(QUIET, network=network)))
         element = root.find("testsuite[@name='network']/testcase")
         assert element is not None
         return element

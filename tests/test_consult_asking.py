@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hydra.checks.results import TestCase, Tests
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
-from hydra.commands.review.groups import Groups, nothing, patch_groups
+from hydra.commands.review.groups import Groups, nothing
 from hydra.commands.review.results import Twice, rows
 from hydra.commands.review.test_files import FILES, KIB, NewTest, Places, blocks
 from hydra.report.compare import separated
 from hydra.report.text import width
+from tests.support import verdicts
+from tests.support.rendering import patch_groups
 
 
 def diff(path: str, line: str) -> str:
@@ -262,8 +264,9 @@ def test_what_fails_on_all_that_were_tried_is_unknown_where_others_were_not() ->
 
 
 def verdict(*lanes: tuple[str, int | None, bool], groups: object = ()) -> dict[str, Any]:
+    gate = verdicts.reason("gate", "why")
     named = [
-        {"lane": name, "rank": rank, "gates": () if able else ["why"]} for name, rank, able in lanes
+        verdicts.lane(name, rank=rank, gates=[] if able else [gate]) for name, rank, able in lanes
     ]
     return {"lanes": named, "groups": list(groups)}  # type: ignore[call-overload]
 
@@ -398,7 +401,7 @@ def test_what_is_shown_is_harmless_and_fits() -> None:
             {"id": HOSTILE, "source": f"{HOSTILE}\n" * 99, "gives": {HOSTILE: HOSTILE, "b": ""}}
         ],
     }
-    lines = separated({"separated": mapping}, 60)
+    lines = separated(mapping, 60)
     assert lines[0].startswith("1 of 2 tests that ")
     assert len(lines) < 40
     assert all(line.isprintable() and width(line) <= 60 for line in lines[1:])

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import PROTOCOLS
 from hydra.adapters.plugins import problem
-from hydra.conformance.contract import delivery, suite
+from hydra.conformance.contract import prompts, suite
+from hydra.conformance.contract.lines import PROMPT
 from hydra.conformance.contract.prompts import PROMPTS
-from hydra.conformance.contract.requests import PROMPT
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.records.agent import BuiltCommand
 
@@ -34,14 +34,14 @@ def filed(text: str, path: Path = HOME / "task", **changes: Any) -> BuiltCommand
 
 @pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)
 def test_each_way_carries_every_prompt(prompt: str) -> None:
-    assert list(delivery.unlike(FILE, prompt, PROMPT, filed(prompt), filed(PROMPT))) == []
+    assert list(prompts.unlike(FILE, prompt, PROMPT, filed(prompt), filed(PROMPT))) == []
     plain, built = command("--ask=" + PROMPT), command("--ask=" + prompt)
-    lines = list(delivery.unlike(ARGV, prompt, PROMPT, built, plain))
-    fits = delivery.fits(prompt.encode("utf-8", "surrogateescape"))
+    lines = list(prompts.unlike(ARGV, prompt, PROMPT, built, plain))
+    fits = prompts.fits(prompt.encode("utf-8", "surrogateescape"))
     assert lines == ([] if fits else ["can be no word of a line, and is not refused"])
     stdin = replace(plain, args=(), stdin=prompt.encode("utf-8", "surrogateescape"))
     before = replace(plain, args=(), stdin=PROMPT.encode())
-    assert list(delivery.unlike(DESCRIPTOR, prompt, PROMPT, stdin, before)) == []
+    assert list(prompts.unlike(DESCRIPTOR, prompt, PROMPT, stdin, before)) == []
 
 
 ASTRAY = {
@@ -62,7 +62,7 @@ ASTRAY = {
 def test_a_file_that_goes_astray_is_named(built: BuiltCommand, named: str) -> None:
     path = built.files[0][0]
     plain = filed(PROMPT, path, args=built.args[:2])
-    assert named in "; ".join(delivery.unlike(FILE, "task", PROMPT, built, plain))
+    assert named in "; ".join(prompts.unlike(FILE, "task", PROMPT, built, plain))
 
 
 WORDS = {
@@ -78,7 +78,7 @@ WORDS = {
 def test_a_word_that_could_be_something_else_is_named(
     plain: BuiltCommand, built: BuiltCommand, named: str
 ) -> None:
-    assert named in "; ".join(delivery.unlike(ARGV, "task", PROMPT, built, plain))
+    assert named in "; ".join(prompts.unlike(ARGV, "task", PROMPT, built, plain))
 
 
 def test_a_protocol_that_nobody_knows_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -15,7 +16,8 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, Descriptor, Parser
 from hydra.adapters.event_builders import completed
-from hydra.adapters.json_stream import JsonStream, Object
+from hydra.adapters.json_fields import Object
+from hydra.adapters.json_stream import JsonStream
 from hydra.conformance import recorded
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import NO_RECORDINGS, ContractSubject
@@ -143,8 +145,6 @@ class Early(JsonStream):
         return []
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
-        import json
-
         return self.take(json.loads(line))
 
 
@@ -218,6 +218,25 @@ def test_what_hydra_has_stopped_is_never_done() -> None:
     values = failed(Believed(registry.get("claude")), "limits.*")
     assert "stopped half way, and exit 143 makes it completed" in values["limits.stopped"]
     assert failed(registry.get("claude"), "limits.*") == {}
+
+
+class Trusting(Hasty):
+    """Takes it for granted that a session's id is a text."""
+
+    def parse_line(self, line: bytes) -> list[AgentEvent]:
+        if line.startswith(b"{"):
+            json.loads(line).get("session_id", "").strip()
+        return self.whole.parse_line(line)
+
+
+def test_a_field_of_another_type_that_raises_is_named() -> None:
+    class Careless(Wrapped):
+        def parser(self) -> Parser:
+            return Trusting(self.whole.parser())
+
+    text = failed(Careless(registry.get("claude")), "hostile.*")["hostile.every_field"]
+    assert ": session_id: " in text
+    assert "raises AttributeError" in text
 
 
 class Believing(Wrapped):

@@ -16,21 +16,24 @@ from hydra.commands.merge import Landing, MergeRequest
 from hydra.errors import LandingRefused, RecordError
 from hydra.landing.picks import Pick
 from hydra.race.verdict import recorded_verdict
-from hydra.ranking.document import verdict_document
-from hydra.ranking.model import may_land, way_to_land
+from hydra.ranking.model import EndedRace, may_land, way_to_land
 from hydra.ranking.verdict import rank
 from hydra.records.store.files import write_json
-from hydra.report.compare import compare_text
-from hydra.report.html.summary import opening
-from hydra.report.markdown import comment
-from hydra.report.race_end import race_end
-from hydra.report.ranking import steps
-from hydra.report.summary import summary
 from hydra.text import of_run
 from tests.conftest import git, make_repository
 from tests.support import evidences, verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
+from tests.support.rendering import (
+    as_verdict,
+    comment,
+    compare_text,
+    opening,
+    race_end,
+    steps,
+    summary,
+    verdict_document,
+)
 from tests.support.terminal import Terminal
 from tests.support.verdict_races import RIGHT, Judged, shop
 
@@ -59,8 +62,7 @@ def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
 ) -> None:
     row = (state, passes, alone)
     assert way_to_land(*row) == plain
-    for agreed in (True, None):  # None: an older Hydra's record
-        assert way_to_land(*row, CLAUSE, agreed) == plain
+    assert way_to_land(*row, CLAUSE, True) == plain
     for nothing in ("", None):
         assert way_to_land(*row, nothing, False) == plain
     assert way_to_land(*row, CLAUSE, False) == open_way
@@ -85,10 +87,10 @@ def test_the_document_has_the_decision_and_the_lane_stays_the_top() -> None:
 @pytest.mark.parametrize("broken", [{"decision": 3}, {"agreed": "no"}])
 def test_a_decision_that_cannot_be_read_is_no_verdict(broken: dict[str, Any]) -> None:
     document = verdicts.verdict()
-    assert recorded_verdict({"verdict": document}) == document  # an older Hydra's, with neither
+    assert recorded_verdict(EndedRace(verdict=document)) == as_verdict(document)
     document["lanes"][0] |= broken
     with pytest.raises(RecordError, match="is not what Hydra writes"):
-        recorded_verdict({"verdict": document})
+        recorded_verdict(EndedRace(verdict=document))
 
 
 # --- landings ----------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ def land(
 
 
 def kept(landing: Landing) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(Path(landing.document["record"]).read_text())
+    document: dict[str, Any] = json.loads(Path(landing.record.record).read_text())
     return document
 
 
@@ -206,7 +208,7 @@ def test_where_nobody_can_be_asked_a_reason_lands_it(shelf: Shelf, way: str) -> 
 
 def test_a_part_without_the_file_of_the_decision_is_the_checks_to_decide(shelf: Shelf) -> None:
     landing, lines = land(shelf, None, picks=PARTS[:1])
-    assert (landing.document["verdict"], lines) == ([], [])
+    assert (landing.record.verdict, lines) == ((), [])
     shelf.undo()
     record(shelf, reasons=[])  # which file it is in is not known: it may be any
     with pytest.raises(LandingRefused, match="you cannot be asked"):
@@ -222,7 +224,7 @@ def test_a_decision_that_another_patch_agrees_with_is_only_said(shelf: Shelf, st
     record(shelf, state=state, reason="why", agreed=True)
     landing, lines = land(shelf, None, lane="codex")
     assert lines == [*(["codex is untested: why"] if state == "untested" else []), ASKED]
-    assert landing.document["confirmed"] == []
+    assert landing.record.confirmed == ()
 
 
 def test_an_untested_lane_is_asked_about_once_it_is_named(shelf: Shelf) -> None:
@@ -253,7 +255,7 @@ def test_two_lanes_are_one_question(shelf: Shelf) -> None:
     picks = (Pick("codex", path=SUITE), Pick("claude", path="src"))
     landing, _ = land(shelf, person, picks=picks)
     assert person.names == [f"{ASKED}; claude changes test_down"]
-    assert landing.document["confirmed"] == [ASKED, "claude changes test_down"]
+    assert landing.record.confirmed == (ASKED, "claude changes test_down")
 
 
 # --- on a terminal -----------------------------------------------------------------------------
@@ -267,13 +269,13 @@ def test_a_real_race_on_a_terminal(hydra: Hydra) -> None:
     judged = Judged(hydra, {"right": {"src/pager.py": RIGHT}}).run()
     assert judged.top() == "right", str(judged)
     leave_a_decision(hydra, f"{CLAUSE}\x1b[2J")
-    question = f"{name} {CLAUSE}<CSI 2J>. Land it? [y/N]"
+    question = f"{name} {CLAUSE}^[[2J. Land it? [y/N]"
     run = of_run(judged.document["run"])
     before = Whole.of(hydra.repo)
 
     done = hydra.run("merge")
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr.startswith(f"error: nothing was landed: {name} {CLAUSE}<CSI 2J>; without ")
+    assert f"\nerror: nothing was landed: {name} {CLAUSE}^[[2J; without " in done.stderr
     assert f"hint: to land it all the same: hydra merge {name}{run} {OVERRIDE}" in done.stderr
     dry_run = hydra.run("merge", "--dry-run")
     assert (dry_run.returncode, dry_run.stderr.count(f"it would ask: {question}")) == (0, 1)

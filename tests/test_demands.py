@@ -110,7 +110,7 @@ def test_who_empties_another_test_agrees_with_nobody() -> None:
     trials = [*tried("honest", False, source=True), protected("source", {UP: False}, BASE)]
     ranks = judged(evidence([asking("honest", 2), bent], [BASE], trials=tuple(trials)))
     assert ranks["source"].gates[-1].text.startswith("weakens an assertion of test_more")
-    assert ranks["honest"].decision.endswith(": 1 -> 2, and no other patch agrees")
+    assert (ranks["honest"].decision or "").endswith(": 1 -> 2, and no other patch agrees")
     assert not ranks["honest"].agreed
 
 
@@ -237,7 +237,7 @@ def test_two_that_agree_on_a_mistake_do_not_outvote_many_that_nothing_was_tried_
     trials = [*tried("bad0", False, bad1=True, **names), *tried("bad1", False, bad0=True, **names)]
     ranks = judged(evidence([*liars, *rights], [BASE], trials=tuple(trials)))
     assert not ranks["bad0"].agreed
-    assert ranks["bad0"].decision.endswith("expects: 1 -> 9, and only bad1 agrees")
+    assert (ranks["bad0"].decision or "").endswith("expects: 1 -> 9, and only bad1 agrees")
 
 
 def test_a_comment_makes_no_other_witness() -> None:
@@ -287,7 +287,7 @@ def test_a_test_may_be_deleted_that_others_contradict_as_well() -> None:
     assert deleted(plainly("comment", whole), comment=False).state == "held_back"
     done = deleted(plainly("source", bare), plainly("comment", whole), source=True, comment=False)
     assert (done.rank, done.state, done.gates) == (1, "proved", ())
-    assert "deletes the test test_down" in done.decision
+    assert "deletes the test test_down" in (done.decision or "")
     lane_evidence = plainly("keeps", {UP: False, DOWN: True})
     against = deleted(lane_evidence, plainly("comment", whole), keeps=True, comment=False)
     assert against.state == "held_back"

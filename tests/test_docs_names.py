@@ -19,7 +19,7 @@ from hydra.adapters.command_line import Flag
 from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.schema import Config
-from hydra.conformance.contract.requests import EXTRA, REQUESTS, ask, request
+from hydra.conformance.contract.lines import EXTRA, REQUESTS, ask, request
 from hydra.conformance.recorded import recordings, root
 from hydra.records.request import Effort
 
@@ -33,7 +33,7 @@ _SOURCE = re.compile(r"\.?(hydra|tests|fixtures|docs|benchmarks|ci)/[\w./-]+|[\w
 OTHERS = frozenset(
     (
         *("home/", "setup.py", "skills/"),
-        *("test_apart", "test_deleted", "test_configuration", "test_tool"),
+        *("test_apart", "test_deleted", "test_configuration"),
         *("test_up", "test_down", "tests/pager.py", "tests/pager/__init__.py"),
         "usercustomize.py",
         *("test_first_page", "test_no_items_need_no_page"),

@@ -146,7 +146,7 @@ def test_what_hangs_on_an_agents_settings_is_asked_again_when_they_change(
 ) -> None:
     """A model of its own, by a variable or in a file of HOME, named and taken away."""
     settings = hydra.home / ".aider.conf.yml"
-    flags = " ".join(flag.name for flag in aider.TABLE)
+    flags = " ".join(flag.name for flag in aider.ADAPTER.table)
     marks.program(
         "aider",
         f'model=${{AIDER_MODEL:-$(cat "$HOME/{settings.name}" 2>/dev/null)}}\n'

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from hydra.adapters import event_builders, registry
 from hydra.adapters.claude import Claude
-from hydra.adapters.json_stream import JsonStream, Object, number
+from hydra.adapters.json_fields import Object, number
+from hydra.adapters.json_stream import JsonStream
 from hydra.adapters.proofs import records
 from hydra.adapters.proofs.records import Proof
 from hydra.conformance.drift import commands, compare, option_values

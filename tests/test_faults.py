@@ -224,7 +224,7 @@ def one_error(done: subprocess.CompletedProcess[str], text: str) -> None:
     assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
 
 
-@pytest.mark.parametrize("terms", [("race", "x"), ("runs",), ("diff", "claude")])
+@pytest.mark.parametrize("terms", [("race", "x", "-q"), ("runs",), ("diff", "claude")])
 def test_without_git_there_is_one_error(hydra: Hydra, terms: tuple[str, ...]) -> None:
     hydra.agent("claude", [EDIT, DONE])
     hydra.without("git")
@@ -240,7 +240,7 @@ def test_an_old_git_is_one_error(hydra: Hydra) -> None:
     old.write_text("#!/bin/sh\necho git version 2.37.7\n")
     old.chmod(0o755)
     hydra.path.insert(0, old.parent)
-    done = hydra.run("race", "x")
+    done = hydra.run("race", "x", "-q")
     assert done.returncode == 3
     one_error(done, "2.37.7 is too old")
 
@@ -255,7 +255,7 @@ def test_a_read_only_place_is_one_error(hydra: Hydra, what: str) -> None:
     hydra.state.mkdir(mode=0o700)
     place = str(hydra.repo if what == "repository" else hydra.state)
     hydra.wrap = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"]
-    done = hydra.run("race", "Do it", "-a", "claude")
+    done = hydra.run("race", "Do it", "-a", "claude", "-q")
     if "bwrap:" in done.stderr:
         pytest.skip("bwrap is refused here")
     assert done.returncode == 3, done.stderr

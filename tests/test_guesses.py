@@ -204,6 +204,38 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
     assert note in race.document["warnings"]
 
 
+PINNED = """#!/bin/sh
+if [ ! -e "${0%/*}/9.1.0" ]; then
+    echo " ERROR  EROFS: read-only file system, mkdir '/home/user/.tools/pnpm/9.1.0'"
+    exit 1
+fi
+[ "$1" = --version ] && echo 9.1.0
+exit 0
+"""
+
+
+@pytest.mark.slow
+def test_a_package_manager_that_cannot_be_the_pinned_one_stops_the_race(
+    scratch: Path, repo: Path
+) -> None:
+    """pnpm brings the version that package.json names, which a lane has no place for."""
+    hydra = Hydra(scratch, repo)
+    manifest = {"scripts": {"test": "true"}, "packageManager": "pnpm@9.1.0"}
+    (repo / "package.json").write_text(json.dumps(manifest))
+    commit(repo)
+    pnpm = hydra.agent("claude", [DONE]).with_name("pnpm")
+    pnpm.write_text(PINNED)
+    pnpm.chmod(0o755)
+    done = hydra.run("race", "Do it", "-a", "claude")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert "error: your tests cannot run here: pnpm cannot start: ERROR EROFS: read-only" in text
+    assert "hint: pnpm --version in your checkout brings the version that is pinned, then " in text
+    assert "agent started" not in text
+    pnpm.with_name("9.1.0").touch()
+    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
 @pytest.mark.slow
 def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, repo: Path) -> None:
     """Its tests are a script of a package, which options name; once installed, it is run."""

@@ -7,11 +7,14 @@ from msgspec.structs import replace
 
 from hydra.report.runs import RaceCost, runs_table, spending
 from hydra.report.text import width
+from tests.support.rendering import Document, as_race
 from tests.support.sample_agents import RUNS
 
 
-def attempt(stated: float | None, reckoned: float | None = None) -> dict[str, object]:
-    return {"usage": {"cost_usd": stated}, "usage_estimate": {"cost_usd": reckoned}}
+def attempt(stated: float | None, reckoned: float | None = None) -> Document:
+    estimate = reckoned and {"cost_usd": reckoned, "prices_of": None, "source": ""}
+    usage = {"cost_usd": stated}
+    return {"attempt": 1, "status": "failed", "usage": usage, "usage_estimate": estimate}
 
 
 @pytest.mark.parametrize(
@@ -23,11 +26,11 @@ def attempt(stated: float | None, reckoned: float | None = None) -> dict[str, ob
         ([attempt(0.5), attempt(None)], RaceCost(0.5, whole=False)),
         ([attempt(0.5), attempt(None, 1.0)], RaceCost(1.5, whole=True, reckoned=True)),
         ([{"attempts": [attempt(0.5), attempt(0.5)]}], RaceCost(1.0, whole=True)),
-        ([{"usage": "x", "attempts": 3}], RaceCost(None, whole=False)),
     ],
 )
-def test_every_try_of_every_lane_counts(lanes: list[object], total: RaceCost) -> None:
-    assert spending({"lanes": lanes}) == total
+def test_every_try_of_every_lane_counts(lanes: list[Document], total: RaceCost) -> None:
+    race = {"lanes": [{"lane": "a", "status": "failed", **lane} for lane in lanes]}
+    assert spending(as_race(race)) == total
 
 
 @pytest.mark.parametrize(

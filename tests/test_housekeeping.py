@@ -596,7 +596,7 @@ def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small
 
     # Nothing begins until there is room; and it is made as was said.
     small.agent("claude", [work, fakes.finish("done")])
-    refused = small.run("race", "Do it", "-a", "claude")
+    refused = small.run("race", "Do it", "-a", "claude", "-q")
     assert refused.returncode == 3
     assert refused.stderr.count("\n") == 2
     assert "MB free, under the floor of 10.4 MB" in refused.stderr

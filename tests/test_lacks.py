@@ -55,6 +55,7 @@ FILES = (
 MANIFESTS = {
     "package.json": {"workspaces": ["core"], "scripts": {"build": "tsc -b", "seed": "cat seeds/*"}},
     "maps/package.json": {"scripts": {"fetch all $5": "curl -o tiles"}},
+    "gone/package.json": {"name": "@shop/gone", "main": "./lib/main.js"},
     "core/package.json": {"name": "@shop/core", "exports": {".": {"default": "./dist/index.js"}}},
 }
 
@@ -67,9 +68,11 @@ def top(scratch: Path) -> Path:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).touch()
     for name, manifest in MANIFESTS.items():
+        (top / name).parent.mkdir(exist_ok=True)
         (top / name).write_text(json.dumps(manifest))
     (top / "node_modules/@shop").mkdir(parents=True)
     (top / "node_modules/@shop/core").symlink_to("../../core")
+    (top / "node_modules/@shop/gone").symlink_to("../../gone")
     (scratch / "elsewhere").mkdir()
     (scratch / "elsewhere/rows.csv").touch()
     (top / "linked").symlink_to("../elsewhere")
@@ -144,6 +147,13 @@ def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
         ("assert 1 == 2  # .env and generated and SHOP_KEY", "", ""),
         ("could not find generated tests", "", ""),
         ("Cannot find module 'TOP/node_modules/left-pad/index.js'", "", ""),
+        ("Cannot find module '@shop/gone'", "gone/lib/main.js", "--setup 'npm run build'"),
+        (
+            "Cannot find module 'TOP/gone/lib/main.js'",
+            "gone/lib/main.js",
+            "--setup 'npm run build'",
+        ),
+        ("Cannot find module 'TOP/gone/lib/other.js'", "", ""),
     ],
 )
 def test_what_an_output_misses_is_named_with_the_option(
@@ -418,9 +428,12 @@ needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not h
 @pytest.mark.slow
 @needs_bwrap
 @needs_npm
-def test_a_workspace_s_build_is_offered_and_pasted(scratch: Path, repo: Path) -> None:
+@pytest.mark.parametrize("built", [True, False])
+def test_a_workspace_s_build_is_offered_and_pasted(scratch: Path, repo: Path, built: bool) -> None:
     hydra = Hydra(scratch, repo)
     build_shop(repo)
+    if not built:
+        shutil.rmtree(repo / "core/dist")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     done = hydra.run("race", "Do it", "-a", "claude:a", "-a", "claude:b")
     assert done.stdout.startswith("Nothing was tested: there is no first.\n")

@@ -234,7 +234,7 @@ def test_a_branch_that_moved_on_is_merged_with_and_a_conflict_touches_nothing(
     _line(repo, 20, "twenty by me")
     git(repo, "commit", "-qam", "Mine")
     landing = shelf.merge("claude")
-    assert landing.moved
+    assert landing.record.moved
     text = (repo / "lines.txt").read_text().splitlines()
     assert (text[2], text[19]) == ("three by claude", "twenty by me")
     before = Whole.of(repo)
@@ -264,7 +264,7 @@ def test_a_patch_that_was_made_ahead_of_the_branch_lands_with_what_it_was_made_o
     line = caught.value.hint.removeprefix("take that first: ").partition(";")[0]
     git(repo, *line.split()[1:])
     assert git(repo, "rev-parse", "HEAD") == first
-    assert not ahead.merge("codex").moved
+    assert not ahead.merge("codex").record.moved
     text = (repo / "lines.txt").read_text().splitlines()
     assert (text[2], text[19]) == ("three by claude", "twenty by codex")
 

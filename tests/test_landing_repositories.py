@@ -249,7 +249,7 @@ def test_a_branch_that_moves_is_merged_with_or_puts_all_back(ground: Ground) -> 
     (repo / "lines.txt").write_bytes(lines.replace(b"line 25", b"mine", 1))
     _commit_only(repo, "lines.txt")
     landing = ground.shelf.merge("claude")
-    assert landing.moved
+    assert landing.record.moved
     assert kinds.unlike_git(repo) == []
     output = (repo / "lines.txt").read_bytes()
     assert b"mine" in output

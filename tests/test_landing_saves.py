@@ -193,9 +193,9 @@ def test_a_late_write_by_who_had_it_open_is_kept_and_named(
     with (shelf.repo / path).open("ab", buffering=0) as file:
         at(monkeypatch, "ref set", lambda: file.write(SAVED))
         landing = shelf.merge("claude")
-    (entry,) = landing.document["kept"]
-    assert entry["path"] == path
-    assert Path(entry["file"]).read_bytes().endswith(SAVED)
+    (entry,) = landing.record.kept
+    assert entry.path == path
+    assert Path(entry.file).read_bytes().endswith(SAVED)
     assert leftovers(shelf.repo) == []
 
 
@@ -224,10 +224,10 @@ def test_where_the_run_is_on_another_disk_a_file_that_somebody_has_open_is_named
     monkeypatch.setattr(os, "rename", on_one_disk)
     before = everything(shelf.repo)
     with (shelf.repo / "src/pager.py").open("ab", buffering=0) as file:
-        (entry,) = shelf.merge("claude").document["kept"]
-        assert (entry["path"], "has it open" in entry["why"]) == ("src/pager.py", True)
+        (entry,) = shelf.merge("claude").record.kept
+        assert (entry.path, "has it open" in entry.why) == ("src/pager.py", True)
         file.write(SAVED)
-    assert Path(entry["file"]).read_bytes().endswith(SAVED)
+    assert Path(entry.file).read_bytes().endswith(SAVED)
     shelf.undo()
     assert everything(shelf.repo) == before
     assert leftovers(shelf.repo) == []
@@ -239,8 +239,8 @@ def test_a_late_write_into_a_landed_file_survives_its_undo(
     shelf.merge("claude")
     with (shelf.repo / "src/pager.py").open("ab", buffering=0) as file:
         at(monkeypatch, "ref set", lambda: file.write(SAVED))
-        (entry,) = shelf.undo().document["kept"]
-    assert Path(entry["file"]).read_bytes().endswith(SAVED)
+        (entry,) = shelf.undo().record.kept
+    assert Path(entry.file).read_bytes().endswith(SAVED)
 
 
 def test_a_landed_file_saved_with_its_size_and_time_is_kept_where_all_goes_back(

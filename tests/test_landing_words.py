@@ -25,6 +25,7 @@ from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.forks import forked
 from tests.support.landings import RUN, Shelf, laid, leftovers
+from tests.support.rendering import as_verdict
 
 MANY = 60
 
@@ -226,7 +227,7 @@ def test_files_that_changed_since_a_kill_are_counted(linked: Shelf) -> None:
 
 def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
     shelf.lane("claude", _new)
-    verdict = {"lanes": [{"lane": "claude", "rank": 1}], "top": "claude"}
+    verdict = as_verdict({"lanes": [verdicts.lane("claude")], "top": "claude"})
     run = find_run(shelf.race.patches.parent.parent, None)
 
     def lines() -> str:
@@ -250,7 +251,8 @@ def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) ->
     shown = hydra.run("race", "-a", "claude", "fix").stdout
     assert re.search(r"hydra merge claude -r \w+ --branch NAME\n", shown)
     assert hydra.run("merge").returncode == 5
-    assert "--branch NAME" in hydra.run("runs", "show").stdout
+    for line in (("runs", "show"), ("compare",), ("compare", "--markdown")):
+        assert "--branch NAME" in hydra.run(*line).stdout, line
 
 
 @pytest.mark.slow

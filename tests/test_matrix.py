@@ -9,21 +9,20 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.contract import Origin
 from hydra.adapters.proofs import proven_capabilities, records
 from hydra.commands import agent_rows as shown
 from hydra.conformance import recorded
-from hydra.conformance.matrix import COLUMNS, matrix
-from hydra.conformance.report.matrix import (
-    GENERATE,
-    MEANING,
-    Cell,
-    matrix_document,
-    matrix_markdown,
-    matrix_text,
-)
+from hydra.conformance.contract.subject import ContractSubject
+from hydra.conformance.matrix import COLUMNS, GENERATE, MEANING, Cell, Matrix, matrix
 from hydra.errors import RecordError
-from hydra.records.agent import CAPABILITIES, Capability, CapabilitySet, Confidence, DetectResult
+from hydra.records.agent import (
+    CAPABILITIES,
+    Capability,
+    CapabilitySet,
+    Confidence,
+    DetectResult,
+    Origin,
+)
 from hydra.report import text
 from hydra.report.agents_document import agent_document
 from hydra.report.listing import agent_text, agents_table
@@ -34,8 +33,12 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "agents.md"
 EDIT = "claude/2.1.330/stream.edit.jsonl"
 
 
+def whole(root: Path) -> Matrix:
+    return matrix([ContractSubject(adapter, root) for adapter in registry.everyone()])
+
+
 def cell(root: Path, column: str, agent: str = "claude") -> Cell:
-    return matrix(root, registry.everyone()).cell(agent, column)
+    return whole(root).cell(agent, column)
 
 
 def helps(root: Path, version: str = "2.1.330") -> Path:
@@ -48,10 +51,10 @@ def helps(root: Path, version: str = "2.1.330") -> Path:
 
 
 def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
-    table = matrix(tmp_path, registry.everyone())
+    table = whole(tmp_path)
     assert [row.agent for row in table.rows] == list(registry.OWN)
-    assert {cell for row in table.rows for cell in row.cells} == {Cell()}
-    assert table.columns == COLUMNS
+    assert {cell for row in table.rows for cell in row.cells.values()} == {Cell()}
+    assert all(tuple(row.cells) == COLUMNS for row in table.rows)
     with pytest.raises(KeyError):
         table.cell("claude", "speed")
 
@@ -126,7 +129,7 @@ def test_a_help_text_that_nobody_recorded_shows_nothing(tmp_path: Path) -> None:
     note = helps(tmp_path) / "claude" / "2.1.330" / "NOTE.txt"
     note.write_text("Not recorded. Written from its documentation.\n")
     assert cell(tmp_path, "stream") == Cell()
-    assert matrix(recorded.root(), registry.everyone()).cell("cursor-agent", "stream") == Cell()
+    assert whole(recorded.root()).cell("cursor-agent", "stream") == Cell()
 
 
 def test_platforms_stand_on_their_own_records(tmp_path: Path) -> None:
@@ -158,15 +161,15 @@ class Toy:
 
 
 def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
-    toy, place = Toy(), tmp_path / "elsewhere"
-    assert matrix(tmp_path, [toy]).rows == ()
-    (matrix_row,) = matrix(tmp_path, [toy], all=True).rows  # by name: that nothing is proved
-    assert {cell.confidence for cell in matrix_row.cells} == {Confidence.UNKNOWN}
-    keep(place, record(agent="toy"))
-    table = matrix(tmp_path, [*registry.everyone(), toy], elsewhere={"toy": place})
+    toy = ContractSubject(Toy(), tmp_path / "elsewhere", third_party=True)
+    assert matrix([toy]).rows == ()
+    (matrix_row,) = matrix([toy], all=True).rows  # by name: that nothing is proved
+    assert {cell.confidence for cell in matrix_row.cells.values()} == {Confidence.UNKNOWN}
+    keep(toy.recordings, record(agent="toy"))
+    table = matrix([ContractSubject(CLAUDE, tmp_path), toy])
     assert [row.agent for row in table.rows if row.third_party] == ["toy"]
     assert table.cell("toy", "edit").confidence is Confidence.VERIFIED
-    page = matrix_markdown(table)
+    page = table.markdown()
     assert "tier 1, third party" in page
     assert "(../fixtures/adapters/toy" not in page
 
@@ -175,7 +178,7 @@ def test_a_damaged_record_is_said(tmp_path: Path) -> None:
     keep(tmp_path, record())
     (tmp_path / "claude" / "2.1.330" / "record.linux.0.1.0.json").write_text("{")
     with pytest.raises(RecordError):
-        matrix(tmp_path, registry.everyone())
+        whole(tmp_path)
 
 
 def test_every_dimension_has_one_name_and_a_meaning() -> None:
@@ -329,15 +332,15 @@ def test_a_damaged_record_takes_no_list_of_agents_away(own: Path) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_table_keeps_to_the_width_and_names_what_failed(tmp_path: Path, width: int) -> None:
     keep(tmp_path, record(), record("2.1.400", {"edit": proof("edit", passed=False)}))
-    table = matrix_text(matrix(tmp_path, registry.everyone()), width=width)
+    table = whole(tmp_path).text(width)
     assert max(map(text.width, table.split("\n"))) <= width
-    whole = matrix_text(matrix(tmp_path, registry.everyone()), width=None)
-    assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", whole, re.MULTILINE)
+    wide = whole(tmp_path).text(None)
+    assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", wide, re.MULTILINE)
 
 
 def test_the_document_has_every_cell(tmp_path: Path) -> None:
     keep(tmp_path, record())
-    document = json.loads(json.dumps(matrix_document(matrix(tmp_path, registry.everyone()))))
+    document = json.loads(json.dumps(whole(tmp_path).document()))
     assert (document["schema"], document["kind"]) == (1, "matrix")
     assert [list(agent["cells"]) for agent in document["agents"]] == [document["columns"]] * len(
         registry.OWN
@@ -354,22 +357,22 @@ def test_the_document_has_every_cell(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
-    line = matrix_markdown(matrix(recorded.root(), registry.everyone()))
+    line = whole(recorded.root()).markdown()
     value = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
     assert value == line, f"docs/reference/agents.md is out of date; make it anew: {GENERATE}"
 
 
 def test_every_evidence_is_there_and_no_platform_but_linux_is_verified() -> None:
-    table = matrix(recorded.root(), registry.everyone())
+    table = whole(recorded.root())
     for row in table.rows:
-        for name, item in zip(table.columns, row.cells, strict=True):
+        for name, item in row.cells.items():
             assert not item.evidence or (recorded.root() / item.evidence).exists(), item.evidence
             assert item.confidence is not Confidence.VERIFIED or item.platform == "linux", name
-        assert table.columns[-3:] == records.PLATFORMS
+    assert COLUMNS[-3:] == records.PLATFORMS
 
 
 def test_a_name_in_a_record_that_is_no_situations_is_not_on_the_page(tmp_path: Path) -> None:
     keep(tmp_path, record(situations={"x|<b>@ada": proof("edit", passed=False)}))
-    page = matrix_markdown(matrix(tmp_path, registry.everyone()))
+    page = whole(tmp_path).markdown()
     line = next(line for line in page.split("\n") if line.startswith("| edit |"))
     assert "failed in" not in line

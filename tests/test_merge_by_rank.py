@@ -20,10 +20,10 @@ from hydra.race.recovery.reviews import FOLDER
 from hydra.race.verdict import judgement
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
-from hydra.report.ranking import steps
 from tests.conftest import git, make_repository
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
+from tests.support.rendering import as_verdict, steps
 
 GATE = "removes 2 assertions of test_first_page"
 
@@ -97,10 +97,9 @@ def test_without_a_lane_the_top_lands(shelf: Shelf) -> None:
     assert landing.lanes == ("codex",)
     assert landed(shelf) == "# codex\n"
     assert lines == []
-    (document,) = landing.document["verdict"]
-    assert (document["lane"], document["rank"], document["state"]) == ("codex", 1, "proved")
-    assert document["gates"] == []
-    assert landing.document["override"] is None
+    (ruled,) = landing.record.verdict
+    assert (ruled.lane, ruled.rank, ruled.state, ruled.gates) == ("codex", 1, "proved", ())
+    assert landing.record.override is None
 
 
 @pytest.mark.parametrize("override", [None, "it must be tonight"])
@@ -133,10 +132,10 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, override="  the assertions were wrong\n")
     assert landed(shelf) == "# codex\n"
-    assert landing.document["override"] == "the assertions were wrong"
-    assert landing.document["verdict"][0]["gates"] == [GATE]
+    assert landing.record.override == "the assertions were wrong"
+    assert landing.record.verdict[0].gates == (GATE,)
     assert lines == [f"codex is held back: {GATE}"]
-    document = json.loads(Path(landing.document["record"]).read_text())
+    document = json.loads(Path(landing.record.record).read_text())
     assert document["override"] == "the assertions were wrong"
 
 
@@ -189,7 +188,7 @@ def test_what_speaks_against_a_named_lane_needs_a_reason(shelf: Shelf, state: st
     land(shelf, picks=part, dry_run=True, check=passing)
     landing, lines = land(shelf, "codex", override="it may")
     assert lines == [f"codex is {state.replace('_', ' ')}: {GATE}"]
-    assert landing.document["override"] == "it may"
+    assert landing.record.override == "it may"
     assert landed(shelf) == "# codex\n"
 
 
@@ -242,15 +241,15 @@ def test_picks_that_take_what_speaks_against_a_lane_need_a_reason_as_it_does(
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, picks=picks, check=passing, override="the test was wrong")
     assert lines == [f"codex is held back: {GATE}"]
-    assert [row["lane"] for row in landing.document["verdict"]] == ["codex"]
-    assert landing.document["override"] == "the test was wrong"
+    assert [row.lane for row in landing.record.verdict] == ["codex"]
+    assert landing.record.override == "the test was wrong"
 
 
 def test_picks_that_leave_out_what_speaks_against_a_lane_need_none(shelf: Shelf) -> None:
     gated(shelf)
     landing, lines = land(shelf, picks=(Pick("codex", path="src"),), check=passing)
     assert landed(shelf) == "# codex\n"
-    assert (landing.document["verdict"], lines) == ([], [])
+    assert (landing.record.verdict, lines) == ((), [])
 
 
 @pytest.mark.slow
@@ -281,7 +280,7 @@ def test_an_untested_lane_lands_once_it_is_named(shelf: Shelf) -> None:
     assert refused.value.hint.endswith("to land it all the same:\nhydra merge codex -r abc")
     landing, lines = land(shelf, "codex")
     assert lines[0].startswith("codex is untested: ")
-    assert landing.document["override"] is None
+    assert landing.record.override is None
     assert landed(shelf) == "# codex\n"
 
 
@@ -385,11 +384,11 @@ def test_a_dry_run_without_checks_says_so(shelf: Shelf) -> None:
 def test_a_reason_that_was_not_needed_is_kept_too(shelf: Shelf) -> None:
     record(shelf, ranking(shelf, "codex", "claude"))
     landing, _ = land(shelf, "claude", override="I like it better")
-    assert landing.document["override"] == "I like it better"
+    assert landing.record.override == "I like it better"
     shelf.undo()
     picks = (Pick("claude", "src/pager.py"),)
     landing, lines = land(shelf, picks=picks, override="only this")
-    assert (landing.document["override"], landing.document["verdict"]) == ("only this", [])
+    assert (landing.record.override, landing.record.verdict) == ("only this", ())
     assert lines == []
 
 
@@ -398,7 +397,7 @@ def test_a_lane_of_an_older_run_lands_without_any_verdict(
 ) -> None:
     monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: pytest.fail("it was judged"))
     landing, lines = land(shelf, "claude")
-    assert landing.document["verdict"] == []
+    assert landing.record.verdict == ()
     assert lines == []
 
 
@@ -406,7 +405,7 @@ def test_a_run_that_recorded_no_verdict_is_judged(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     assert land(shelf)[0].lanes == ("claude",)
     record(shelf, None)
     shelf.undo()
@@ -417,7 +416,7 @@ def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_land
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = none_passing(shelf)
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     record(shelf, None)
     with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
         land(shelf, "codex")
@@ -428,7 +427,7 @@ def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: document)
+    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
     record(shelf, ranking(shelf, "codex", "claude", round=1))
     (shelf.race.patches.parent / "checks" / "1").mkdir(parents=True)
     assert land(shelf, dry_run=True)[0].lanes == ("codex",)
@@ -487,7 +486,7 @@ def test_a_verdict_that_cannot_be_read_lands_nothing_without_a_reason(
     assert Whole.of(shelf.repo) == before
     landing, lines = land(shelf, check=passing, override="I have read it", **document)
     assert re.match(why, lines[0])
-    assert landing.document["override"] == "I have read it"
+    assert landing.record.override == "I have read it"
     assert landed(shelf) == "# claude\n"
 
 
@@ -514,8 +513,8 @@ def test_what_its_race_held_back_lands_with_a_reason_and_says_so(shelf: Shelf) -
     with pytest.raises(LandingRefused, match=GATE):
         land(shelf, picks=both, check=check)
     landing, _ = land(shelf, override="known, and mended tomorrow", check=check)
-    assert landing.document["checks"]["ok"] is False
-    assert landing.document["override"] == "known, and mended tomorrow"
+    assert (landing.record.checks or {})["ok"] is False
+    assert landing.record.override == "known, and mended tomorrow"
 
 
 def test_what_is_found_only_now_still_holds_it_back(shelf: Shelf) -> None:
@@ -537,11 +536,11 @@ def test_the_command_says_what_it_lands_and_the_run_shows_why(shelf: Shelf) -> N
     evil = "late \x1b[2J\u202e night"
     done = shelf.command("merge", "--no-check", "--override", evil)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(f"warning: codex is held back: {GATE}\n")
-    assert "overriding the verdict: late <CSI 2J><U+202E> night" in done.stdout
+    assert f"\nwarning: codex is held back: {GATE}\n" in done.stderr
+    assert "overriding the verdict: late ^[[2J<U+202E> night" in done.stdout
     shown = shelf.command("runs", "show").stdout
     text = " ".join(shown.split())  # wherever its lines are broken
-    assert "overriding the verdict: late <CSI 2J><U+202E> night" in text
+    assert "overriding the verdict: late ^[[2J<U+202E> night" in text
     assert "held back" in shown
     document = json.loads(shelf.command("runs", "show", "--json").stdout)
     assert [row["override"] for row in document["landings"]] == [evil]
@@ -606,7 +605,7 @@ def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> 
     record_checks(shelf, "passed")
     git(shelf.race.patches, "update-ref", "refs/heads/claude", values["codex"])
     judged = judgement(RunRecord(file.parent), shelf.environ)
-    gates = {row["lane"]: [gate["text"] for gate in row["gates"]] for row in judged["lanes"]}
+    gates = {row.lane: [gate.text for gate in row.gates] for row in judged.lanes}
     assert gates["codex"] == []
     assert gates["claude"] == [
         "its branch was moved since the race: what was checked is another patch"

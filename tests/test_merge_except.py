@@ -138,7 +138,19 @@ def test_what_is_in_conflict_is_fetched_from_the_run_that_it_is_of(shelf: Shelf)
     assert merged(shelf, "claude", "--except", "coverage").returncode == 0
     refused = merged(shelf, "claude")
     assert refused.returncode == 5
-    assert f"git fetch {shelf.race.patches} LANE && git merge FETCH_HEAD" in refused.stderr
+    _, _, line = refused.stderr.partition("merge it by hand: ")
+    git(shelf.repo, "reset", "-q", "--hard")
+    taken = subprocess.run(["sh", "-c", line], cwd=shelf.repo, capture_output=True, text=True)
+    assert "CONFLICT" in taken.stdout, taken.stderr
+
+
+def test_what_two_picks_both_change_is_looked_at_in_their_run(shelf: Shelf) -> None:
+    shelf.lane("codex", lambda tree: write(tree / "src" / "pager.py", "# codex\n"))
+    refused = merged(shelf, "--pick", "claude:src", "--pick", "codex:src")
+    assert refused.returncode == 5
+    line = refused.stderr.partition("pick smaller parts: ")[2]
+    assert line == "hydra diff claude --hunks -r abc\n"
+    assert shelf.command(*line.split()[1:]).returncode == 0
 
 
 PATHLESS = "ran out of time; its patch is kept"

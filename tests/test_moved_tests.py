@@ -12,7 +12,7 @@ from hydra.analysis.tampering.inline_tests import gone, put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
-from tests.test_unnamed_tests import CPP, IN_CODE, TOKIO, VITEST_IN_SOURCE, ZIG, D
+from tests.test_files_of_tests import CPP, IN_CODE, TOKIO, VITEST_IN_SOURCE, ZIG, D
 
 
 @pytest.mark.parametrize(("path", "old"), IN_CODE)

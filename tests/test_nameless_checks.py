@@ -12,14 +12,13 @@ from hydra.analysis.tampering.test_files import is_support, is_tests
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
-from hydra.ranking.document import verdict_document
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
-from hydra.report.race_end import race_end
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
+from tests.support.rendering import race_end, verdict_document
 from tests.support.verdict_races import Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")

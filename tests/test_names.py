@@ -18,7 +18,13 @@ NOT_NAMES = frozenset(
         *("word", "words", "manner", "minds", "earned", "offered"),
     )
 )
-STORED = {("Journal", "made"), ("WinnerConfidence", "word"), ("VersionChange", "minds")}
+STORED = {
+    ("Journal", "made"),
+    ("LandingRecord", "kept"),
+    ("LaneVerdict", "made"),
+    ("WinnerConfidence", "word"),
+    ("VersionChange", "minds"),
+}
 """Fields that are keys of stored documents, or of `--json`."""
 
 

@@ -16,7 +16,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from hydra.report.html import patches
-from hydra.report.html.build import build
 from hydra.report.html.harmless import LONGEST, code, prose, whole
 from hydra.report.html.languages import language_of
 from hydra.report.html.timeline import ROWS, timelines
@@ -24,6 +23,7 @@ from tests.support.landings import Shelf
 from tests.support.page_hostile import hostile
 from tests.support.page_small import small as make_small
 from tests.support.pages import PageRun, commit_files, event, lane, verdict
+from tests.support.rendering import build
 
 SCRIPT = "application/json"
 

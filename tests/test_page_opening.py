@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hydra.report.compare import separated
-from hydra.report.html.summary import lane_line, opening
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
+from tests.support.rendering import lane_line, opening
 from tests.support.verdicts import Document
 
 
@@ -149,7 +149,7 @@ def test_what_came_of_tests_that_were_asked_for_is_said_as_on_a_terminal(
     shown = [test for test in tests if test["counts"]]
     document: Document = {"agent": "codex", "tests": tests, "shown": shown}
     assert opened(CLAUDE, top="claude", separated=document)["separated"] == text
-    assert separated({"separated": document}, None)[0] == text
+    assert separated(document, None)[0] == text
     assert opened(CLAUDE, top="claude", separated=None)["separated"] == ""
 
 

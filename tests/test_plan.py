@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -179,7 +178,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
     walled = replace(HELD, promises=PROMISES)
     inputs = known(Toy("toy"), confinement=walled, race=theirs)
     checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
-    inputs = replace(inputs, config=dataclasses.replace(inputs.config, checks=checks))
+    inputs = replace(inputs, config=replace(inputs.config, checks=checks))
     plan = make(inputs)
     assert (plan.setup, plan.checks) == ((), ())
     assert [w.split(" are skipped")[0] for w in plan.warnings[1:]] == [
@@ -189,7 +188,7 @@ def test_with_full_access_nothing_confines_the_repositorys_own_commands_either()
     assert not plan.confined
     assert plan.promises == ("no process that an agent starts itself outlives its lane",)
     assert "  not confined" in "\n".join(headlines(plan))
-    mine = dataclasses.replace(inputs.config, race=replace(theirs, setup_trusted=True))
+    mine = replace(inputs.config, race=replace(theirs, setup_trusted=True))
     assert make(replace(inputs, config=mine)).setup == ("npm ci",)
 
 

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.probe.cache import CachedAnswer
-from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question
-from hydra.adapters.probe.silence import unanswered
-from hydra.conformance.command.subjects import chosen
+from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question, unanswered
+from hydra.conformance.selection import chosen
 
 
 def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:

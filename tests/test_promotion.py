@@ -2,21 +2,27 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
+from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
 from hydra.conformance import notes, recorded, recording
 from hydra.conformance import promotion as facts
 from hydra.conformance.contract import suite
-from hydra.conformance.promotion import CORE, Promotion, Requirement, cycle, follows, promotion
-from hydra.conformance.report.promotion import (
-    promotion_document,
-    promotion_markdown,
-    promotion_text,
+from hydra.conformance.contract.subject import ContractSubject
+from hydra.conformance.promotion import (
+    CORE,
+    Promotion,
+    Promotions,
+    Requirement,
+    cycle,
+    follows,
+    promotion,
 )
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.records.agent import Tier
@@ -59,8 +65,19 @@ def whole(root: Path, agent: str = "claude") -> Path:
     return root
 
 
+def promoted(root: Path, *adapters: Adapter, cases: Sequence[Case] = ()) -> Promotions:
+    theirs = [adapter.descriptor.third_party is not None for adapter in adapters]
+    return promotion(
+        [
+            ContractSubject(adapter, root, third_party=strange)
+            for adapter, strange in zip(adapters, theirs, strict=True)
+        ],
+        cases,
+    )
+
+
 def one(root: Path, *cases: Case) -> Promotion:
-    return promotion(root, [CLAUDE], cases)[0]
+    return promoted(root, CLAUDE, cases=cases).agents[0]
 
 
 def rule(item: Promotion, name: str) -> Requirement:
@@ -152,7 +169,7 @@ def test_a_case_that_failed_on_one_version_has_failed(tmp_path: Path) -> None:
 def test_detection_without_a_hint_is_not_whole(tmp_path: Path) -> None:
     toy = Toy()
     toy.descriptor = replace(Toy.descriptor, third_party=None, sign_in_hint="")
-    (item,) = promotion(whole(tmp_path, "toy"), [toy])
+    (item,) = promoted(whole(tmp_path, "toy"), toy).agents
     assert missing(item) == ["doctor"]
     assert rule(item, "doctor").says == "its descriptor lacks a sign-in hint"
 
@@ -264,14 +281,15 @@ def test_open_issues_by_their_priority(tmp_path: Path, priority: str, met: bool)
 def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: Path) -> None:
     whole(tmp_path, "toy")
     whole(tmp_path, "cursor-agent")
-    toy, cursor = promotion(tmp_path, [Toy(), CURSOR])
+    toy, cursor = promoted(tmp_path, Toy(), CURSOR).agents
     assert (missing(toy), toy.third_party) == (["clients"], True)
     assert toy.says.startswith("a third party's, which stays experimental; 5 of 5 rules met")
     assert cursor.says.startswith("nothing is missing: the owner may make it tier 1")
 
 
 def test_today_says_that_tier_1_is_the_owner_s_decision_and_windows_has_no_record() -> None:
-    promotions = {item.agent: item for item in promotion(recorded.root(), registry.everyone())}
+    agents = promoted(recorded.root(), *registry.everyone()).agents
+    promotions = {item.agent: item for item in agents}
     assert set(promotions) == set(registry.OWN)
     for agent in ("claude", "codex"):
         item = promotions[agent]
@@ -299,7 +317,7 @@ def test_the_suite_has_cases_of_every_group_that_a_rule_asks_for() -> None:
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_the_text_keeps_to_the_width_and_gives_the_command(tmp_path: Path, width: int) -> None:
-    line = promotion_text(promotion(tmp_path, [CLAUDE]), width=width)
+    line = promoted(tmp_path, CLAUDE).text(width)
     assert max(map(text.width, line.split("\n"))) <= width
     assert "-> hydra conformance claude --live --record" in line
     assert "stages of maturity: 0 of 6 reached" in line
@@ -307,12 +325,12 @@ def test_the_text_keeps_to_the_width_and_gives_the_command(tmp_path: Path, width
 
 def test_the_document_and_the_page_say_the_same(tmp_path: Path) -> None:
     (whole(tmp_path) / "claude" / "note.md").unlink()
-    promotions = promotion(tmp_path, [CLAUDE])
-    document = json.loads(json.dumps(promotion_document(promotions)))
+    promotions = promoted(tmp_path, CLAUDE)
+    document = json.loads(json.dumps(promotions.document()))
     (agent,) = document["agents"]
     assert (document["kind"], agent["ready"], agent["stage"]) == ("promotion", False, 0)
     assert [row["met"] for row in agent["stages"]] == [False, *[True] * 5]
-    page = promotion_markdown(promotions)
+    page = promotions.markdown()
     assert "**missing**" in page
     assert page.count("| met |") == 10
     assert "`$EDITOR fixtures/adapters/claude/note.md`" in page

@@ -16,10 +16,10 @@ import pytest
 
 from hydra.adapters.contract import PROTOCOLS
 from hydra.conformance.contract import suite
-from hydra.conformance.contract.delivery import CONVERSED
-from hydra.conformance.contract.sound import endings, files_of, read
+from hydra.conformance.contract.prompts import CONVERSED
+from hydra.conformance.contract.streams import endings
 from hydra.conformance.contract.subject import ContractSubject
-from hydra.conformance.recorded import Recording, Stream
+from hydra.conformance.recorded import Recording, Stream, parse
 from tests.conftest import git
 from tests.support.command import Hydra
 
@@ -32,7 +32,7 @@ def done(subject: ContractSubject) -> Iterator[tuple[Recording, Stream]]:
     """Its recorded runs that were done, those with an edit in their name first."""
     for recording in reversed(subject.versions()):
         for stream in sorted(recording.streams(), key=lambda stream: "edit" not in stream.name):
-            seen = read(subject, stream.lines, stream.exit, files_of(subject, stream))
+            seen = parse(subject.adapter, stream)
             if [event.kind for event in endings(seen)] == ["completed"] and not stream.synthetic:
                 yield recording, stream
 
@@ -81,7 +81,7 @@ def pose(hydra: Hydra, subject: ContractSubject) -> tuple[list[tuple[str, str]],
     program.chmod(0o755)
     settings = f"[agents.{subject.key}]\npath = {json.dumps(str(program))}\n"
     (hydra.home / "hydra.toml").write_text(settings)
-    seen = read(subject, lines, stream.exit, files_of(subject, stream))
+    seen = parse(subject.adapter, stream, lines)
     return [(event.kind, event.sub) for event in seen], {names[n] for n in stream.files}
 
 

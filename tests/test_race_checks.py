@@ -10,18 +10,19 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hydra.config.schema import Config
 from hydra.race.verdict import of_result
+from hydra.ranking.model import Verdict
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
+from tests.support.rendering import as_race
 from tests.support.trials import RIGHT, UNITTEST, WRONG, with_tests
 
 DONE = fakes.finish("done")
@@ -101,6 +102,19 @@ def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
     assert race.code == 1  # it ends on the base as on the patch: nothing proves it
     assert race.document["usable"] is True
     assert of(race.lane("claude"), "lint")["status"] == "failed"
+
+
+@pytest.mark.slow
+def test_a_check_that_passes_and_names_no_test_is_warned_of_once(hydra: Hydra) -> None:
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
+    checks = ("--check", "quiet=sh -c 'exit 0'", "--check", "lint=true")
+    race = hydra.race("-a", "claude:a", "-a", "claude:b", *checks)
+    texts = [event["data"]["text"] for event in hydra.events() if event["kind"] == "run_warning"]
+    text = "quiet ends with 0 on the base and on a patch, and names no test: "
+    assert [line for line in texts if "names no test" in line] == [
+        f"{text}whether any ran is not known (--check: a command whose output names them)"
+    ]
+    assert f"warning: {text}" in " ".join(race.stderr.split())
 
 
 @pytest.mark.slow
@@ -320,17 +334,17 @@ def test_checks_that_could_not_be_run_are_not_taken_for_none(hydra: Hydra) -> No
     race = hydra.race("-a", "claude", "--no-check")
     folder, lane = Path(race.document["folder"]), race.lane("claude")
 
-    def judged(**more: object) -> Mapping[str, Any]:
-        lanes = [{**lane, "checks": [], **more}]
-        return of_result(folder, lane["patch"]["base"], {"lanes": lanes}, Config())
+    def judged(**more: object) -> Verdict:
+        ended = as_race({"lanes": [{**lane, "checks": [], **more}]})
+        return of_result(folder, lane["patch"]["base"], ended, Config())
 
-    assert judged()["exit_code"] == 0  # none was asked for
+    assert judged().exit_code == 0  # none was asked for
     why = "its checks cannot be run: no space left on device"
     document = judged(held_back=[why])
-    (mine,) = document["lanes"]
-    assert (document["exit_code"], mine["state"]) == (1, "held_back")
-    assert mine["reason"] == f"{why}; its patch is kept"
-    assert [gate["text"] for gate in mine["gates"]] == [mine["reason"]]
+    (mine,) = document.lanes
+    assert (document.exit_code, mine.state) == (1, "held_back")
+    assert mine.reason == f"{why}; its patch is kept"
+    assert [gate.text for gate in mine.gates] == [mine.reason]
 
 
 def drop(process: subprocess.Popen[str]) -> None:

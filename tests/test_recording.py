@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.proofs import records
 from hydra.conformance import recorded
-from hydra.conformance.live.observation import Observation
+from hydra.conformance.live.observation import LiveRun, Observation
 from hydra.conformance.recording import LONGEST, record
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
@@ -64,7 +64,13 @@ def stream(place: str, session: str, port: int) -> str:
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
-def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Observation:
+def seen(
+    folder: Path,
+    name: str = "edit",
+    text: str = "",
+    ended: dict[str, object] | None = None,
+    **more: object,
+) -> Observation:
     """An observation whose files lie in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     out, err = folder / f"{name}.jsonl", folder / f"{name}.txt"
@@ -74,17 +80,21 @@ def seen(folder: Path, name: str = "edit", text: str = "", **more: object) -> Ob
         situation=name,
         agent="claude",
         version="9.9.9",
-        status="completed",
-        exit={"code": 0, "signal": None, "survivors": ["sh"]},
-        events=tuple(
-            {"kind": kind, "sub": sub, "data": {}}
-            for kind, sub in (("progress", "notice"), ("message", ""), ("message", ""))
+        run=LiveRun(
+            lane={
+                "status": "completed",
+                "exit": ended or {"code": 0, "signal": None, "survivors": ["sh"]},
+                "usage": {"input_tokens": 5, "cost_usd": None},
+            },
+            events=[
+                {"kind": kind, "sub": sub, "data": {}}
+                for kind, sub in (("progress", "notice"), ("message", ""), ("message", ""))
+            ],
+            patch={"a.py": "M"},
+            raw=out,
+            raw_stderr=err,
+            places={f"{folder}/shop": "/lane/shop", f"{folder}/home": "/home/user"},
         ),
-        usage={"input_tokens": 5, "cost_usd": None},
-        patch={"a.py": "M"},
-        stdout=out,
-        stderr=err,
-        places={f"{folder}/shop": "/lane/shop", f"{folder}/home": "/home/user"},
         proves=("edit",),
     )
     return replace(observation, **more)
@@ -159,7 +169,7 @@ def test_the_record_says_what_was_seen(scratch: Path) -> None:
 
 
 def test_a_stream_is_read_back_with_its_exit_and_its_events(scratch: Path) -> None:
-    stopped = seen(scratch / "run", "stop", exit={"code": None, "signal": 15})
+    stopped = seen(scratch / "run", "stop", ended={"code": None, "signal": 15})
     record(scratch / "root", [seen(scratch / "run"), stopped])
     streams = recorded.Recording(scratch / "root/claude/9.9.9").streams()
     edit, stop = streams
@@ -272,6 +282,9 @@ def test_an_answer_that_was_recorded_by_hand_stays(scratch: Path) -> None:
     }
     record(scratch / "root", [], outputs={"claude": answers})
     assert {p.name for p in folder.iterdir()} == {"version.txt", "auth-status.key.json"}
+    no = ProbeOutput(name="sign_in", argv=(), exit_code=1, stdout="not signed in")
+    record(scratch / "root", [], outputs={"claude": {**answers, "sign_in": no}})
+    assert (folder / "sign-in.no.txt").read_text() == "not signed in"  # of which there was none
 
 
 def test_every_recorded_version_is_free_of_the_machine_it_was_recorded_on() -> None:

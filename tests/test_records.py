@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import digest
-from hydra.adapters.proofs.records import Proof, Record
+from hydra.adapters.proofs.records import Proof, Record, digest
 from hydra.conformance import notes
 from hydra.errors import ConfigError, RecordError
 from tests.support.sample_records import keep, of_today, proof, record

@@ -15,11 +15,11 @@ from hydra.analysis.notices.notice import remarks
 from hydra.analysis.notices.places import PLACES, is_test, kind_of
 from hydra.git.patch_facts import touched
 from hydra.records.outcome import Remark
-from hydra.report.summary import summary
 from tests.conftest import git
 from tests.support.grounds import race_on, take
 from tests.support.landings import Shelf
 from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, commits
+from tests.support.rendering import summary
 
 
 @pytest.mark.parametrize(

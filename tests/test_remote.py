@@ -22,9 +22,8 @@ from hydra.adapters.remote.executor import (
     carriers_failure,
     on_its_way,
 )
-from hydra.adapters.remote.names import carried, folder_of
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
-from hydra.adapters.remote.spec import loads
+from hydra.adapters.remote.spec import carried, folder_of, loads
 from hydra.adapters.remote.transport import LISTEN, argv, holder_argv, once, shell_text
 from hydra.config.load import load
 from hydra.config.schema import Config, Remote

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from hydra.records.events import Event
 from hydra.report.board import Board, step
-from hydra.report.checks import baseline, line, table_text
+from hydra.report.checks import line
 from hydra.report.document import result_document
 from hydra.report.live import LiveTable
 from hydra.report.stream import PlainLines
-from hydra.report.summary import summary
+from tests.support.rendering import baseline, summary, table_text
 from tests.support.sample_race import PLAN, RESULT, Tape
 
 

@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 
 from hydra.report import text
-from hydra.report.checks import table_text
-from hydra.report.compare import compare_text
-from hydra.report.race_end import race_end
-from hydra.report.summary import summary, warnings
 from tests.support import verdicts
+from tests.support.rendering import compare_text, race_end, summary, table_text, warnings
 
 AT_80 = """\
 Land codex: fixes both failing tests, breaks nothing (43 passed).
@@ -42,6 +39,7 @@ look: hydra diff cursor-agent -r k3f
 test them now: hydra check -r k3f --check 'npm test'
 warning: 3 files stay out
 """
+BINARY = {"kind": "binary", "path": "a.png", "text": "is binary"}
 OWN = re.compile(
     r"mergeable|\bgates?\b|weigh|put back|base's own|usable|verdict|trial", re.IGNORECASE
 )
@@ -116,7 +114,9 @@ def test_an_untested_patch_is_offered_by_name_and_a_broken_one_is_not() -> None:
 
 def test_warnings_are_counted_as_they_are_listed() -> None:
     document = race()
-    document["baseline"] = [{"check": "unit", "remarks": ["it writes into the checkout"]}]
+    document["baseline"] = [
+        {"check": "unit", "status": "passed", "remarks": ["it writes into the checkout"]}
+    ]
     document["lanes"][0]["patch"]["notes"] = ["vendor/.git was taken as files"]
     shown = race_end(document, width=80)
     assert len(warnings(document)) == 3
@@ -126,9 +126,9 @@ def test_warnings_are_counted_as_they_are_listed() -> None:
 def test_what_to_look_at_is_the_winners_alone() -> None:
     document = race()
     for lane in document["verdict"]["lanes"][1:3]:
-        lane["patch"]["remarks"] = [{"kind": "binary"}] * 2
+        lane["patch"]["remarks"] = [BINARY] * 2
     assert "to look at" not in race_end(document, width=80)
-    document["verdict"]["lanes"][0]["patch"]["remarks"] = [{"kind": "binary"}]
+    document["verdict"]["lanes"][0]["patch"]["remarks"] = [BINARY]
     shown = race_end(document, width=80)
     assert "codex: 1 change to look at before you land: hydra compare -r k3f" in shown
 

@@ -103,4 +103,4 @@ def test_a_table_in_a_pipe_is_never_cut() -> None:
 
 def test_cells_are_cleaned_before_they_are_styled() -> None:
     (line,) = table([[StyledText("\x1b[2Jx", "bad")]], [Column("a")], 40, True, header=False)
-    assert line == "  \x1b[31m<CSI 2J>x\x1b[0m"
+    assert line == "  \x1b[31m^[[2Jx\x1b[0m"

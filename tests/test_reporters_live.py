@@ -110,7 +110,7 @@ def test_warnings_scroll_above_and_are_printed_once() -> None:
     for second in range(95, 99):
         table.tick(float(second))
     picture = screen.picture()
-    assert picture.count("codex: warning: asked for a, but <CSI 2J>b") == 1
+    assert picture.count("codex: warning: asked for a, but ^[[2Jb") == 1
     assert picture.index("asked for a") < picture.index("lane ")
 
 

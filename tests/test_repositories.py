@@ -86,7 +86,7 @@ def sees(hydra: Hydra, command: str) -> None:
 def refused(hydra: Hydra, error: str, hint: str, *flags: str) -> None:
     """A race here says exactly this, is exit code 3, starts nothing and leaves nothing."""
     before = fingerprint(hydra.repo, without="nothing")
-    process = hydra.run("race", "Do it", "-a", "claude", *flags)
+    process = hydra.run("race", "Do it", "-a", "claude", "--quiet", *flags)
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr == f"error: {error}\nhint: {hint}\n"
     assert fingerprint(hydra.repo, without="nothing") == before

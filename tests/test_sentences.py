@@ -19,20 +19,23 @@ import pytest
 from hypothesis import given, note, settings
 from msgspec.structs import asdict
 
-from hydra.ranking.document import verdict_document
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.model import passes_gates
 from hydra.ranking.verdict import rank as verdict
 from hydra.records.outcome import Patch
-from hydra.report.compare import compare_text
-from hydra.report.html.summary import lane_line, opening
-from hydra.report.markdown import comment
-from hydra.report.race_end import race_end
-from hydra.report.summary import summary
 from tests.support.command import completed
 from tests.support.generated_runs import runs
 from tests.support.raw_facts import Facts
+from tests.support.rendering import (
+    comment,
+    compare_text,
+    lane_line,
+    opening,
+    race_end,
+    summary,
+    verdict_document,
+)
 from tests.support.sentence_shapes import Clause, clauses, holds
+from tests.support.verdicts import passes_gates
 
 Document = dict[str, Any]
 

@@ -500,7 +500,7 @@ def test_a_program_that_is_no_agent_is_found_and_named(scratch: Path) -> None:
     assert len(met.differences) == 1
     assert met.differences[0].startswith("race: none was started, hydra ended with 4:")
     assert "Claude Code" in met.differences[0]
-    assert met.status == "not_started"
+    assert met.run.status == "not_started"
 
 
 def test_only_agents_with_a_program_are_tried(scratch: Path) -> None:

@@ -20,6 +20,7 @@ from hydra.ranking.unchecked import untested_places
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import PYTEST, cross, evidence, file, lane, plain, protected, result
+from tests.support.rendering import as_race
 
 UP, DOWN, NEW = "t.py::test_up", "t.py::test_down", "t.py::test_new"
 FAILING = result({UP: True, DOWN: False}, name="_base")
@@ -393,22 +394,22 @@ def test_of_several_lanes_without_checks_none_is_first() -> None:
     """Nor by what else can be read of them: two that left the very same patch, say."""
     lanes = [lane("a", tree="t"), lane("b", tree="t"), lane("c", files=[file(new="x = 3\n")])]
     verdict = rank(evidence(lanes, []))
-    assert (verdict.top, verdict.usable) == ("", False)
+    assert (verdict.top, verdict.usable) == (None, False)
     assert verdict.says == "nothing was tested: there is no first"
     assert [each.rank for each in verdict.lanes] == [1, 1, 1]
     gone = stopped(CheckStatus.PROGRAM_MISSING, "pytest: not found")
     names = [lane(name, gone, base=[gone]) for name in ("a", "b")]
     unrun = rank(evidence(names, [gone]))
-    assert (unrun.checked, unrun.tested, unrun.top) == (True, False, "")
+    assert (unrun.checked, unrun.tested, unrun.top) == (True, False, None)
     assert unrun.says == "nothing was tested: there is no first"
     assert rank(evidence([lane("a", gone, base=[PASSING])], [PASSING])).tested
     empty = replace(lane("b"), patch=None, files=())
-    assert rank(evidence([lane("a"), empty], [])).top == ""
+    assert rank(evidence([lane("a"), empty], [])).top is None
 
 
 def test_with_checks_an_untested_patch_lands_only_by_name() -> None:
     verdict = rank(evidence([lane("a", result({UP: True}), base=[PASSING])], [PASSING]))
-    assert (verdict.top, verdict.usable, of(verdict).passes_gates) == ("", False, True)
+    assert (verdict.top, verdict.usable, of(verdict).passes_gates) == (None, False, True)
     assert verdict.says.startswith("a is untested: pytest passes with and without it")
 
 
@@ -614,7 +615,8 @@ def test_a_patch_with_which_no_test_passes_is_broken_although_none_is_named() ->
 def test_how_a_lane_ended_is_said_once(status: str, patch: object, says: str) -> None:
     """Its state has the word already, where it left no patch."""
     ending = {"lane": "a", "status": status, "error": {"message": "it broke"}, "patch": patch}
-    assert lane_evidence(ending).ended == says
+    (lane,) = as_race({"lanes": [ending]}).lanes
+    assert lane_evidence(lane).ended == says
 
 
 def test_a_name_that_several_broken_tests_have_is_said_once() -> None:

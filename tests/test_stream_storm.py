@@ -126,8 +126,8 @@ def test_a_text_made_to_be_slow_is_not(what: str) -> None:
 
 def test_what_was_found_in_a_text_is_still_found_in_it() -> None:
     def reason(message: str) -> tuple[str, str]:
-        seen = codex.trouble(message)
-        return seen.kind, seen.reason
+        data = codex.trouble(message).data
+        return str(data["error"]), str(data["reason"])
 
     socket = "unexpected status 403 Forbidden: no, url: wss://host/responses"
     assert reason(f"unexpected status 401 no, {socket}") == ("AgentFailed", "network")

@@ -126,7 +126,7 @@ def test_a_disk_without_room_for_a_record(hydra: Hydra, small: Path) -> None:
                 pass
         except OSError:
             pass
-    process = hydra.run("race", "Do it", "-a", "claude")
+    process = hydra.run("race", "Do it", "-a", "claude", "-q")
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr.startswith("error: ")
     assert "No space left on device" in process.stderr
@@ -358,7 +358,7 @@ def test_no_home(hydra: Hydra) -> None:
 def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -> None:
     names = ("HOME", "HYDRA_STATE_DIR", "HYDRA_CACHE_DIR", "HYDRA_CONFIG")
     hydra.wrap = ["env", *(term for name in names for term in ("-u", name))]
-    process = hydra.run("race", "Do it", "-a", "claude")
+    process = hydra.run("race", "Do it", "-a", "claude", "-q")
     assert (process.returncode, process.stdout) == (2, "")
     assert process.stderr == (
         "error: HOME is not set\n"
@@ -368,7 +368,7 @@ def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -
 
 def test_a_home_that_is_relative(hydra: Hydra) -> None:
     hydra.extra["HOME"] = "~"
-    process = hydra.run("race", "Do it", "-a", "claude")
+    process = hydra.run("race", "Do it", "-a", "claude", "-q")
     assert (process.returncode, process.stdout) == (2, "")
     assert process.stderr == (
         "error: HOME is not an absolute path: ~\nhint: set HOME to your home folder\n"
@@ -393,7 +393,7 @@ def test_a_home_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:
     inside.read_only(hydra.home)
     usable(hydra)
     hydra.wrap += ["env", "-u", "HYDRA_STATE_DIR"]
-    process = hydra.run("race", "Do it", "-a", "claude")
+    process = hydra.run("race", "Do it", "-a", "claude", "-q")
     state = hydra.home / ".local" / "state" / "hydra"
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr == (
@@ -519,7 +519,7 @@ def test_a_locale_that_is_not_utf_8(hydra: Hydra) -> None:
 
 
 def test_a_task_that_is_no_text(hydra: Hydra) -> None:
-    process = hydra.execute(sys.executable, "-m", "hydra", "race", b"caf\xe9", "-a", "claude")
+    process = hydra.execute(sys.executable, "-m", "hydra", "race", b"caf\xe9", "-q")
     assert (process.returncode, process.stdout) == (2, "")
     assert process.stderr == "error: the task is not text\nhint: give UTF-8 text\n"
 
@@ -695,7 +695,10 @@ def test_no_limit_and_no_duration_is_taken_from_the_wall_clock() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    ["race x", "runs", *(pytest.param(t, marks=pytest.mark.full) for t in ("diff claude", "init"))],
+    [
+        *("race x -q", "runs"),
+        *(pytest.param(term, marks=pytest.mark.full) for term in ("diff claude", "init")),
+    ],
 )
 def test_a_working_folder_that_was_deleted(hydra: Hydra, text: str) -> None:
     usable(hydra)

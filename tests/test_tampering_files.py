@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra.analysis.tampering.configuration import configuration, restored
 from hydra.analysis.tampering.findings import findings
+from hydra.analysis.tampering.restore import restored, settings_changed
 from hydra.analysis.tampering.suite import tests_added as added
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.records.request import Check
@@ -30,7 +30,7 @@ STEERS = [
         "conftest.py",
         None,
         "def pytest_runtest_makereport(item): ...\n",
-        "adds conftest.py, which configures the tests, with the hook pytest_runtest_makereport",
+        "adds conftest.py, which configures the tests",
     ),
     (
         "tests/conftest.py",
@@ -42,15 +42,14 @@ STEERS = [
         "conftest.py",
         "",
         "import builtins\nbuiltins.len = f\n",
-        "changes conftest.py, which configures the tests, and alters what they run on (import "
-        "builtins)",
+        "changes conftest.py, which configures the tests",
     ),
     ("pytest.ini", "[pytest]\n", None, "deletes pytest.ini, which configures the tests"),
     (
         "sitecustomize.py",
         None,
         "x = 1\n",
-        "adds sitecustomize.py, which every Python runs when it starts",
+        "adds sitecustomize.py, which Python runs when it starts",
     ),
     ("jest.config.ts", "a", "b", "changes jest.config.ts, which configures the tests"),
     (".config/nextest.toml", "a", "b", "changes .config/nextest.toml, which configures the tests"),
@@ -101,7 +100,7 @@ def test_what_steers_the_tests_is_told(
     path: str, old: str | None, new: str | None, text: str
 ) -> None:
     file = change(path, old, new)
-    assert configuration([file], CHECKS) == (path,)
+    assert settings_changed([file], CHECKS) == (file,)
     hits = [finding for finding in findings([file], CHECKS) if finding.text == text]
     assert [finding.weight for finding in hits] == ["suspect"]
 
@@ -123,40 +122,7 @@ def test_what_steers_the_tests_is_told(
     ],
 )
 def test_what_does_not_steer_them_is_not_configuration(path: str, old: str, new: str) -> None:
-    assert configuration([change(path, old, new)], CHECKS) == ()
-
-
-LEFT_OUT = [
-    (
-        "tests/conftest.py",
-        "",
-        "collect_ignore = ['test_a.py']\n",
-        "leaves out ['test_a.py'] (collect_ignore in tests/conftest.py)",
-    ),
-    (
-        "pyproject.toml",
-        PYPROJECT,
-        PYPROJECT.replace("-ra", "-ra --ignore=tests/a"),
-        "leaves tests out of every run: --ignore=tests/a in pyproject.toml",
-    ),
-    (
-        "pytest.ini",
-        "[pytest]\naddopts = -q\n",
-        "[pytest]\naddopts = -q --deselect tests/a.py::b\n",
-        "leaves tests out of every run: --deselect tests/a.py::b in pytest.ini",
-    ),
-    (
-        "tox.ini",
-        "[pytest]\n",
-        "[pytest]\naddopts = -k 'not slow'\n",
-        "leaves tests out of every run: -k 'not slow' in tox.ini",
-    ),
-]
-
-
-@pytest.mark.parametrize(("path", "old", "new", "text"), LEFT_OUT)
-def test_tests_that_the_configuration_leaves_out(path: str, old: str, new: str, text: str) -> None:
-    assert ("skip_added", "gate", text) in told((path, old, new))
+    assert settings_changed([change(path, old, new)], CHECKS) == ()
 
 
 def test_the_base_parts_go_back_and_the_patch_keeps_what_it_depends_on() -> None:
@@ -500,8 +466,8 @@ def test_hostile_texts_are_read_or_passed_over_soon(text: str) -> None:
         assert len(finding.text) < 2_000
         assert "\n" not in finding.text
     added(files)
-    for path in configuration(files, CHECKS):
-        restored(path, text, text + "\n")
+    for file in settings_changed(files, CHECKS):
+        restored(file.path, text, text + "\n")
     assert time.monotonic() - start < 60
 
 

@@ -3,30 +3,21 @@ put back on the base's version, and what an honest patch may add."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.capabilities import capable
-from hydra.analysis.tampering.configuration import configuration, restored
+from hydra.analysis.tampering.bending import may_bend, may_reach
 from hydra.analysis.tampering.findings import findings
-from hydra.analysis.tampering.manifests import manifest_of
-from hydra.analysis.tampering.monkeypatches import patchings, reaches
-from hydra.analysis.tampering.scripts import tool_patched
-from hydra.analysis.tampering.shadows import place_of, shadows
+from hydra.analysis.tampering.manifests import test_parts as parts_of
+from hydra.analysis.tampering.restore import Restore, restored, settings_changed, to_restore
 from hydra.records.request import Check
 from tests.support.evidences import file
 
-BASE = (
-    "pager.py",
-    "src/shop/__init__.py",
-    "src/shop/money.py",
-    "src/dates.py",
-    "services/a/config.py",
-    "services/a/main.py",
-    "tests/test_pages.py",
-    "tests/support.py",
-    "web/pages.ts",
-)
+
+def paths(files: Sequence[FileChange], checks: Sequence[Check] = ()) -> tuple[str, ...]:
+    return tuple(change.path for change in settings_changed(files, checks))
 
 
 def added(path: str, text: str = "x = 1\n") -> FileChange:
@@ -37,114 +28,111 @@ def added(path: str, text: str = "x = 1\n") -> FileChange:
     "path",
     [
         "src/shop/types.py",
-        "src/shop/json/__init__.py",
-        "tests/helpers.py",
-        "tests/unit/__init__.py",
-        "tests/unit/support.py",
-        "tests/test_money.py",
-        "services/b/config.py",
+        "src/pager.js",
+        "fractions.py",
+        "tests/unit/test_money.py",
+        "tests/data.json",
         "docs/calendar.py",
-        "web/pages.css",
-        "web/dates.js",
         "typings/pytest/__init__.pyi",
         "bin/pager",
     ],
 )
-def test_what_is_in_nobody_s_place(path: str) -> None:
-    assert shadows([added(path)], BASE) == ()
-    assert configuration([added(path)], base=BASE) == ()
+def test_what_only_adds_to_the_tests_puts_nothing_back(path: str) -> None:
+    assert to_restore([added(path)]) == Restore()
 
 
 @pytest.mark.parametrize(
-    ("path", "clause", "weight"),
+    "path",
     [
-        ("pytest.py", "takes the name of the test tool pytest", "gate"),
-        ("src/unittest/__init__.py", "takes the name of the test tool unittest", "gate"),
-        ("tests/unittest/__init__.py", "takes the name of the test tool unittest", "suspect"),
-        ("random.py", "takes the name of Python's own module random", "suspect"),
-        ("tests/enum.py", "takes the name of Python's own module enum", "suspect"),
-        ("tests/pager.py", "is found before pager.py by the name pager", "suspect"),
-        ("tests/shop/__init__.py", "is found before src/shop/__init__.py by the name", "suspect"),
-        ("shop/__init__.py", "is found before src/shop/__init__.py by the name shop", "suspect"),
-        ("dates.py", "is found before src/dates.py by the name dates", "suspect"),
-        ("src/dates.abi3.so", "is run in place of src/dates.py", "suspect"),
-        ("web/pages.js", "is found before web/pages.ts", "suspect"),
-        ("node_modules/.bin/jest", "takes the place of the program jest", "suspect"),
-        ("node_modules/@jest/globals/index.js", "takes the place of the test tool", "suspect"),
-        ("__mocks__/axios.js", "jest loads in place of axios", "suspect"),
+        "src/dates.abi3.so",
+        "src/__pycache__/dates.cpython-311.pyc",
+        "node_modules/.bin/jest",
+        "web/node_modules/@jest/globals/index.js",
+        "__mocks__/axios.js",
+        "quiet.pth",
     ],
 )
-def test_what_takes_another_s_place(path: str, clause: str, weight: str) -> None:
-    (shadow,) = shadows([added(path)], BASE)
-    assert shadow.clause.startswith(clause)
-    assert shadow.weight == weight
-    assert configuration([added(path)], base=BASE) == (path,)
-    (finding, *_) = findings([added(path)], base=BASE)
-    assert finding.text.startswith(f"adds {path}, which {clause}")
-    assert finding.weight == weight
+def test_newcomers_that_nobody_reads_are_taken_out(path: str) -> None:
+    (finding, *_) = findings([added(path)])
+    assert to_restore([added(path)]) == Restore((), (added(path),))
+    assert (finding.path, finding.weight) == (path, "suspect")
+    stood = file(path, "x\n", "y\n")
+    assert to_restore([stood]) == Restore((), (stood,) if path.endswith(".pth") else ())
 
 
-def test_a_module_that_moves_is_nobody_s_shadow() -> None:
-    moved = [file("pager.py", "x = 1\n", None), added("pager/__init__.py")]
-    assert shadows(moved, BASE) == ()
+def test_a_new_file_beside_tests_that_may_be_found_before_another_is_taken_out() -> None:
+    new = [added("tests/test_new.py"), added("tests/pager.py")]
+    assert to_restore(new) == Restore(tuple(new))
+    assert to_restore([added("tests/unit/__init__.py", "")]) == Restore()
+    names = added("tests/package.json", '{"imports": {"#pager": "./fake.js"}}')
+    assert to_restore([names]) == Restore((names,))
 
 
-def test_a_module_of_a_standard_name_that_the_code_has_come_to_need_is_its_own() -> None:
-    code = file("pager.py", "x = 1\n", "from queue import Page\n")
-    assert shadows([added("queue.py"), code], BASE) == ()
-    stood = file("pager.py", "from queue import Queue\n", "from queue import Queue\nx = 1\n")
-    assert [item.path for item in shadows([added("queue.py"), stood], BASE)] == ["queue.py"]
-
-
-def test_where_a_module_is_imported_from() -> None:
-    assert place_of("src/shop/money.py", BASE) == ("src", "shop")
-    assert place_of("src/dates.py", BASE) == ("src", "dates")
-    assert place_of("pager.py", BASE) == ("", "pager")
+def test_tests_that_were_there_go_back_and_new_ones_are_out() -> None:
+    files = [
+        file("tests/test_a.py", "x = 1\n", "x = 2\n"),
+        file("tests/test_b.py", "x = 1\n", None),
+        added("tests/test_new.py"),
+        added("pager.py"),
+    ]
+    assert to_restore(files) == Restore(tuple(files[:3]))
+    listed = file("CMakeLists.txt", "x\n", "add_executable(t tests/test_new.cpp)\n")
+    built = [files[0], added("tests/test_new.cpp"), listed]
+    assert to_restore(built) == Restore(tuple(files[:1]))
+    crate = [files[0], added("src/pages_test.rs"), file("src/lib.rs", "", "mod pages_test;\n")]
+    assert to_restore(crate) == Restore(tuple(files[:1]))
+    settings = added("conftest.py")
+    assert to_restore([settings, *files[2:]]) == Restore((files[2],), (settings,))
 
 
 # --- code that changes modules -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("text", "target"),
+    "text",
     [
-        ("import unittest as u\nu.case.TestCase.run = f\n", "unittest.case.TestCase.run"),
-        ("from unittest import TestCase as T\nT.run += f\n", "unittest.TestCase.run"),
-        ("import pytest\nx = pytest.Item\nx.runtest = f\n", "pytest.Item.runtest"),
-        ("import pytest\ndel pytest.Item.runtest\n", "pytest.Item.runtest"),
-        ("import pytest\nvars(pytest.Item)['run'] = f\n", "pytest.Item.run"),
-        ("import pytest\npytest.Item.__dict__.update(run=f)\n", "pytest.Item"),
-        ("import sys\nm = sys.modules.get('_pytest.python')\nm.x = f\n", "_pytest.python.x"),
-        ("m = __import__('doctest')\nm.testmod = f\n", "doctest.testmod"),
-        ("import importlib as i\ni.import_module('nose').x = f\n", "nose.x"),
-        ("import hypothesis\nobject.__setattr__(hypothesis.core, 'x', f)\n", "hypothesis.core"),
-        ("from unittest import mock\nmock.patch('pytest.fail', f).start()\n", "pytest.fail"),
-        ("import pytest\n(a, pytest.fail) = 1, f\n", "pytest.fail"),
-        ("import sys\nsys.modules['pytest'] = f\n", "pytest"),
+        "import unittest as u\nu.case.TestCase.run = f\n",
+        "from unittest import TestCase as T\nT.run += f\n",
+        "import pytest\ndel pytest.Item.runtest\n",
+        "import sys\nm = sys.modules.get('_py' + 'test.python')\nm.x = f\n",
+        "m = __import__('doctest')\nm.testmod = f\n",
+        "import importlib as i\ni.import_module('nose').x = f\n",
+        "import hypothesis\nobject.__setattr__(hypothesis.core, 'x', f)\n",
+        "from fractions import (\n    Fraction,\n)\nFraction.limit = f\n",
+        "import sys\nsys.exit = f\n",
+        "x = getattr(y, 'run' + 'test')\n",
+        "# coding: utf-7\nx +AD0- 1\n",
+        "x = 1\n" * 400_000,
     ],
 )
-def test_a_changed_test_tool(text: str, target: str) -> None:
-    assert [item.target for item in patchings("", text) if item.of_tool] == [target]
-    assert patchings(text, text) == ()
-    gates = [
-        item.text for item in findings([file("pager.py", "x = 1\n", text)]) if item.weight == "gate"
-    ]
-    assert gates == [f"changes in pager.py what the tests' own tool does ({target})"]
+def test_code_that_may_change_what_runs_it(text: str) -> None:
+    assert may_bend([file("a.py", "y = 1\n", text)]) == ("python",)
+    assert may_bend([file("a.py", text, text + "y = 2\n")]) == ()
+    assert may_bend([file("tests/test_a.py", "y = 1\n", text)]) == ()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "import unittest\nclass A(unittest.TestCase):\n    x = 1\nA.x = 2\n",
-        "import pytest\nmark = pytest.mark.slow\npytestmark = [mark]\n",
-        "import pytest\nconfig = pytest.Config()\nconfig.x = 1\n",
-        "import unittest\nsuite = unittest.TestSuite()\nsuite.name = 'a'\n",
-        "class Item: pass\nItem.runtest = f\n",
-        "import os\nos.environ['A'] = 'b'\n",
+        "class Item: pass\nitem = Item()\nitem.runtest = f\n",
+        "# pytest runs this\ndef pages(n):\n    return getattr(n, 'size', 1)\n",
+        "import re\nfrom .money import cents\n\nNAME = re.search('a', 'b')\n",
+        "class Page:\n    def __init__(self, n):\n        self.n = n\n",
     ],
 )
-def test_what_changes_no_test_tool(text: str) -> None:
-    assert [item for item in patchings("", text) if item.of_tool] == []
+def test_code_that_changes_nothing_of_what_runs_it(text: str) -> None:
+    assert may_bend([added("a.py", text)]) == ()
+
+
+def test_code_of_another_language_and_a_file_in_the_tool_s_place() -> None:
+    assert may_bend([file("a.js", "a;\n", "process.exit(0);\n")]) == ("javascript",)
+    assert may_bend([file("a.js", "a;\n", "process.env.A;\n// process.exit\n")]) == ()
+    assert may_bend([file("a.go", "a\n", "os.Exit(0)\n")]) == ()
+    assert may_bend([added("pytest.py"), added("a.ts", "globalThis.expect = f;\n")]) == (
+        "python",
+        "javascript",
+    )
+    assert may_bend([file("unittest/x.py", "x = 1\n", "x = 2\n")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -158,8 +146,8 @@ def test_what_changes_no_test_tool(text: str) -> None:
     ],
 )
 def test_tests_that_change_nothing_for_others(text: str) -> None:
-    assert reaches("", text) == ""
-    assert configuration([added("tests/test_new.py", text)], base=BASE) == ()
+    assert may_reach(added("tests/test_new.py", text)) == ""
+    assert to_restore([added("tests/test_new.py", text)]) == Restore()
 
 
 @pytest.mark.parametrize(
@@ -174,52 +162,46 @@ def test_tests_that_change_nothing_for_others(text: str) -> None:
     ],
 )
 def test_tests_that_may_change_what_others_run_on(text: str) -> None:
-    assert reaches("", text)
-    assert configuration([added("tests/test_new.py", text)], base=BASE) == ("tests/test_new.py",)
+    assert may_reach(added("tests/test_new.py", text))
+    assert to_restore([added("tests/test_new.py", text)]).tests
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const page = require('../src/page');\npage.pages = f;\n",
+        "const { page } = require('../src/page');\nObject.assign(page, { pages: f });\n",
+        "require('../src/page').pages = f;\n",
+        "afterEach(function () { this.skip(); });\n",
+        "const fs = require('fs');\nfs.writeFileSync('src/page.js', '');\n",
+    ],
+)
+def test_scripts_that_may_change_what_others_run_on(text: str) -> None:
+    assert may_reach(added("test/a.test.js", text))
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "const page = { ok: 1 };\npage.ok = 2;\n",
-        "const assert = {};\nassert.equal = 1;\n",
         "const { test } = require('./mine');\nif (test.equal === 1) run();\n",
         "const a = require('node:assert');\na.equal(1, 1);\nconst same = a.equal === b;\n",
         "Object.assign(module.exports, { a: 1 });\n",
     ],
 )
-def test_script_that_changes_no_test_tool(text: str) -> None:
-    assert tool_patched("a.js", "", text) == ""
-
-
-def test_code_that_could_change_what_runs_it() -> None:
-    assert capable([file("a.py", "x = 1\n", "x = 2\n"), file("a.js", "a;\n", "b;\n")]) == ()
-    assert capable([file("a.py", "x = 1\n", "import gc\n")]) == ("python",)
-    assert capable([file("a.py", "import gc\n", "import gc\nx = 1\n")]) == ()
-    assert capable([file("a.js", "a;\n", "process.exit(0);\n")]) == ("javascript",)
-    assert capable([file("tests/test_a.py", "x = 1\n", "import gc\n")]) == ()
-    assert capable([file("a.py", "x = 1\n", "x = 1\n" * 400_000)]) == ("python",)
+def test_scripts_that_change_nothing_for_others(text: str) -> None:
+    assert may_reach(added("test/a.test.js", text)) == ""
 
 
 # --- settings in lines, scripts of scripts -------------------------------------------------------
-
-
-@pytest.mark.parametrize("head", ["", "\ufeff", "# coding: utf-7\n"])
-def test_code_is_read_as_python_reads_it(head: str) -> None:
-    equals = "+AD0-" if "utf-7" in head else "="
-    text = f"{head}import _pytest.reports\n_pytest.reports.TestReport.passed {equals} True\n"
-    assert [change.target for change in patchings("", text)] == [
-        "_pytest.reports.TestReport.passed"
-    ]
-    assert capable([added("src/pager.py", text)]) == ("python",)
 
 
 def test_of_a_file_of_lines_only_what_steers_is_put_back() -> None:
     old, new = "A=1\nNODE_OPTIONS=--old\n", "A=2\nexport NODE_OPTIONS=--new\nPYTHONPATH=x\nB=3\n"
     assert restored(".env", old, new) == "A=2\nB=3\nNODE_OPTIONS=--old\n"
     assert restored(".npmrc", None, "script-shell=./a\nfund=false\n") == "fund=false\n"
-    assert configuration([file(".env", "A=1\n", "A=2\n")]) == ()
-    assert configuration([file("app/.env.test", "A=1\n", "A=1\nCI=1\n")]) == ("app/.env.test",)
+    assert paths([file(".env", "A=1\n", "A=2\n")]) == ()
+    assert paths([file("app/.env.test", "A=1\n", "A=1\nCI=1\n")]) == ("app/.env.test",)
 
 
 def test_scripts_that_a_script_runs_count() -> None:
@@ -230,31 +212,27 @@ def test_scripts_that_a_script_runs_count() -> None:
         (old.replace('"lint"', '"preunit": "sh a", "lint"'), True),
         (old.replace('"eslint"', '"eslint ."'), False),
     ):
-        paths = configuration([file("package.json", old, new)], checks)
-        assert paths == (("package.json",) if counts else ())
+        changed = paths([file("package.json", old, new)], checks)
+        assert changed == (("package.json",) if counts else ())
 
 
 def test_imports_that_lead_into_the_tests_are_put_back_and_no_others() -> None:
     old = '{"imports": {"#a": "./src/a.js"}}'
     new = '{"imports": {"#a": "./test/a.js", "#b": "./src/b.js"}}'
-    assert configuration([file("package.json", old, new)]) == ("package.json",)
+    assert paths([file("package.json", old, new)]) == ("package.json",)
     text = restored("package.json", old, new)
     assert text is not None
     assert "test/a" not in text
     assert "src/b.js" in text
-    assert configuration([file("package.json", old, old.replace('"#a"', '"#c"'))]) == ()
+    assert paths([file("package.json", old, old.replace('"#a"', '"#c"'))]) == ()
 
 
 def test_a_file_of_tasks_counts_where_its_lines_have_to_do_with_tests() -> None:
-    assert configuration([file("Makefile", "test:\n\tpytest\n", "test:\n\ttrue\n")]) == (
-        "Makefile",
-    )
-    assert configuration([file("Makefile", "a:\n\tgcc\n", "a:\n\tgcc -O2\n")]) == ()
-    assert configuration([file("build.sh", "gcc a.c\n", "gcc b.c\n")]) == ()
-    assert configuration([file("run.sh", "node --test\n", "exit 0\n")]) == ("run.sh",)
+    assert paths([file("Makefile", "test:\n\tpytest\n", "test:\n\ttrue\n")]) == ("Makefile",)
+    assert paths([file("Makefile", "a:\n\tgcc\n", "a:\n\tgcc -O2\n")]) == ()
+    assert paths([file("build.sh", "gcc a.c\n", "gcc b.c\n")]) == ()
+    assert paths([file("run.sh", "node --test\n", "exit 0\n")]) == ("run.sh",)
 
 
 def test_lines_are_read_whatever_they_hold() -> None:
-    manifest = manifest_of(".env")
-    assert manifest is not None
-    assert manifest.parts("\n=\n==\n# CI=1\nCI\n\0=\0\n") == {}
+    assert parts_of(".env", "\n=\n==\n# CI=1\nCI\n\0=\0\n") == {}

@@ -12,13 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import plugins, registry
-from hydra.adapters.contract import Origin, Parser
+from hydra.adapters.contract import Parser
 from hydra.adapters.plugins import GuardedParser, guard
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
-from hydra.records.agent import Capability, CapabilitySet, DetectResult, Tier
+from hydra.records.agent import Capability, CapabilitySet, DetectResult, Origin, Tier
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from tests.support import fakes

@@ -267,11 +267,11 @@ def test_what_is_tried_is_shown_and_is_harmless() -> None:
         painted.append("".join(plain[number:]))
         del plain[number:]
     assert plain[1:] == [
-        " 0:02 tests      trying cl<OSC 52>aude's tests on codex's patch\n",
-        " 0:03 tests      cl<OSC 52>aude's tests on codex's patch: 1 of 1 passed, 0:02\n",
+        " 0:02 tests      trying cl^[]52;c;eA==^Gaude's tests on codex's patch\n",
+        " 0:03 tests      cl^[]52;c;eA==^Gaude's tests on codex's patch: 1 of 1 passed, 0:02\n",
         " 0:04 tests      trying the base's tests on the base, again\n",
         " 0:05 hydra      the race ended in 0:04 (0:02 of it for more tests)\n",
     ]
-    assert "trying cl<OSC 52>aude's tests on codex's patch" in painted[1]
+    assert "trying cl^[]52;c;eA==^Gaude's tests on codex's patch" in painted[1]
     assert "trying" not in painted[4]
     assert "\x1b]52" not in "".join(painted)

@@ -78,7 +78,7 @@ def test_what_copilot_wrote_itself_is_withdrawn(hydra: Hydra) -> None:
     own.write_text(COPILOT % hydra.repo)
     (hydra.scratch / "agents").mkdir()
     program = hydra.scratch / "agents" / "copilot"
-    flags = " ".join(flag.name for flag in copilot.TABLE)
+    flags = " ".join(flag.name for flag in copilot.ADAPTER.table)
     program.write_text(
         f"#!/bin/sh\ncase $1 in --version) echo GitHub Copilot CLI 1.0.102.;;\n"
         f'--help) printf "  %s\\n" {flags};; *) cat "$HOME/.copilot/config.json" > seen;; esac\n'

@@ -68,6 +68,16 @@ def test_each_form_of_a_typed_secret_goes(form: str) -> None:
     assert redacted({"repository": f"/{text}", "x": [text]})["x"] == [redacted(text)]
 
 
+@pytest.mark.parametrize("form", ["variable", "option", "header", "address", "login", "any-header"])
+def test_a_long_secret_goes_to_its_end(form: str) -> None:
+    """A key of a cluster's settings, a token of a package index."""
+    secret = "".join(value(f"{number}") for number in range(150))
+    text = f"Mend it: {FORMS[form].format(secret)} is what I use"
+    notice(text)
+    assert "-149-" not in redacted(text)
+    assert "-149-" not in redacted(f"{secret} again")
+
+
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_each_form_of_a_key_goes(key: str) -> None:
     notice(f"use {key} for it")
@@ -197,7 +207,7 @@ def read(top: Path) -> Iterator[tuple[Path, bytes]]:
 PLACES = (
     *("task", "file", "stdin", "check", "made", "setup", "args", "hook", "preface", "remote"),
     *("variable", "message", "reason", "again", "again-setup", "wrong", "dry", "edited"),
-    *("lone", "login", "header"),
+    *("lone", "login", "header", "model"),
 )
 SECRETS = [*map(value, PLACES), "made-up-anthropic-key", "zq7tiny"]
 
@@ -263,8 +273,11 @@ def test_nothing_that_was_typed_stays(hydra: Hydra, scratch: Path) -> None:
     file = scratch / "task.md"
     file.write_text(f"Use https://ada:{value('file')}@example.com")
     search.run("race", "--file", str(file), "-a", "claude", "--json", "--no-check")
+    agent = f"claude:https://ada:{value('model')}@example.com/m"
     for more in ((), ("--json",)):
-        search.run("race", f"API_TOKEN={value('dry')}", "-a", "claude", "--dry-run", *more)
+        task = f"API_TOKEN={value('dry')}"
+        code, shown = search.run("race", task, "-a", agent, "--dry-run", *more)
+        assert (code, "claude-https-ada-redacted-example.com-m" in shown) == (0, True), shown
     search.run("race", "Do it", "--chekc", f"API_TOKEN={value('wrong')} x")
     search.run("race", "Do it", "--effort", f"API_TOKEN={value('wrong')}", "--json")
 

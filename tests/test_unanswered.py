@@ -19,7 +19,7 @@ from hydra.landing import transaction
 from hydra.race.recovery import runs, startup
 from hydra.race.recovery.lane import NotNow, _readable
 from hydra.race.recovery.retention import remove_run
-from hydra.race.verdict import judgement_to_land, lands
+from hydra.race.verdict import judgement_to_land
 from hydra.records.store.reader import RunRecord
 from tests.conftest import git
 from tests.support.forks import forked
@@ -107,8 +107,8 @@ def test_a_race_that_was_broken_off_is_judged_before_a_lane_of_it_lands(shelf: S
     (record.folder / "events.jsonl").touch()
     verdict = judgement_to_land(record, shelf.environ)
     assert verdict is not None
-    assert {row["status"] for row in verdict["lanes"]} == {"broken off"}
-    assert not any(lands(verdict, row["lane"]) for row in verdict["lanes"])
+    assert {row.status for row in verdict.lanes} == {"broken off"}
+    assert not any(map(verdict.lands, verdict.lanes))
 
 
 def test_no_record_is_called_damaged(shelf: Shelf, short: Shortage) -> None:

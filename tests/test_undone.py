@@ -15,6 +15,7 @@ from hydra.checks.regressions import compare_to_baseline
 from hydra.git import runner
 from hydra.ranking import collect
 from hydra.ranking.evidence import Evidence
+from hydra.ranking.model import LaneResult
 from hydra.ranking.undone import undoing, undone
 from hydra.ranking.verdict import rank
 from hydra.records.outcome import Patch
@@ -60,8 +61,8 @@ class History:
             head = git(self.repo, "rev-parse", "HEAD")
             git(self.repo, "branch", "-qf", name, head)
             git(self.repo, "reset", "-q", "--hard", base)
-            patch = {"commit": head, "base": base}
-            lanes.append({"lane": name, "status": "completed", "patch": patch})
+            patch = Patch(commit=head, base=base, files=1)
+            lanes.append(LaneResult(lane=name, status="completed", patch=patch))
         folder = self.scratch / head
         git(self.scratch, "clone", "-q", "--bare", str(self.repo), str(folder / "patches.git"))
         return collect.evidence(folder, base, lanes, task=task)

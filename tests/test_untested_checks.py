@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +75,8 @@ def test_the_set_up_is_offered_for_the_folder_where_one_stands(
     hydra.repo = top / stands
     race = hydra.race("-a", "claude", "--check", f"cd {top} && grep -q load src/shelf/__init__.py")
     run = race.document["run"]
-    cure = f"hydra check{of_run(run)} --setup {shlex.quote(line)} tests it with them"
+    setup = f'"{line}"' if "'" in line else f"'{line}'"
+    cure = f"hydra check{of_run(run)} --setup {setup} tests it with them"
     assert str(check_of(race, "claude")["untested"]).endswith(f": {cure}"), race
 
 

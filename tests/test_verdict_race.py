@@ -74,7 +74,7 @@ def refuses(judged: Judged, says: str, *args: str) -> str:
     before = state(judged.hydra.repo)
     done = judged.hydra.run("merge", *args)
     assert done.returncode == 5, done.stdout
-    assert done.stderr.startswith("error: nothing was landed: ")
+    assert "\nerror: nothing was landed: " in done.stderr
     assert says in done.stderr, f"{done.stderr}\n{judged}"
     assert state(judged.hydra.repo) == before
     return done.stderr

@@ -8,24 +8,26 @@ own words (session, mode, model) are chosen while it is spoken, from what the ag
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from msgspec import Struct
+from msgspec import convert
 from msgspec.structs import replace
 
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag, Pairs
-from hydra.adapters.contract import ConfigFolder, Conversation, Descriptor, Parser, Probe
-from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.adapters.protocols.acp_session import AcpDialect
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
+from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, required
+from hydra.adapters.contract import (
+    ConfigFolder,
+    Conversation,
+    Descriptor,
+    Parser,
+    Probe,
+    common_probes,
+    names,
 )
+from hydra.adapters.detection import AgentIdentity
+from hydra.adapters.prompts import as_session
+from hydra.adapters.protocols.acp_session import AcpDialect
+from hydra.records.agent import BuiltCommand, Capability, CapabilitySet, DetectResult, SpawnRequest
 from hydra.records.request import Effort, Permission
 
 FULL, OPEN = Permission.FULL_AUTO, Permission.UNRESTRICTED
@@ -45,200 +47,142 @@ CAPABILITIES = CapabilitySet(
 """What the protocol gives, whatever the agent."""
 
 
-class AcpRow(Struct, frozen=True, kw_only=True):
-    """One agent. `args` come first on its line, `environment` is set always; `proof` are options
-    of its help text that are on no line: without them it is not what was tried."""
+class AcpAgent(CliAdapter):
+    """The adapter of one agent: the program and its words; what else is wanted goes into the
+    conversation, and whether it is signed in is found out there."""
 
-    descriptor: Descriptor
-    identity: AgentIdentity
     dialect: AcpDialect
     args: tuple[str, ...] = ()
+    """The words that come first on its line."""
     environment: Pairs = ()
-    proof: tuple[Flag, ...] = ()
-
-
-_HERMES_KEYS = (
-    "OPENROUTER_API_KEY",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_TOKEN",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "NOUS_API_KEY",
-    "GLM_API_KEY",
-    "KIMI_API_KEY",
-    "MINIMAX_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
-)
-
-
-def _hermes() -> AcpRow:
-    # It asks before an edit and never before a command: edit and plan would promise too much.
-    dialect = AcpDialect(
-        label="Hermes Agent", modes={FULL: ("dont_ask",), OPEN: ("dont_ask",)}, forgets=True
-    )
-    drops = ("json_stream", "emits_usage")
-    return AcpRow(
-        descriptor=Descriptor(
-            key="hermes",
-            label=dialect.label,
-            tagline="An assistant with files, a terminal, skills and a memory",
-            homepage="https://hermes-agent.nousresearch.com",
-            tier=Tier.EXPERIMENTAL,
-            binaries=("hermes",),
-            protocol="acp",
-            stream_format="json-rpc",
-            interactive=True,
-            install_hint='python -m pip install "hermes-agent[acp]"',
-            sign_in_hint="run `hermes setup`, or set a provider's key (OPENROUTER_API_KEY, ...)",
-            exit_codes=EXITS,
-            minimum_version="0.19.0",
-            capabilities=CAPABILITIES,
-            environment=(
-                *_HERMES_KEYS,
-                "HERMES_HOME",
-                "HERMES_INFERENCE_MODEL",
-                "HERMES_INFERENCE_PROVIDER",
-                "OPENAI_BASE_URL",
-                "ANTHROPIC_BASE_URL",
-                "OPENROUTER_BASE_URL",
-            ),
-            secret_environment=_HERMES_KEYS,
-            sign_in_environment=_HERMES_KEYS,
-            config=ConfigFolder(
-                variable="HERMES_HOME",
-                default=".hermes",
-                credentials=("auth.json", ".env"),
-                copied=("config.yaml", "SOUL.md", "skills", "memories", "models_dev_cache.json"),
-            ),
-            forks=True,
-            modes={permission: terms[0] for permission, terms in dialect.modes.items()},
-            probes=(
-                Probe(name="version", args=("--version",), timeout=45),
-                Probe(name="help", args=("acp", "--help"), timeout=45, stderr=True),
-            ),
-        ),
-        identity=AgentIdentity(
-            version=re.compile(r"^Hermes Agent v(\d+\.\d+\.\d+\S*) ", re.MULTILINE),
-            help=re.compile(r"^usage: hermes acp", re.MULTILINE),
-        ),
-        dialect=dialect,
-        args=("acp",),
-        proof=(Flag(name="--check", purpose="to be talked to", required=True, drops=drops),),
-        environment=(("PYTHONUNBUFFERED", "1"),),
-    )
-
-
-def _any_agent() -> AcpRow:
-    """The row of whatever the user names."""
-    terms = ("bypassPermissions", "yolo", "full-access", "dont_ask")
-    dialect = AcpDialect(label="ACP agent", modes={FULL: terms, OPEN: terms})
-    hint = (
-        'set `path` (the program) and `args` (the words that make it speak ACP, as ["acp"]) in'
-        " [agents.acp] of ~/.config/hydra/hydra.toml (`hydra init --user` writes one)"
-    )
-    return AcpRow(
-        descriptor=Descriptor(
-            key="acp",
-            label=dialect.label,
-            tagline="any other agent that speaks the Agent Client Protocol",
-            homepage="https://agentclientprotocol.com",
-            tier=Tier.EXPERIMENTAL,
-            binaries=("acp-agent",),
-            protocol="acp",
-            stream_format="json-rpc",
-            interactive=True,
-            install_hint=hint,
-            sign_in_hint="sign in with the agent's own program",
-            exit_codes=EXITS,
-            capabilities=CAPABILITIES,
-            forks=True,
-            modes={permission: terms[0] for permission, terms in dialect.modes.items()},
-            efforts={effort: effort.value for effort in Effort},
-            probes=(
-                Probe(name="version", args=("--version",), timeout=45, stderr=True),
-                Probe(name="help", args=("--help",), timeout=45, stderr=True),
-            ),
-        ),
-        identity=AgentIdentity(version=re.compile(r"(\d+\.\d+\S*)"), help=re.compile("")),
-        dialect=dialect,
-    )
-
-
-PROMPT_BYTES = 10_000_000
-"""The longest prompt that is sent: the agents name no limit of their own."""
-
-
-class AcpAgent(CliAdapter):
-    """The adapter of one row. Whether it is signed in is found out in the conversation."""
-
-    def __init__(self, row: AcpRow) -> None:
-        self.row = row
-        self.descriptor = row.descriptor
-        self.identity = row.identity
-        self.table = row.proof
+    table: tuple[Flag, ...] = ()
+    """Options of its help text that are on no line: without them it is not what was tried."""
 
     def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """The program and its words; what else is wanted goes into the conversation.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        row = self.row
-        line = self.line(result)
-        line.args.extend(row.args)
-        # Of several words for a permission any will do: then no other is a difference.
-        modes = row.dialect.modes.get(request.permission, ())
-        mode = modes if len(modes) == 1 else ()
-        named = () if request.effort is None else (("effort", str(request.effort)),)
-        prompt = prefaced(request.preface, request.prompt)
-        built = line.command(
-            request,
-            result,
-            env=row.environment,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            expected_settings=(*(("permission", term) for term in mode), *named),
-        )
-        return replace(built, session_params=self._dialogue(request))
+        """The program's line, and in `session_params` what is wanted of the session."""
+        resume = request.resume and as_session(request.resume, adapter=self.key())
+        values = {
+            "permission": str(request.permission),
+            "model": request.model or "",
+            "effort": str(request.effort or ""),
+            "resume": resume,
+            "fork": "yes" if request.fork else "",
+            "masked": "yes" if request.masked else "",
+        }
+        params = tuple((name, value) for name, value in values.items() if value)
+        return replace(super().build_command(request, result), session_params=params)
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt."""
         from hydra.adapters.protocols.acp import AcpConversation
         from hydra.adapters.protocols.acp_session import AcpRequest
 
-        values = dict(command.session_params)
-        wish = AcpRequest(
-            root=str(command.cwd),
-            prompt=(command.stdin or b"").decode("utf-8", "replace"),
-            permission=Permission(values["permission"]),
-            model=values.get("model", ""),
-            effort=values.get("effort", ""),
-            resume=values.get("resume", ""),
-            fork="fork" in values,
-            masked="masked" in values,
-        )
-        return AcpConversation(self.row.dialect, wish)
+        prompt = (command.stdin or b"").decode("utf-8", "replace")
+        params = {"root": str(command.cwd), "prompt": prompt, **dict(command.session_params)}
+        return AcpConversation(self.dialect, convert(params, AcpRequest))
 
     def parser(self) -> Parser:
         """Reads a recorded stream: the agent's side of a conversation."""
         from hydra.adapters.protocols.acp import AcpConversation
 
-        return AcpConversation(self.row.dialect)
+        return AcpConversation(self.dialect)
 
-    def _dialogue(self, request: SpawnRequest) -> Pairs:
-        rows = [("permission", str(request.permission))]
-        if request.model:
-            rows.append(("model", request.model))
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.args.extend(self.args)
+        line.env += self.environment
+        # Of several words for a permission any will do: then no other is a difference.
+        modes = self.dialect.modes.get(request.permission, ())
+        line.expected += [("permission", mode) for mode in modes if len(modes) == 1]
         if request.effort is not None:
-            rows.append(("effort", self.descriptor.efforts[request.effort]))
-        if request.resume:
-            rows.append(("resume", as_session(request.resume, adapter=self.key())))
-        if request.fork:
-            rows.append(("fork", "yes"))
-        if request.masked:
-            rows.append(("masked", "yes"))
-        return tuple(rows)
+            line.expected.append(("effort", str(request.effort)))
 
 
-ADAPTERS: tuple[AcpAgent, ...] = (AcpAgent(_hermes()), AcpAgent(_any_agent()))
+def _descriptor(dialect: AcpDialect, **more: Any) -> Descriptor:
+    """What is the same in all that speak the protocol."""
+    return Descriptor(
+        label=dialect.label,
+        protocol="acp",
+        stream_format="json-rpc",
+        interactive=True,
+        exit_codes=EXITS,
+        capabilities=CAPABILITIES,
+        forks=True,
+        modes={permission: terms[0] for permission, terms in dialect.modes.items()},
+        **more,
+    )
+
+
+_HERMES_KEYS = names(
+    "OPENROUTER_API_KEY OPENAI_API_KEY ANTHROPIC_API_KEY ANTHROPIC_TOKEN GEMINI_API_KEY"
+    " GOOGLE_API_KEY NOUS_API_KEY GLM_API_KEY KIMI_API_KEY MINIMAX_API_KEY DEEPSEEK_API_KEY"
+    " XAI_API_KEY"
+)
+
+
+class Hermes(AcpAgent):
+    """It asks before an edit and never before a command: edit and plan would promise too much."""
+
+    dialect = AcpDialect(
+        label="Hermes Agent", modes={FULL: ("dont_ask",), OPEN: ("dont_ask",)}, forgets=True
+    )
+    descriptor = _descriptor(
+        dialect,
+        key="hermes",
+        tagline="An assistant with files, a terminal, skills and a memory",
+        homepage="https://hermes-agent.nousresearch.com",
+        binaries=("hermes",),
+        install_hint='python -m pip install "hermes-agent[acp]"',
+        sign_in_hint="run `hermes setup`, or set a provider's key (OPENROUTER_API_KEY, ...)",
+        minimum_version="0.19.0",
+        environment=(
+            *_HERMES_KEYS,
+            *names(
+                "HERMES_HOME HERMES_INFERENCE_MODEL HERMES_INFERENCE_PROVIDER OPENAI_BASE_URL"
+                " ANTHROPIC_BASE_URL OPENROUTER_BASE_URL"
+            ),
+        ),
+        secret_environment=_HERMES_KEYS,
+        sign_in_environment=_HERMES_KEYS,
+        config=ConfigFolder(
+            variable="HERMES_HOME",
+            default=".hermes",
+            credentials=("auth.json", ".env"),
+            copied=("config.yaml", "SOUL.md", "skills", "memories", "models_dev_cache.json"),
+        ),
+        probes=(
+            Probe(name="version", args=("--version",), timeout=45),
+            Probe(name="help", args=("acp", "--help"), timeout=45, stderr=True),
+        ),
+    )
+    identity = AgentIdentity(
+        re.compile(r"(?m)^Hermes Agent v(\d+\.\d+\.\d+\S*) "), re.compile(r"(?m)^usage: hermes acp")
+    )
+    args = ("acp",)
+    environment = (("PYTHONUNBUFFERED", "1"),)
+    table = (required("--check", "to be talked to", "json_stream", "emits_usage"),)
+
+
+_ANY = ("bypassPermissions", "yolo", "full-access", "dont_ask")
+
+
+class AnyAgent(AcpAgent):
+    """Whatever the user names."""
+
+    dialect = AcpDialect(label="ACP agent", modes={FULL: _ANY, OPEN: _ANY})
+    descriptor = _descriptor(
+        dialect,
+        key="acp",
+        tagline="any other agent that speaks the Agent Client Protocol",
+        homepage="https://agentclientprotocol.com",
+        binaries=("acp-agent",),
+        install_hint="set `path` (the program) and `args` (the words that make it speak ACP, as"
+        ' ["acp"]) in [agents.acp] of ~/.config/hydra/hydra.toml (`hydra init --user` writes one)',
+        sign_in_hint="sign in with the agent's own program",
+        efforts={effort: effort.value for effort in Effort},
+        probes=common_probes(timeout=45, stderr=True),
+    )
+    identity = AgentIdentity(re.compile(r"(\d+\.\d+\S*)"), re.compile(""))
+
+
+ADAPTERS: tuple[AcpAgent, ...] = (Hermes(), AnyAgent())
 """In the order in which they are listed."""

@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from hydra.adapters import event_builders, failures
+from hydra.adapters import event_builders as build
+from hydra.adapters import failures
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -28,7 +28,7 @@ from hydra.adapters.json_stream import (
     number,
     string,
 )
-from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.json_stream import JsonStream
 from hydra.errors import AgentError
 from hydra.records.agent import (
     BuiltCommand,
@@ -37,7 +37,6 @@ from hydra.records.agent import (
     DetectResult,
     ProbeOutput,
     SpawnRequest,
-    Tier,
 )
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -46,61 +45,51 @@ from hydra.records.request import Effort, Permission
 # ---- Aider's flags: what a lane's line is made of. Names and defaults are those of 0.86.2.
 
 PROMPT_FILE, EVENTS_FILE = "aider-message.txt", "aider-events.jsonl"
-PROMPT_BYTES = 10_000_000
 
-MESSAGE = Flag(
-    name="--message-file", purpose="to give it the task", required=True, drops=("plain_text",)
-)
-YES = Flag(
-    name="--yes-always",
-    purpose="to run without a terminal",
-    required=True,
-    drops=("force_edit_mode", "approval_controls"),
-)
-MODEL = Flag(name="--model", purpose="to choose a model")
-MODE = Flag(name="--chat-mode", purpose="for --permission plan")
-EFFORT = Flag(name="--reasoning-effort", purpose="to choose how hard the model thinks")
+MESSAGE = required("--message-file", "to give it the task", "plain_text")
+YES = required("--yes-always", "to run without a terminal", "force_edit_mode", "approval_controls")
+MODEL = Flag("--model", "to choose a model")
+MODE = Flag("--chat-mode", "for --permission plan")
+EFFORT = Flag("--reasoning-effort", "to choose how hard the model thinks")
 READ = Flag(
-    name="--read",
-    purpose="to show it the repository's instructions",
+    "--read",
+    "to show it the repository's instructions",
     loss="it does not see the repository's instructions",
 )
 EVENTS = Flag(
-    name="--analytics-log",
-    purpose="to know what it used and how it ended",
+    "--analytics-log",
+    "to know what it used and how it ended",
     drops=("emits_usage",),
     loss="its figures are those that it rounds, and its end is told from its text alone",
 )
 
 _COMMITS = "to leave its work for Hydra to take"
 QUIET: tuple[tuple[Flag, str], ...] = (
-    (Flag(name="--no-auto-commits", purpose=_COMMITS, required=True), ""),
-    (Flag(name="--no-dirty-commits", purpose=_COMMITS, required=True), ""),
-    (Flag(name="--no-gitignore", purpose="to leave .gitignore as it is", required=True), ""),
-    (Flag(name="--no-analytics", purpose="to send nothing about its use"), ""),
-    (Flag(name="--no-check-update", purpose="to stay as it is"), ""),
-    (Flag(name="--no-show-release-notes", purpose="to open no browser"), ""),
-    (Flag(name="--disable-playwright", purpose="to install nothing"), ""),
-    (Flag(name="--no-detect-urls", purpose="to fetch no page that the task names"), ""),
-    (Flag(name="--no-show-model-warnings", purpose="to ask nothing about the model"), ""),
-    (Flag(name="--no-pretty", purpose="to write plain text"), ""),
-    (Flag(name="--no-fancy-input", purpose="to do without a terminal"), ""),
-    (Flag(name="--no-watch-files", purpose="to do this task alone"), ""),
-    (Flag(name="--no-restore-chat-history", purpose="to begin anew"), ""),
-    (Flag(name="--input-history-file", purpose="to leave no file in the worktree"), "/dev/null"),
-    (Flag(name="--chat-history-file", purpose="to leave no file in the worktree"), "/dev/null"),
+    (required("--no-auto-commits", _COMMITS), ""),
+    (required("--no-dirty-commits", _COMMITS), ""),
+    (required("--no-gitignore", "to leave .gitignore as it is"), ""),
+    (Flag("--no-analytics", "to send nothing about its use"), ""),
+    (Flag("--no-check-update", "to stay as it is"), ""),
+    (Flag("--no-show-release-notes", "to open no browser"), ""),
+    (Flag("--disable-playwright", "to install nothing"), ""),
+    (Flag("--no-detect-urls", "to fetch no page that the task names"), ""),
+    (Flag("--no-show-model-warnings", "to ask nothing about the model"), ""),
+    (Flag("--no-pretty", "to write plain text"), ""),
+    (Flag("--no-fancy-input", "to do without a terminal"), ""),
+    (Flag("--no-watch-files", "to do this task alone"), ""),
+    (Flag("--no-restore-chat-history", "to begin anew"), ""),
+    (Flag("--input-history-file", "to leave no file in the worktree"), "/dev/null"),
+    (Flag("--chat-history-file", "to leave no file in the worktree"), "/dev/null"),
     # What the repository's own .aider.conf.yml could name, and aider would run.
-    (Flag(name="--no-suggest-shell-commands", purpose="to run no command"), ""),
-    (Flag(name="--no-auto-lint", purpose="to run no command of the repository's"), ""),
-    (Flag(name="--no-auto-test", purpose="to run no command of the repository's"), ""),
-    (Flag(name="--no-notifications", purpose="to run no command of the repository's"), ""),
-    (Flag(name="--lint-cmd", purpose="to run no command of the repository's"), "true"),
-    (Flag(name="--test-cmd", purpose="to run no command of the repository's"), "true"),
-    (Flag(name="--load", purpose="to run no commands from a file"), "/dev/null"),
+    (Flag("--no-suggest-shell-commands", "to run no command"), ""),
+    (Flag("--no-auto-lint", "to run no command of the repository's"), ""),
+    (Flag("--no-auto-test", "to run no command of the repository's"), ""),
+    (Flag("--no-notifications", "to run no command of the repository's"), ""),
+    (Flag("--lint-cmd", "to run no command of the repository's"), "true"),
+    (Flag("--test-cmd", "to run no command of the repository's"), "true"),
+    (Flag("--load", "to run no commands from a file"), "/dev/null"),
 )
 """What is turned off, each with the flag's value where it takes one."""
-
-TABLE = (MESSAGE, YES, MODEL, MODE, EFFORT, READ, EVENTS, *(flag for flag, _ in QUIET))
 
 SETTINGS = (
     *("--verbose", "--no-git", "--no-analytics", "--no-check-update"),
@@ -123,40 +112,12 @@ ENVIRONMENT = (
     ("COLUMNS", "4000"),
 )
 
-
-def as_message(preface: str, prompt: str, *, adapter: str) -> bytes:
-    """The prompt as its message file holds it. Raises `AgentError` for what aider cannot read.
-
-    A `/` or `!` at the head would be a command of aider's, and of a shell's: a line break before
-    it makes it a text.
-    """
-    text = prefaced(preface, prompt)
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise AgentError(
-            "aider reads its task as UTF-8, and this one has bytes that are none",
-            adapter=adapter,
-            hint="write the task in UTF-8",
-            reason="prompt",
-        )
-    head = "\n" if text[:1] in ("/", "!") else ""
-    return as_stdin(head + text, adapter=adapter, limit=PROMPT_BYTES, unit="bytes")
-
-
 # ---- Aider as data: what its documentation, its help text and runs of 0.86.2 say of it.
 
-_KEYS = (
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GROQ_API_KEY",
-    "XAI_API_KEY",
-    "MISTRAL_API_KEY",
-    "FIREWORKS_API_KEY",
-    "AZURE_API_KEY",
-    "AIDER_OPENAI_API_KEY",
-    "AIDER_ANTHROPIC_API_KEY",
+_KEYS = names(
+    "OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY"
+    " GROQ_API_KEY XAI_API_KEY MISTRAL_API_KEY FIREWORKS_API_KEY AZURE_API_KEY"
+    " AIDER_OPENAI_API_KEY AIDER_ANTHROPIC_API_KEY"
 )
 OWN_SETTINGS = (".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json")
 """Of the repository's: they are read, and no switch passes them over."""
@@ -165,12 +126,10 @@ DESCRIPTOR = Descriptor(
     key="aider",
     label="Aider",
     homepage="https://aider.chat",
-    tier=Tier.EXPERIMENTAL,
     tagline="Edits the files that the task or the model names, by text alone; runs no command",
     binaries=("aider",),
     protocol="file",
     stream_format="text",
-    sandbox="soft",
     install_hint="python -m pip install aider-install && aider-install",
     sign_in_hint="set the key of your model's provider (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...)",
     exit_codes={
@@ -188,16 +147,11 @@ DESCRIPTOR = Descriptor(
     ),
     environment=(
         *_KEYS,
-        "AIDER_*",
-        "OPENAI_API_BASE",
-        "OPENAI_ORGANIZATION",
-        "ANTHROPIC_API_BASE",
-        "AZURE_API_BASE",
-        "AZURE_API_VERSION",
-        "OLLAMA_API_BASE",
-        "OLLAMA_API_KEY",
-        "LM_STUDIO_API_BASE",
-        "LM_STUDIO_API_KEY",
+        *names(
+            "AIDER_* OPENAI_API_BASE OPENAI_ORGANIZATION ANTHROPIC_API_BASE AZURE_API_BASE"
+            " AZURE_API_VERSION OLLAMA_API_BASE OLLAMA_API_KEY LM_STUDIO_API_BASE"
+            " LM_STUDIO_API_KEY"
+        ),
     ),
     secret_environment=(*_KEYS, "AIDER_API_KEY", "OLLAMA_API_KEY", "LM_STUDIO_API_KEY"),
     sign_in_environment=_KEYS,
@@ -225,87 +179,10 @@ DESCRIPTOR = Descriptor(
     efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high"},
 )
 
-
 CONFIGURED = "--model=(named by its own settings)"
 """Stands among the flags that were found where its settings name a model."""
 
 _MODEL = re.compile(r"^  - model: (?!None\s*$)\S", re.MULTILINE)
-
-
-class Aider(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^aider (\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"aider is AI pair programming", re.IGNORECASE),
-    )
-    table = TABLE
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version`, `help` and `settings`: whether they name a model."""
-        result = super().detect(binary, probes)
-        settings = probes.get("settings")
-        if settings is None or not _MODEL.search(settings.stdout):
-            return result
-        return replace(result, flags=result.flags | {CONFIGURED})
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`aider --message-file F --yes-always --analytics-log F --no-auto-commits ...`.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone; `AgentError` where no model
-        is named: it would wait minutes for a login in a browser.
-        """
-        self._check_model(request, result)
-        home = lane_home(request)
-        line = self.line(result)
-        line.add(MESSAGE, MESSAGE.name, str(home / PROMPT_FILE))
-        line.add(YES)
-        if request.permission is Permission.PLAN:
-            line.need(MODE, self.descriptor.modes[Permission.PLAN])
-        line.add(EVENTS, EVENTS.name, str(home / EVENTS_FILE))
-        for flag, value in QUIET:
-            line.add(flag, flag.name, *([value] if value else []))
-        if request.model:
-            line.need(MODEL, request.model)
-        if request.effort:
-            line.need(EFFORT, self.descriptor.efforts[request.effort])
-        for name in request.instructions:
-            if name not in OWN_SETTINGS:
-                line.add(READ, READ.name, name)
-        line.warnings += _own_settings(request)
-        message = as_message(request.preface, request.prompt, adapter=self.key())
-        return line.command(
-            request, result, env=ENVIRONMENT, files=((home / PROMPT_FILE, message),)
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return AiderText()
-
-    def _check_model(self, request: SpawnRequest, result: DetectResult) -> None:
-        if not request.model and CONFIGURED not in result.flags:
-            raise AgentError(
-                "aider has no model of its own: without one it waits minutes for a login in a"
-                " browser",
-                adapter=self.key(),
-                hint="name one, as in -a aider:openai/gpt-5.2, or in ~/.aider.conf.yml",
-                reason="model",
-            )
-
-
-def _own_settings(request: SpawnRequest) -> tuple[str, ...]:
-    own = [name for name in OWN_SETTINGS if name in request.instructions]
-    if request.masked or not own:
-        return ()
-    return (
-        f"the repository has {' and '.join(own)}: aider has no switch to pass it over, and a server"
-        " that it names gets your key",
-    )
-
-
-ADAPTER = Aider()
-
 
 # ---- Aider's plain text, with its own record of events beside it. What the model says stands among
 # what aider says, unmarked: a model that writes `Applied edit to x` is believed here, and told
@@ -371,7 +248,6 @@ class AiderText(JsonStream):
         self._size = 0
         self._text = self._answer = ""
         self._edits = self._unapplied = 0
-        self._denials: list[str] = []
         self._wrong: tuple[str, str] | None = None
         self._reported = False
 
@@ -394,19 +270,14 @@ class AiderText(JsonStream):
         """The last paragraph, its exact figures, and how it ended."""
         events = self._paragraph()
         record = _AiderRecord(files.get(EVENTS_FILE, b""))
-        events += event_builders.usage(
+        events += build.usage(
             input_tokens=record.sent, output_tokens=record.received, cost_usd=record.cost
         )
         if self._wrong is not None:
             return [*events, _failure(*self._wrong)]
         if self._reported and (not record.any or record.reason == _DONE):
-            remaining = 0 if self._edits else self._unapplied
-            return [
-                *events,
-                event_builders.completed(
-                    self._answer, denials=self._denials, failed_items=remaining
-                ),
-            ]
+            self._tools.failed_edits = 0 if self._edits else self._unapplied
+            return [*events, *self._done(self._answer)]
         return events
 
     def _paragraph(self) -> list[AgentEvent]:
@@ -414,7 +285,7 @@ class AiderText(JsonStream):
         text, self._lines, self._size = "\n".join(self._lines), [], 0
         if text and not self._thinking:
             self._text = text
-        return event_builders.message(text, "thinking" if self._thinking else "")
+        return build.message(text, "thinking" if self._thinking else "")
 
     def _version(self, match: re.Match[str]) -> _Events:
         self._seen_version = match[1]
@@ -422,12 +293,12 @@ class AiderText(JsonStream):
 
     def _session(self, match: re.Match[str]) -> _Events:
         if self._model:
-            return event_builders.message(match[0])
+            return build.message(match[0])
         self._model = match[1]
-        return [event_builders.session(model=match[1], version=self._seen_version)]
+        return [build.session(model=match[1], version=self._seen_version)]
 
     def _notice(self, match: re.Match[str]) -> _Events:
-        return [event_builders.progress("notice", type=match[1].lower(), text=match[0])]
+        return build.notice(match[1].lower(), match[0])
 
     def _turned(self, match: re.Match[str]) -> _Events:
         self._thinking = match[1] == "THINKING"
@@ -436,30 +307,30 @@ class AiderText(JsonStream):
     def _tokens(self, match: re.Match[str]) -> _Events:
         self._reported, self._wrong, self._thinking = True, None, False
         self._answer = self._text
-        return event_builders.usage(input_tokens=_count(match[1]), output_tokens=_count(match[2]))
+        return build.usage(input_tokens=_count(match[1]), output_tokens=_count(match[2]))
 
     def _applied(self, match: re.Match[str]) -> _Events:
         self._edits += 1
         id = f"edit-{self._edits}"
-        call = event_builders.tool_call(id, "edit", f"Edit {match[1]}")
-        return [call, event_builders.tool_result(id, True, match[1])]
+        call = build.tool_call(id, "edit", f"Edit {match[1]}")
+        return [call, build.tool_result(id, True, match[1])]
 
     def _not_applied(self, match: re.Match[str]) -> _Events:
         self._unapplied += 1
         id, dry = f"unapplied-{self._unapplied}", match[0].endswith("(--dry-run)")
-        if dry and len(self._denials) < 100:
-            self._denials.append(f"Edit {match[1]}")
-        call = event_builders.tool_call(id, "edit", f"Edit {match[1]}" if dry else "Edit")
-        return [call, event_builders.tool_result(id, False, match[0], denied=dry)]
+        if dry and len(self._tools.denials) < 100:
+            self._tools.denials.append(f"Edit {match[1]}")
+        call = build.tool_call(id, "edit", f"Edit {match[1]}" if dry else "Edit")
+        return [call, build.tool_result(id, False, match[0], denied=dry)]
 
     def _retry(self, match: re.Match[str]) -> _Events:
         text = self._wrong[1] if self._wrong else ""
         self._wrong = None
-        return [event_builders.progress("retry", seconds=float(_number(match[1])), text=text)]
+        return [build.progress("retry", seconds=float(_number(match[1])), text=text)]
 
     def _problem(self, match: re.Match[str]) -> _Events:
         self._wrong = (match[1], match[0].removeprefix("litellm."))
-        return [event_builders.progress("notice", type="error", text=match[0])]
+        return build.notice("error", match[0])
 
 
 _Events = list[AgentEvent]
@@ -498,15 +369,15 @@ class _AiderRecord:
 
 def _failure(name: str, text: str) -> AgentEvent:
     if name == "Model":
-        return event_builders.failed("AgentFailed", "context_overflow", text)
+        return build.failed("AgentFailed", "context_overflow", text)
     if name == "No LLM model":
-        return event_builders.failed("AuthMissing", "sign_in", text)
+        return build.failed("AuthMissing", "sign_in", text)
     if name == "InternalServerError" and "Connection error" in text:
-        return event_builders.failed("AgentFailed", "network", text)
+        return build.failed("AgentFailed", "network", text)
     if name == "APIError" and _FORBIDDEN.search(text):
-        return event_builders.failed("AuthMissing", "sign_in", text)
+        return build.failed("AuthMissing", "sign_in", text)
     names = _REASONS.get(name)
-    return event_builders.failed(*names, text) if names else failures.failure(text)
+    return build.failed(*names, text) if names else failures.failure(text)
 
 
 def _count(text: str) -> int | None:
@@ -522,3 +393,76 @@ def _number(text: str) -> float:
     except ValueError:
         return 0.0
     return value if 0 <= value < 1e12 else 0.0
+
+
+class Aider(CliAdapter):
+    """`aider --message-file F --yes-always --analytics-log F --no-auto-commits ...`. Refused where
+    no model is named: it would wait minutes for a login in a browser."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^aider (\d+\.\d+\.\d+\S*)\s*$"),
+        re.compile(r"(?i)aider is AI pair programming"),
+    )
+    table = (*named_flags(globals()), *(flag for flag, _ in QUIET))
+    stream = AiderText
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probe `settings` as well: whether they name a model."""
+        result = super().detect(binary, probes)
+        settings = probes.get("settings")
+        if settings is None or not _MODEL.search(settings.stdout):
+            return result
+        return replace(result, flags=result.flags | {CONFIGURED})
+
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
+        """The line; the prompt is in a file of it."""
+        built = super().build_command(request, result)
+        message = (lane_home(request) / PROMPT_FILE, built.stdin or b"")
+        return replace(built, stdin=None, files=(message,))
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        if not request.model and CONFIGURED not in line.options:
+            raise AgentError(
+                "aider has no model of its own: without one it waits minutes for a login in a"
+                " browser",
+                adapter=self.key(),
+                hint="name one, as in -a aider:openai/gpt-5.2, or in ~/.aider.conf.yml",
+                reason="model",
+            )
+        home = lane_home(request)
+        line.env += ENVIRONMENT
+        line.add(MESSAGE, MESSAGE.name, str(home / PROMPT_FILE))
+        line.add(YES)
+        if request.permission is Permission.PLAN:
+            line.need(MODE, self.descriptor.modes[Permission.PLAN])
+        line.add(EVENTS, EVENTS.name, str(home / EVENTS_FILE))
+        for flag, value in QUIET:
+            line.add(flag, flag.name, *([value] if value else []))
+        line.need(MODEL, request.model)
+        line.need(EFFORT, request.effort)
+        for name in request.instructions:
+            if name not in OWN_SETTINGS:
+                line.add(READ, READ.name, name)
+        own = [name for name in OWN_SETTINGS if name in request.instructions]
+        if own and not request.masked:
+            line.warnings.append(
+                f"the repository has {' and '.join(own)}: aider has no switch to pass it over, and"
+                " a server that it names gets your key"
+            )
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        """A `/` or `!` at the head would be a command of aider's, and of a shell's: a line break
+        before it makes it a text."""
+        text = super()._prompt(request)
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise AgentError(
+                "aider reads its task as UTF-8, and this one has bytes that are none",
+                adapter=self.key(),
+                hint="write the task in UTF-8",
+                reason="prompt",
+            )
+        return f"\n{text}" if text.startswith(("/", "!")) else text
+
+
+ADAPTER = Aider()

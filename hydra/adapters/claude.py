@@ -5,41 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, TokenFields, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    unknown,
-)
-from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.adapters.tool_calls import Tools, summary
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary, unknown
+from hydra.adapters.prompts import no_command
 from hydra.errors import UnsupportedFlag
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest, Tier
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
 
 # ---- Claude Code as data: what it is, where its settings are, how it signs in. Seen in 2.1.330.
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "plan",
     Permission.EDIT: "acceptEdits",
     Permission.FULL_AUTO: "bypassPermissions",
@@ -54,7 +36,6 @@ DESCRIPTOR = Descriptor(
     homepage="https://code.claude.com/docs",
     tier=Tier.TIER1,
     binaries=("claude",),
-    protocol="stdin",
     stream_format="stream-json",
     sandbox="hard",
     install_hint="npm install -g @anthropic-ai/claude-code",
@@ -77,33 +58,20 @@ DESCRIPTOR = Descriptor(
     environment=("ANTHROPIC_*", "CLAUDE_CODE_*", "CLAUDE_CONFIG_DIR"),
     # A cloud's keys open far more than a model: only for who reaches Claude through that cloud.
     environment_if={
-        "CLAUDE_CODE_USE_BEDROCK": (
-            "AWS_REGION",
-            "AWS_PROFILE",
-            "AWS_BEARER_TOKEN_BEDROCK",
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SECRET_ACCESS_KEY",
-            "AWS_SESSION_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK": names(
+            "AWS_REGION AWS_PROFILE AWS_BEARER_TOKEN_BEDROCK AWS_ACCESS_KEY_ID"
+            " AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
         ),
         "CLAUDE_CODE_USE_VERTEX": ("CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),
     },
-    secret_environment=(
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "ANTHROPIC_FOUNDRY_API_KEY",
-        "ANTHROPIC_CUSTOM_HEADERS",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "AWS_BEARER_TOKEN_BEDROCK",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_SESSION_TOKEN",
+    secret_environment=names(
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_FOUNDRY_API_KEY"
+        " ANTHROPIC_CUSTOM_HEADERS CLAUDE_CODE_OAUTH_TOKEN AWS_BEARER_TOKEN_BEDROCK"
+        " AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN"
     ),
-    sign_in_environment=(
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "CLAUDE_CODE_USE_VERTEX",
-        "CLAUDE_CODE_USE_FOUNDRY",
+    sign_in_environment=names(
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK"
+        " CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY"
     ),
     config=ConfigFolder(
         variable="CLAUDE_CONFIG_DIR",
@@ -120,16 +88,7 @@ DESCRIPTOR = Descriptor(
                 account=("accountUuid", "organizationUuid"),
             ),
         ),
-        copied=(
-            "settings.json",
-            "CLAUDE.md",
-            "rules",
-            "skills",
-            "commands",
-            "agents",
-            "plugins",
-            "output-styles",
-        ),
+        copied=names("settings.json CLAUDE.md rules skills commands agents plugins output-styles"),
         home_files=(".claude.json",),
         trust=(PathTrust(".claude.json", "projects"),),
     ),
@@ -148,60 +107,35 @@ DESCRIPTOR = Descriptor(
     instructions=("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"),
 )
 
-
-PRINT = Flag(
-    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
+PRINT = required("--print", "to run without a terminal", "plain_text")
+FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
+VERBOSE = required("--verbose", "with stream-json (it refuses to start without)", "json_stream")
+SOURCES = required(
+    "--setting-sources", "to keep the repository's own hooks and helpers from running"
 )
-FORMAT = Flag(
-    name="--output-format",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-VERBOSE = Flag(
-    name="--verbose",
-    purpose="with stream-json (it refuses to start without)",
-    required=True,
-    drops=("json_stream",),
-)
-SOURCES = Flag(
-    name="--setting-sources",
-    purpose="to keep the repository's own hooks and helpers from running",
-    required=True,
-)
-STRICT_MCP = Flag(
-    name="--strict-mcp-config",
-    purpose="to keep the repository's own MCP commands from running",
-    required=True,
+STRICT_MCP = required(
+    "--strict-mcp-config", "to keep the repository's own MCP commands from running"
 )
 MODE = Flag(
-    name="--permission-mode",
-    purpose="to say what it may do",
-    drops=("approval_controls", "force_edit_mode"),
+    "--permission-mode", "to say what it may do", drops=("approval_controls", "force_edit_mode")
 )
-BYPASS = Flag(name="--dangerously-skip-permissions", purpose="to work without asking")
+BYPASS = Flag("--dangerously-skip-permissions", "to work without asking")
 DISALLOWED = Flag(
-    name="--disallowedTools",
-    purpose="to keep it in its worktree",
+    "--disallowedTools",
+    "to keep it in its worktree",
     drops=("sandbox_controls",),
     loss="it may open worktrees of its own or schedule work for after the race",
 )
 INSTRUCTIONS = Flag(
-    name="--append-system-prompt-file",
-    purpose="to send the repository's instructions",
+    "--append-system-prompt-file",
+    "to send the repository's instructions",
     loss="the repository's CLAUDE.md is not sent",
 )
-MODEL = Flag(name="--model", purpose="to choose a model")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
-FORK = Flag(name="--fork-session", purpose="to go on with a copy of a session")
-EFFORT = Flag(name="--effort", purpose="to say how hard it thinks")
-COST = Flag(
-    name="--max-budget-usd",
-    purpose="to keep the budget",
-    loss="Hydra alone watches over what it costs",
-)
-
-TABLE = named_flags(globals())
+MODEL = Flag("--model", "to choose a model")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
+FORK = Flag("--fork-session", "to go on with a copy of a session")
+EFFORT = Flag("--effort", "to say how hard it thinks")
+COST = Flag("--max-budget-usd", "to keep the budget", loss="Hydra alone watches over what it costs")
 
 MANUAL = "manual"
 """What 2.1.330's help calls `default`; its stream still says `default`."""
@@ -217,120 +151,6 @@ ENVIRONMENT = (
 )
 """No telemetry, no update in mid-race; four retries instead of ten (187 s on a bad key)."""
 
-PROMPT_BYTES = 10_000_000
-"""What it takes on stdin at most."""
-
-
-class Claude(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(\d+(?:\.\d+)+\S*) \(Claude Code\)", re.MULTILINE),
-        help=re.compile(r"Claude Code"),
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone, or where it would refuse to
-        start as root.
-        """
-        self._check(request)
-        line = self.line(result)
-        line.add(PRINT)
-        line.add_value(FORMAT, "stream-json")
-        line.add(VERBOSE)
-        line.add(SOURCES, SOURCES.name, "user")
-        line.add(STRICT_MCP)
-        # Variadic: it swallows what follows, so another flag always does.
-        line.add(DISALLOWED, DISALLOWED.name, TOOLS_DENIED)
-        mode = self._permission(line, request.permission)
-        self._instructions(line, request.instructions)
-        if request.model:
-            line.need(MODEL, request.model)
-        self._further(line, request)
-        prompt = no_command(prefaced(request.preface, request.prompt))
-        return line.command(
-            request,
-            result,
-            env=(
-                *ENVIRONMENT,
-                *_waiting(request),
-                *((("IS_SANDBOX", "1"),) if _needs_consent(request) else ()),
-            ),
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            expected_settings=() if mode is None else (("permission", mode),),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return ClaudeStream()
-
-    def _check(self, request: SpawnRequest) -> None:
-        if request.as_root and _bypasses(request) and not _needs_consent(request):
-            raise UnsupportedFlag(
-                "Claude Code refuses to work without asking as root where nothing confines it",
-                adapter=self.key(),
-                hint="install bubblewrap, run as an ordinary user, or use --permission edit",
-                reason="root",
-            )
-
-    def _further(self, line: CommandBuilder, request: SpawnRequest) -> None:
-        if request.effort:
-            line.need(EFFORT, request.effort)
-        if request.budget.turns:
-            # Not in its help, and kept all the same (2.1.197, 2.1.330).
-            line.args += ("--max-turns", str(request.budget.turns))
-        if request.budget.cost_usd:
-            line.add(COST, COST.name, f"{request.budget.cost_usd:g}")
-        if request.resume:
-            line.add_session(RESUME, request.resume)
-            if request.fork:
-                line.need(FORK)
-
-    def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
-        if permission is Permission.CONFIG:
-            return None
-        mode = MODES[permission]
-        if mode == "default" and f"{MODE.name}={MANUAL}" in line.options:
-            line.add_value(MODE, MANUAL)
-        else:
-            line.add_mode(MODE, mode, BYPASS if mode == "bypassPermissions" else None)
-        return mode
-
-    def _instructions(self, line: CommandBuilder, names: tuple[str, ...]) -> None:
-        if not names:
-            return
-        first, *others = names
-        line.add(INSTRUCTIONS, INSTRUCTIONS.name, first)
-        # AGENTS.md is what Claude Code itself reads only where there is no CLAUDE.md.
-        for name in others:
-            if name.endswith("CLAUDE.md"):
-                line.warnings.append(f"only {first} is sent to Claude Code, not {name}")
-
-
-def _bypasses(request: SpawnRequest) -> bool:
-    return MODES[request.permission] == "bypassPermissions"
-
-
-def _waiting(request: SpawnRequest) -> tuple[tuple[str, str], ...]:
-    """How long it waits, after its result, for what it left in the background; by itself 600 s."""
-    if request.background is None:
-        return ()
-    return (("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", f"{request.background * 1000:.0f}"),)
-
-
-def _needs_consent(request: SpawnRequest) -> bool:
-    """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""
-    is_asked = request.confined or request.permission is Permission.UNRESTRICTED
-    return request.as_root and _bypasses(request) and is_asked
-
-
-ADAPTER = Claude()
-
-
 # ---- Claude Code's `result`: what it cost, and which failure it was. Seen in 2.1.330.
 
 REFUSED = (401, 403)
@@ -343,27 +163,15 @@ _TOKENS = re.compile(r"(\d{1,15}) tokens \(limit (\d{1,15})\)|(\d{1,15}) tokens 
 def totals(result: Object) -> dict[str, float | None]:
     """Totals of the session so far: `modelUsage` is cumulative, `usage` is of the last turn."""
     models = [model for model in mapping(result, "modelUsage").values() if isinstance(model, dict)]
-    if models:
-        count, written, read, out = (
-            _sum(models, key)
-            for key in (
-                "inputTokens",
-                "cacheCreationInputTokens",
-                "cacheReadInputTokens",
-                "outputTokens",
-            )
+    usage = [mapping(result, "usage")]
+    count, written, read, out = (
+        _sum(models or usage, key)
+        for key in names(
+            "inputTokens cacheCreationInputTokens cacheReadInputTokens outputTokens"
+            if models
+            else "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens"
         )
-    else:
-        usage = mapping(result, "usage")
-        count, written, read, out = (
-            integer(usage, key)
-            for key in (
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-                "output_tokens",
-            )
-        )
+    )
     total = None if count is None else count + (written or 0) + (read or 0)
     return {
         "input_tokens": total,
@@ -382,7 +190,7 @@ def failure(api_error: Object, result: Object, retry_after: float | None) -> Age
     """Which failure it was: by its own words first, then by the HTTP status."""
     message = _message(result) or _said_last(api_error)
     if _aborted(result):
-        return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
+        return build.failed("Interrupted", "interrupted", "it was interrupted")
     status = integer(result, "api_error_status") or integer(api_error, "api_error_status")
     term, ended = string(api_error, "error"), string(result, "terminal_reason")
     lost = string(result, "api_error") or string(api_error, "api_error")
@@ -394,7 +202,7 @@ def failure(api_error: Object, result: Object, retry_after: float | None) -> Age
         numbers |= _overflow(message)
     if reason in ("max_turns", "budget"):
         numbers |= _limit(message)
-    return event_builders.failed(error, reason, message, numbers)
+    return build.failed(error, reason, message, numbers)
 
 
 def _message(result: Object) -> str:
@@ -456,36 +264,14 @@ def _said_last(line: Object) -> str:
 
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill")
 _TASK_OVER = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
-_NOTICES = frozenset(
-    {
-        "status",
-        "informational",
-        "background_tasks_changed",
-        "task_started",
-        "task_progress",
-        "task_updated",
-        "task_notification",
-        "hook_started",
-        "hook_progress",
-        "hook_response",
-        "ui_invalidate",
-        "compact_boundary",
-        "local_command_output",
-        "thinking_tokens",
-    }
+_NOTICES = names(
+    "status informational background_tasks_changed task_started task_progress task_updated"
+    " task_notification hook_started hook_progress hook_response ui_invalidate"
+    " compact_boundary local_command_output thinking_tokens"
 )
-_NOTICE_TYPES = frozenset(
-    {
-        "stream_event",
-        "rate_limit_event",
-        "conversation_reset",
-        "control_response",
-        "control_request",
-        "tool_progress",
-        "tool_use_summary",
-        "auth_status",
-        "prompt_suggestion",
-    }
+_NOTICE_TYPES = names(
+    "stream_event rate_limit_event conversation_reset control_response control_request"
+    " tool_progress tool_use_summary auth_status prompt_suggestion"
 )
 
 
@@ -494,7 +280,6 @@ class ClaudeStream(JsonStream):
 
     label = "Claude Code"
     edits = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-    """Its tools that change files."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -502,7 +287,6 @@ class ClaudeStream(JsonStream):
         self._has_key = False
         self._session: AgentEvent | None = None
         self._seen = RecentIds()
-        self._tools = Tools(self.edits)
         self._abouts = RecentIds()
         self._denied = RecentIds()
         self._retry_after: float | None = None
@@ -525,7 +309,7 @@ class ClaudeStream(JsonStream):
                 return []
             self._seen.add(mark)
         if kind in _NOTICE_TYPES:
-            return [event_builders.progress("notice", type=kind)]
+            return build.notice(kind)
         return super().take(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
@@ -537,16 +321,10 @@ class ClaudeStream(JsonStream):
             return [failure(self._api_error, result, self._retry_after)]
         if integer(result, "num_turns") == 0:
             text = "the prompt was taken as one of its own commands; the model was never asked"
-            return [event_builders.failed("AgentFailed", "not_asked", text)]
-        return [
-            event_builders.completed(
-                string(result, "result"),
-                turns=integer(result, "num_turns"),
-                denials=self._denials(result),
-                failed_items=self._tools.failed_edits,
-                after=self._after,
-            )
-        ]
+            return [build.failed("AgentFailed", "not_asked", text)]
+        self._tools.denials = self._denials(result)
+        turns = integer(result, "num_turns")
+        return self._done(string(result, "result"), turns=turns, after=self._after)
 
     # system lines
 
@@ -558,22 +336,18 @@ class ClaudeStream(JsonStream):
             return self._retry(line)
         if sub == "permission_denied":
             self._denied.add(string(line, "tool_use_id"), string(line, "tool_name"))
-            return [
-                event_builders.progress(
-                    "notice", type=f"system/{sub}", text=string(line, "message")
-                )
-            ]
+            return build.notice(f"system/{sub}", string(line, "message"))
         if sub.startswith("task_"):
             return self._task(sub, line)
         if sub in _NOTICES:
             text = first(line, ("content", "message", "status"))
-            return [event_builders.progress("notice", type=f"system/{sub}", text=text)]
+            return build.notice(f"system/{sub}", text)
         return unknown(line)
 
     def _init(self, line: Object) -> list[AgentEvent]:
         self._root = string(line, "cwd") or self._root
         self._has_key = string(line, "apiKeySource") not in ("", "none")
-        event = event_builders.session(
+        event = build.session(
             session=string(line, "session_id"),
             model=string(line, "model"),
             permission=string(line, "permissionMode"),
@@ -594,11 +368,11 @@ class ClaudeStream(JsonStream):
         # token is renewed after its first refusal.
         if refused and (self._has_key or (attempt or 2) > 1):
             text = f"the service refused its key (HTTP {status})" if status else why
-            return [event_builders.failed("AuthMissing", "sign_in", text, by_status(status))]
+            return [build.failed("AuthMissing", "sign_in", text, by_status(status))]
         delay = number(line, "retry_delay_ms")
         self._retry_after = None if delay is None else delay / 1000
         return [
-            event_builders.progress(
+            build.progress(
                 "retry",
                 attempt=attempt,
                 of=integer(line, "max_retries"),
@@ -622,11 +396,7 @@ class ClaudeStream(JsonStream):
         if status in _TASK_OVER and self._tools.name(id):
             text = string(line, "summary") or status
             return self._answer(id, ok=status == "completed", summary=text)
-        return [
-            event_builders.progress(
-                "notice", type=f"system/{sub}", text=string(line, "description")
-            )
-        ]
+        return build.notice(f"system/{sub}", string(line, "description"))
 
     # messages
 
@@ -642,13 +412,13 @@ class ClaudeStream(JsonStream):
     def _block(self, block: Object) -> list[AgentEvent]:
         kind = string(block, "type")
         if kind == "text":
-            return event_builders.message(string(block, "text"))
+            return build.message(string(block, "text"))
         if kind == "thinking":
-            return event_builders.message(string(block, "thinking"), "thinking")
+            return build.message(string(block, "thinking"), "thinking")
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             name = string(block, "name")
             about = summary(name, mapping(block, "input"), _TARGETS, self._root)
-            self._abouts.add(string(block, "id"), event_builders.one_line(about))
+            self._abouts.add(string(block, "id"), build.one_line(about))
             return self._call(string(block, "id"), name, about)
         return []
 
@@ -683,14 +453,14 @@ class ClaudeStream(JsonStream):
         self._hold(line)
         if line.get("is_error") is not True:
             self._api_error = {}
-        return [*event_builders.usage(**totals(line)), *self.closing()]
+        return [*build.usage(**totals(line)), *self.closing()]
 
     def _hold(self, result: Object) -> None:
         """The result that counts. After a success, one of no turn (a task's end that it could not
         be told of, a signal) says nothing of the work."""
         empty = not (integer(result, "num_turns") and self._spoke) or _aborted(result)
         if self._result is not None and _succeeded(self._result) and empty:
-            self._after = "" if _succeeded(result) else _message(result) or event_builders.NO_REASON
+            self._after = "" if _succeeded(result) else _message(result) or build.NO_REASON
             return
         self._result, self._spoke, self._after = result, False, ""
 
@@ -709,3 +479,81 @@ def _text(content: object) -> str:
         return content
     blocks = objects({"content": content}, "content")
     return "\n".join(string(block, "text") for block in blocks)
+
+
+class Claude(CliAdapter):
+    """`claude --print --output-format stream-json --verbose ...`, the prompt on stdin. Refused
+    where it would refuse to start as root."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^(\d+(?:\.\d+)+\S*) \(Claude Code\)"), re.compile(r"Claude Code")
+    )
+    table = named_flags(globals())
+    stream = ClaudeStream
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.env += ENVIRONMENT
+        if request.background is not None:
+            # After its result, for what it left in the background; by itself it waits 600 s.
+            wait = f"{request.background * 1000:.0f}"
+            line.env.append(("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", wait))
+        self._consent(line, request)
+        line.add(PRINT)
+        line.add_value(FORMAT, "stream-json")
+        line.add(VERBOSE)
+        line.add(SOURCES, SOURCES.name, "user")
+        line.add(STRICT_MCP)
+        # Variadic: it swallows what follows, so another flag always does.
+        line.add(DISALLOWED, DISALLOWED.name, TOOLS_DENIED)
+        self._permission(line, request.permission)
+        self._instructions(line, request.instructions)
+        line.need(MODEL, request.model)
+        line.need(EFFORT, request.effort)
+        if request.budget.turns:
+            # Not in its help, and kept all the same (2.1.197, 2.1.330).
+            line.args += ("--max-turns", str(request.budget.turns))
+        if request.budget.cost_usd:
+            line.add(COST, COST.name, f"{request.budget.cost_usd:g}")
+        line.add_session(RESUME, request.resume)
+        if request.fork:
+            line.need(FORK)
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        return no_command(super()._prompt(request))
+
+    def _consent(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""
+        if not request.as_root or MODES[request.permission] != "bypassPermissions":
+            return
+        if not request.confined and request.permission is not Permission.UNRESTRICTED:
+            raise UnsupportedFlag(
+                "Claude Code refuses to work without asking as root where nothing confines it",
+                adapter=self.key(),
+                hint="install bubblewrap, run as an ordinary user, or use --permission edit",
+                reason="root",
+            )
+        line.env.append(("IS_SANDBOX", "1"))
+
+    def _permission(self, line: CommandBuilder, permission: Permission) -> None:
+        if permission is Permission.CONFIG:
+            return
+        mode = MODES[permission]
+        if mode == "default" and f"{MODE.name}={MANUAL}" in line.options:
+            line.add_value(MODE, MANUAL)
+        else:
+            line.add_mode(MODE, mode, BYPASS if mode == "bypassPermissions" else None)
+        line.expected.append(("permission", mode))
+
+    def _instructions(self, line: CommandBuilder, names: tuple[str, ...]) -> None:
+        if not names:
+            return
+        first, *others = names
+        line.add(INSTRUCTIONS, INSTRUCTIONS.name, first)
+        # AGENTS.md is what Claude Code itself reads only where there is no CLAUDE.md.
+        for name in others:
+            if name.endswith("CLAUDE.md"):
+                line.warnings.append(f"only {first} is sent to Claude Code, not {name}")
+
+
+ADAPTER = Claude()

@@ -11,59 +11,27 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    unknown,
-)
-from hydra.adapters.prompts import Files, as_stdin, prefaced
-from hydra.adapters.tool_calls import Tools
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, stderr_of, tokens, unknown
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
 
 # ---- Cline as data. Seen in 3.0.65.
 
-PROVIDER_KEYS = (
-    "CLINE_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
-    "GROQ_API_KEY",
-    "CEREBRAS_API_KEY",
-    "TOGETHER_API_KEY",
-    "MOONSHOT_API_KEY",
-    "MINIMAX_API_KEY",
-    "ZHIPU_API_KEY",
-    "DASHSCOPE_API_KEY",
-    "AI_GATEWAY_API_KEY",
-    "OLLAMA_API_KEY",
-    "LMSTUDIO_API_KEY",
+PROVIDER_KEYS = names(
+    "CLINE_API_KEY ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY"
+    " GOOGLE_GENERATIVE_AI_API_KEY DEEPSEEK_API_KEY XAI_API_KEY GROQ_API_KEY CEREBRAS_API_KEY"
+    " TOGETHER_API_KEY MOONSHOT_API_KEY MINIMAX_API_KEY ZHIPU_API_KEY DASHSCOPE_API_KEY"
+    " AI_GATEWAY_API_KEY OLLAMA_API_KEY LMSTUDIO_API_KEY"
 )
 """The keys of the services that it is most used with; it knows some hundred more."""
 
@@ -71,13 +39,9 @@ DESCRIPTOR = Descriptor(
     key="cline",
     label="Cline",
     homepage="https://docs.cline.bot/cline-cli/overview",
-    tier=Tier.EXPERIMENTAL,
     binaries=("cline",),
-    protocol="stdin",
     stdin_pipe=True,
-    stream_format="json-lines",
     # Its list of tools holds; but what a repository brings along runs within it.
-    sandbox="soft",
     install_hint="npm install -g cline (node 22 or newer)",
     sign_in_hint="run `cline auth`, or set a provider's key, for example CLINE_API_KEY",
     exit_codes={
@@ -101,22 +65,12 @@ DESCRIPTOR = Descriptor(
         default=".cline",
         # Each run writes its model into the first of these, and it names the service: so it is no
         # credentials file, which would be given back.
-        copied=(
-            "data/settings/providers.json",
-            "data/settings/global-settings.json",
-            "data/settings/cline_mcp_settings.json",
-            "rules",
-            "skills",
-            "workflows",
-            "agents",
-            "hooks",
-            "plugins",
+        copied=names(
+            "data/settings/providers.json data/settings/global-settings.json"
+            " data/settings/cline_mcp_settings.json rules skills workflows agents hooks plugins"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("--help",), timeout=30),
-    ),
+    probes=common_probes(timeout=30),
     modes={
         Permission.PLAN: "plan, without its shell",
         Permission.EDIT: "act, without its shell",
@@ -131,37 +85,19 @@ DESCRIPTOR = Descriptor(
     hidden_paths=(".cline/hooks", ".clinerules/hooks", ".cline/plugins"),
 )
 
-
-JSON = Flag(
-    name="--json",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
+JSON = required("--json", "to read what it does", "json_stream", "emits_usage")
 APPROVE = Flag(
-    name="--auto-approve",
-    purpose="to work without asking",
+    "--auto-approve",
+    "to work without asking",
     drops=("force_edit_mode",),
     loss="it works as its default has it",
 )
-PLAN = Flag(
-    name="--plan", purpose="for --permission plan", drops=("approval_controls", "sandbox_controls")
-)
-VERBOSE = Flag(
-    name="--verbose",
-    purpose="to hear its model",
-    loss="it does not say which model and mode it has",
-)
-CWD = Flag(name="--cwd", purpose="to name the worktree, where it is started anyway")
-MODEL = Flag(name="--model", purpose="to choose a model")
-THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
-TIMEOUT = Flag(
-    name="--timeout",
-    purpose="to keep the budget",
-    loss="Hydra alone watches over how long it takes",
-)
-
-TABLE = named_flags(globals())
+PLAN = Flag("--plan", "for --permission plan", drops=("approval_controls", "sandbox_controls"))
+VERBOSE = Flag("--verbose", "to hear its model", loss="it does not say which model and mode it has")
+CWD = Flag("--cwd", "to name the worktree, where it is started anyway")
+MODEL = Flag("--model", "to choose a model")
+THINKING = Flag("--thinking", "to say how hard it thinks")
+TIMEOUT = Flag("--timeout", "to keep the budget", loss="Hydra alone watches over how long it takes")
 
 # It asks a service of its maker's for feature flags all the same: the one switch against that,
 # IS_TEST, would reach the repository's own tests.
@@ -181,83 +117,6 @@ SHELL_TOOLS = ("run_commands", "fetch_web_content", "spawn_agent", "team_spawn_t
 
 BLANK = " "
 """The prompt on its line: it must be there with `--json`, and hold a blank, or it is refused."""
-
-PROMPT_BYTES = 10_000_000
-"""More than any model reads; 200 kB were tried."""
-
-
-class Cline(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Cline CLI")
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`cline " " --json --verbose --auto-approve true ...`, the prompt by a pipe on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        if not request.masked:
-            line.warnings.append(OWN_COMMANDS)
-        line.args.append(BLANK)
-        line.add(JSON)
-        line.add(VERBOSE)
-        mode = self._permission(line, request.permission)
-        line.add(CWD, CWD.name, str(request.worktree))
-        self._further(line, request)
-        env, files = _settings(request)
-        prompt = prefaced(request.preface, request.prompt)
-        return line.command(
-            request,
-            result,
-            env=(*ENVIRONMENT, *env),
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            files=files,
-            expected_settings=()
-            if mode is None or VERBOSE.name in line.dropped
-            else (("permission", mode),),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return ClineStream()
-
-    def _permission(self, line: CommandBuilder, permission: Permission) -> str | None:
-        if permission is Permission.CONFIG:
-            return None
-        if permission is Permission.PLAN:
-            line.need(PLAN)
-        if permission is not Permission.DEFAULT:
-            line.add(APPROVE, APPROVE.name, "true")
-        return "plan" if permission is Permission.PLAN else "act"
-
-    def _further(self, line: CommandBuilder, request: SpawnRequest) -> None:
-        if request.model:
-            line.need(MODEL, request.model)
-        effort = request.effort and self.descriptor.efforts[request.effort]
-        if effort:
-            line.need(THINKING, effort)
-        if request.budget.seconds:
-            line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds))))
-
-
-def _settings(request: SpawnRequest) -> tuple[Pairs, Files]:
-    """The settings in place of the user's: the variable that names them, and their file."""
-    if request.permission is Permission.CONFIG:
-        return (), ()
-    document: dict[str, object] = {"telemetryOptOut": True, "autoUpdateEnabled": False}
-    if request.permission in (Permission.PLAN, Permission.EDIT):
-        document["disabledTools"] = list(SHELL_TOOLS)
-    place = lane_home(request) / "cline-settings.json"
-    return (("CLINE_GLOBAL_SETTINGS_PATH", str(place)),), ((place, json.dumps(document).encode()),)
-
-
-ADAPTER = Cline()
-
 
 # ---- Cline's `--json --verbose`, read as events. Seen in 3.0.65.
 
@@ -308,10 +167,10 @@ class ClineStream(JsonStream):
     """One attempt's stream. `run_result` is held until the end: what follows may break it off."""
 
     label = "Cline"
+    edits = _EDITS
 
     def __init__(self) -> None:
         super().__init__()
-        self._tools = Tools(_EDITS)
         self._error: AgentEvent | None = None
         self._result: Object | None = None
         self._asked_to_stop = ""
@@ -322,10 +181,10 @@ class ClineStream(JsonStream):
             "agent_event": self._event,
             "run_result": self._take_result,
             "run_abort_requested": self._abort_requested,
-            "run_aborted": lambda line: [event_builders.progress("notice", type="run_aborted")],
+            "run_aborted": lambda line: build.notice("run_aborted"),
         }
         self._events: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
-            "iteration_start": lambda event: [event_builders.progress("notice", type="turn")],
+            "iteration_start": lambda event: build.notice("turn"),
             "iteration_end": lambda event: [],
             "content_start": self._content,
             "content_update": lambda event: [],
@@ -340,29 +199,19 @@ class ClineStream(JsonStream):
         """One line."""
         kind = string(line, "type")
         if kind in _NOTICES:
-            return [
-                event_builders.progress("notice", type=kind, text=string(line, "hookEventName"))
-            ]
+            return build.notice(kind, string(line, "hookEventName"))
         reader = self._readers.get(kind)
         return reader(line) if reader else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The held result as the ending; without one the error that came before it could."""
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         result = self._result
         if result is None:
             return [self._error] if self._error else []
         how, text = string(result, "finishReason"), string(result, "text")
         if how == "completed":
-            denials = [name for name in self._tools.denials if name]
-            return [
-                event_builders.completed(
-                    text,
-                    turns=integer(result, "iterations"),
-                    denials=denials,
-                    failed_items=self._tools.failed_edits,
-                )
-            ]
+            return self._done(text, turns=integer(result, "iterations"))
         if how == "aborted":
             return [self._aborted(stderr)]
         return [self._error or failure(text or how)]
@@ -370,18 +219,16 @@ class ClineStream(JsonStream):
     def _aborted(self, stderr: str) -> AgentEvent:
         if self._asked_to_stop:
             text = f"it was stopped by {self._asked_to_stop.upper()}"
-            return event_builders.failed("Interrupted", "signal", text)
+            return build.failed("Interrupted", "signal", text)
         if _TIMED_OUT in stderr:
-            return event_builders.failed("AgentFailed", "budget", "its own time limit ended it")
-        return event_builders.failed("AgentFailed", "agent_error", _MISTAKES)
+            return build.failed("AgentFailed", "budget", "its own time limit ended it")
+        return build.failed("AgentFailed", "agent_error", _MISTAKES)
 
     # lines
 
     def _start(self, line: Object) -> list[AgentEvent]:
         self._mode = string(line, "mode")
-        return [
-            event_builders.session(model=string(line, "modelId"), permission=string(line, "mode"))
-        ]
+        return [build.session(model=string(line, "modelId"), permission=string(line, "mode"))]
 
     def _event(self, line: Object) -> list[AgentEvent]:
         event = mapping(line, "event")
@@ -395,9 +242,7 @@ class ClineStream(JsonStream):
 
     def _abort_requested(self, line: Object) -> list[AgentEvent]:
         self._asked_to_stop = string(line, "reason") or "a signal"
-        return [
-            event_builders.progress("notice", type="run_abort_requested", text=self._asked_to_stop)
-        ]
+        return build.notice("run_abort_requested", self._asked_to_stop)
 
     # what an agent_event holds
 
@@ -406,7 +251,7 @@ class ClineStream(JsonStream):
         if kind == "reasoning":
             self._thinking.add(string(event, "reasoning"))
             return []
-        events = event_builders.message(self._thinking.tell(), "thinking")
+        events = build.message(self._thinking.tell(), "thinking")
         if kind != "tool":
             return events  # a piece of what `content_end` has whole
         id, name = string(event, "toolCallId"), string(event, "toolName")
@@ -417,12 +262,10 @@ class ClineStream(JsonStream):
         if kind == "tool":
             return self._answer(event)
         if kind == "text":
-            return event_builders.message(string(event, "text"))
+            return build.message(string(event, "text"))
         if kind == "reasoning":
-            return event_builders.message(
-                self._thinking.rest(string(event, "reasoning")), "thinking"
-            )
-        return [event_builders.progress("notice", type=kind or "content")]
+            return build.message(self._thinking.rest(string(event, "reasoning")), "thinking")
+        return build.notice(kind or "content")
 
     def _answer(self, event: Object) -> list[AgentEvent]:
         id = string(event, "toolCallId")
@@ -438,59 +281,89 @@ class ClineStream(JsonStream):
     def _take_error(self, event: Object) -> list[AgentEvent]:
         text = string(mapping(event, "error"), "message")
         if event.get("recoverable") is True:
-            return [event_builders.progress("notice", type="error", text=text)]
+            return build.notice("error", text)
         self._error = _failure(text, string(event, "errorClass"))
         # No key gets better by waiting.
         if self._error.data["error"] == "AuthMissing":
             return [self._error]
-        return [event_builders.progress("notice", type="error", text=text)]
+        return build.notice("error", text)
 
 
 def _failure(text: str, kind: str) -> AgentEvent:
     """Its own class of an error where it has one for it, else by the service's words."""
     if kind == "auth":
-        return event_builders.failed("AuthMissing", "sign_in", text)
+        return build.failed("AuthMissing", "sign_in", text)
     return failure(text)
 
 
 def _usage(event: Object) -> list[AgentEvent]:
     """Totals of the run so far; cached tokens are told at the end alone."""
-    return event_builders.usage(
-        input_tokens=integer(event, "totalInputTokens"),
-        output_tokens=integer(event, "totalOutputTokens"),
-    )
+    return tokens(event, "totalInputTokens", "totalOutputTokens", "")
 
 
 def _totals(usage: Object) -> list[AgentEvent]:
     cost = number(usage, "totalCost")
-    return event_builders.usage(
-        input_tokens=integer(usage, "inputTokens"),
-        output_tokens=integer(usage, "outputTokens"),
-        cached_tokens=integer(usage, "cacheReadTokens"),
-        # Of a model that it has no price for it says 0.
-        cost_usd=cost or None,
-    )
+    return tokens(usage, "inputTokens", "outputTokens", "cacheReadTokens", cost=cost)
 
 
 def _notice(event: Object) -> list[AgentEvent]:
     document = mapping(event, "metadata")
     kind = "compaction" if "compaction" in string(document, "kind") else "notice"
-    return [event_builders.progress("notice", type=kind, text=string(event, "message"))]
+    return build.notice(kind, string(event, "message"))
 
 
 def _summary(name: str, document: Object) -> str:
     commands = document.get("commands")
     if isinstance(commands, list):
-        return event_builders.command("; ".join(name for name in commands if isinstance(name, str)))
+        return build.command("; ".join(name for name in commands if isinstance(name, str)))
     path = string(document, "path") or next(
         (string(file, "path") for file in objects(document, "files")), ""
     )
-    target = (
-        event_builders.path(path, "")
-        if path
-        else first(document, ("query", "url", "task", "question"))
-    )
+    target = build.path(path, "") if path else first(document, ("query", "url", "task", "question"))
     return f"{_VERBS.get(name, name)} {target}".strip()
 
 
 _VERBS = {"editor": "Edit", "read_files": "Read", "search_codebase": "Search"}
+
+
+class Cline(CliAdapter):
+    """`cline " " --json --verbose --auto-approve true ...`, the prompt by a pipe on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"Cline CLI"))
+    table = named_flags(globals())
+    stream = ClineStream
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.env += ENVIRONMENT
+        if not request.masked:
+            line.warnings.append(OWN_COMMANDS)
+        line.args.append(BLANK)
+        line.add(JSON)
+        verbose = line.add(VERBOSE)
+        if request.permission is not Permission.CONFIG:
+            self._permission(line, request, verbose)
+        line.add(CWD, CWD.name, str(request.worktree))
+        line.need(MODEL, request.model)
+        line.need(THINKING, request.effort and self.descriptor.efforts[request.effort])
+        if request.budget.seconds:
+            line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds))))
+
+    def _permission(self, line: CommandBuilder, request: SpawnRequest, verbose: bool) -> None:
+        """By its mode, and by settings in place of the user's."""
+        permission = request.permission
+        if permission is Permission.PLAN:
+            line.need(PLAN)
+        if permission is not Permission.DEFAULT:
+            line.add(APPROVE, APPROVE.name, "true")
+        if verbose:
+            line.expected.append(("permission", "plan" if permission is Permission.PLAN else "act"))
+        document: dict[str, object] = {"telemetryOptOut": True, "autoUpdateEnabled": False}
+        if permission in (Permission.PLAN, Permission.EDIT):
+            document["disabledTools"] = list(SHELL_TOOLS)
+        place = lane_home(request) / "cline-settings.json"
+        line.env.append(("CLINE_GLOBAL_SETTINGS_PATH", str(place)))
+        line.files.append((place, json.dumps(document).encode()))
+
+
+ADAPTER = Cline()

@@ -6,28 +6,25 @@ import json
 import re
 from collections.abc import Mapping
 
-from msgspec import Struct, field
+from msgspec.structs import replace
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe, TokenFields
-from hydra.adapters.detection import AgentIdentity, ProbeReading, older, read
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, TokenFields, names
+from hydra.adapters.detection import AgentIdentity, older, read
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
-    RecentIds,
     decode,
     integer,
     mapping,
     objects,
     string,
-    unknown,
 )
-from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.adapters.tool_calls import Tools
-from hydra.errors import AgentError, SpawnFailed, UnsupportedFlag
+from hydra.adapters.json_stream import JsonStream, RecentIds, stderr_of, tokens, unknown
+from hydra.adapters.prompts import as_session
+from hydra.errors import SpawnFailed
 from hydra.records.agent import (
     BuiltCommand,
     Capability,
@@ -46,7 +43,7 @@ from hydra.records.request import Effort, Permission
 ROLLOUT = "sessions/*/*/*/rollout-*.jsonl"
 """Codex's own record of the session: the only place that tells the sandbox it applied."""
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "read-only",
     Permission.EDIT: "workspace-write",
     Permission.FULL_AUTO: "workspace-write",
@@ -55,12 +52,7 @@ MODES: Mapping[Permission, str] = {
     Permission.CONFIG: "as its settings say",
 }
 
-EFFORTS: Mapping[Effort, str] = {
-    Effort.LOW: "low",
-    Effort.MEDIUM: "medium",
-    Effort.HIGH: "high",
-    Effort.MAX: "xhigh",
-}
+EFFORTS = {Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"}
 """Sent to the service as they are; which of them a model takes, the service says."""
 
 DESCRIPTOR = Descriptor(
@@ -69,9 +61,6 @@ DESCRIPTOR = Descriptor(
     homepage="https://developers.openai.com/codex/cli",
     tier=Tier.TIER1,
     binaries=("codex",),
-    protocol="stdin",
-    stream_format="json-lines",
-    sandbox="soft",
     install_hint="npm install -g @openai/codex",
     sign_in_hint="run `codex login`, or set CODEX_API_KEY",
     exit_codes={
@@ -120,14 +109,8 @@ DESCRIPTOR = Descriptor(
         ),
         trust=(PathTrust("config.toml", "projects"),),
         writable=PathTrust("config.toml", "sandbox_workspace_write.writable_roots"),
-        copied=(
-            "config.toml",
-            "AGENTS.md",
-            "AGENTS.override.md",
-            "rules",
-            "prompts",
-            "skills",
-            "installation_id",
+        copied=names(
+            "config.toml AGENTS.md AGENTS.override.md rules prompts skills installation_id"
         ),
     ),
     probes=(
@@ -146,34 +129,20 @@ DESCRIPTOR = Descriptor(
     tagline="OpenAI's coding agent",
 )
 
-
-JSON = Flag(
-    name="--json",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-SANDBOX = Flag(
-    name="--sandbox", purpose="to say what it may do", drops=("sandbox_controls", "force_edit_mode")
-)
-BYPASS = Flag(name="--dangerously-bypass-approvals-and-sandbox", purpose="for --unsafe-full-access")
+JSON = required("--json", "to read what it does", "json_stream", "emits_usage")
+SANDBOX = Flag("--sandbox", "to say what it may do", drops=("sandbox_controls", "force_edit_mode"))
+BYPASS = Flag("--dangerously-bypass-approvals-and-sandbox", "for --unsafe-full-access")
 CONFIG = Flag(
-    name="--config",
-    purpose="to keep it from asking, and from reporting home",
+    "--config",
+    "to keep it from asking, and from reporting home",
     drops=("approval_controls",),
     loss="analytics, the update check and keys in its tools' environment stay as configured",
 )
-COLOR = Flag(name="--color", purpose="for plain output")
-CD = Flag(name="--cd", purpose="to name the worktree, where it is started anyway")
-REPO_CHECK = Flag(
-    name="--skip-git-repo-check", purpose="for a worktree that it does not take for a repository"
-)
-DISABLE = Flag(
-    name="--disable", purpose="to leave its plugins out", instead=("-c", "features.plugins=false")
-)
-MODEL = Flag(name="--model", purpose="to choose a model")
-
-TABLE = named_flags(globals())
+COLOR = Flag("--color", "for plain output")
+CD = Flag("--cd", "to name the worktree, where it is started anyway")
+REPO_CHECK = Flag("--skip-git-repo-check", "for a worktree that it does not take for a repository")
+DISABLE = Flag("--disable", "to leave its plugins out")
+MODEL = Flag("--model", "to choose a model")
 
 TRUSTS_NOBODY = "0.169.0"
 """Before it (0.134.0 to 0.165.0 were tried) Codex starts the MCP servers of a repository that the
@@ -184,13 +153,10 @@ FORKS = "0.169.0"
 
 UNTRUSTED = '{trust_level="untrusted"}'
 
-SETTINGS = (
-    "analytics.enabled=false",
-    "check_for_update_on_startup=false",
-    # Keys and tokens stay out of its tools' environment; by default they are passed on.
-    "shell_environment_policy.ignore_default_excludes=false",
-    # /tmp is shared with everybody; a lane has a TMPDIR of its own.
-    "sandbox_workspace_write.exclude_slash_tmp=true",
+SETTINGS = names(
+    "analytics.enabled=false check_for_update_on_startup=false"
+    " shell_environment_policy.ignore_default_excludes=false"
+    " sandbox_workspace_write.exclude_slash_tmp=true"
 )
 
 READ_ONLY_GIT = (
@@ -200,169 +166,7 @@ READ_ONLY_GIT = (
 """Codex runs gits of its own outside of that sandbox, and a filter that one session has put into
 .git would run with them (0.169.0)."""
 
-PROMPT_CHARACTERS = 1_048_576
-"""What it takes at most: more is refused with `input_too_large` (0.169.0)."""
-
-
-class Codex(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^codex(?:-cli)? (\d+(?:\.\d+)+\S*)", re.MULTILINE),
-        help=re.compile(r"Codex"),
-    )
-    table = TABLE
-
-    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
-        """Reads the probes `version`, `help`, `exec_help`, `sign_in`, `sandbox`."""
-        broken = self._sandbox(probes.get("sandbox"))
-        return read(
-            ProbeReading(
-                descriptor=self.descriptor,
-                identity=self.identity,
-                table=TABLE,
-                binary=binary,
-                probes=probes,
-                help="exec_help",
-            ),
-            extra=(broken,) if broken else (),
-        )
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`codex exec --json --sandbox ... -`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a required flag is gone, or the network is to be off and
-        no sandbox of its own is there to keep it off.
-        """
-        line = self.line(result)
-        line.args.append("exec")
-        line.add(JSON)
-        line.add(COLOR, COLOR.name, "never")
-        line.add(REPO_CHECK)
-        line.add(CD, CD.name, str(request.worktree))
-        line.add(DISABLE, DISABLE.name, "plugins")
-        self._permission(line, request)
-        self._settings(line, request, result)
-        if request.model:
-            line.need(MODEL, request.model)
-        terms = [*line.args, *request.extra_args]
-        if request.resume:
-            # Last: after `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
-            terms += self._session(request, result)
-        prompt = prefaced(request.preface, request.prompt)
-        return BuiltCommand(
-            program=str(result.binary),
-            args=(*terms, "-"),
-            cwd=request.worktree,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_CHARACTERS, unit="characters"),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
-            expected_settings=_expected(request.permission),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return CodexStream()
-
-    def _session(self, request: SpawnRequest, result: DetectResult) -> list[str]:
-        session = as_session(request.resume, adapter=self.key())
-        if not request.fork:
-            return ["resume", session]
-        if older(result.version, FORKS):
-            raise self.cannot(
-                f"OpenAI Codex {result.version} cannot go on with a copy of a session",
-                f"update it: {self.descriptor.install_hint}",
-            )
-        return ["fork", session]
-
-    def _permission(self, line: CommandBuilder, request: SpawnRequest) -> None:
-        if request.permission is Permission.UNRESTRICTED:
-            if request.network is False:
-                raise self._network("nothing confines it with --unsafe-full-access")
-            line.need(BYPASS)
-            return
-        if request.permission is Permission.CONFIG:
-            return
-        if SANDBOX.name not in line.options:
-            raise line.gone(SANDBOX.name, SANDBOX.purpose)
-        line.add_value(SANDBOX, MODES[request.permission])
-
-    def _settings(self, line: CommandBuilder, request: SpawnRequest, result: DetectResult) -> None:
-        settings = list(SETTINGS)
-        if request.permission not in (Permission.UNRESTRICTED, Permission.CONFIG):
-            settings.insert(0, "approval_policy=never")
-        if request.effort:
-            settings.append(f"model_reasoning_effort={EFFORTS[request.effort]}")
-        if request.service_tier:
-            settings.append(f"service_tier={self.descriptor.service_tiers[request.service_tier]}")
-        settings += self._network_settings(line, request)
-        if older(result.version, TRUSTS_NOBODY):
-            settings.append(f"projects={{{json.dumps(str(request.worktree))}={UNTRUSTED}}}")
-            line.warnings.append(
-                f"OpenAI Codex {result.version} would run the repository's own MCP commands; told"
-                " not to trust it, it may leave AGENTS.md out: update it"
-            )
-        if CONFIG.name not in line.options and request.network is not None:
-            raise line.gone(CONFIG.name, "to turn its tools' network on or off")
-        if CONFIG.name not in line.options and (request.effort or request.service_tier):
-            raise line.gone(CONFIG.name, "to say how hard it thinks, or its service tier")
-        line.add(CONFIG, *(term for setting in settings for term in ("-c", setting)))
-
-    def _network_settings(self, line: CommandBuilder, request: SpawnRequest) -> list[str]:
-        if request.network is None or request.permission is Permission.UNRESTRICTED:
-            return []
-        if request.network and request.permission is Permission.PLAN:
-            line.warnings.append("Codex's read-only sandbox has no network, --network or not")
-            return []
-        allowed = str(request.network).lower()
-        settings = [f"sandbox_workspace_write.network_access={allowed}"]
-        if not request.network and request.permission is not Permission.PLAN:
-            line.warnings.append(READ_ONLY_GIT)
-        return settings if request.network else [*settings, "web_search=disabled"]
-
-    def _network(self, why: str) -> UnsupportedFlag:
-        return self.cannot(
-            f"Codex's tools cannot be kept off the network: {why}",
-            "leave out --no-network or --unsafe-full-access",
-        )
-
-    def _sandbox(self, probe: ProbeOutput | None) -> AgentError | None:
-        if probe is None or probe.exit_code == 0:
-            return None
-        return SpawnFailed(
-            "Codex's own sandbox does not start here: it would change nothing and say that it"
-            " is done",
-            adapter=self.key(),
-            command=probe.argv,
-            stderr=probe.stderr,
-            hint="allow unprivileged user namespaces here; `codex sandbox -- true` must exit 0",
-            reason="sandbox_broken",
-        )
-
-
-def _expected(permission: Permission) -> Pairs:
-    return () if permission is Permission.CONFIG else (("sandbox", MODES[permission]),)
-
-
-ADAPTER = Codex()
-
-
 # ---- Codex's failures told apart by their words: its JSON carries a message and nothing else.
-
-
-class CodexError(Struct, frozen=True):
-    """One failure: its kind of the taxonomy, the reason, and the figures it names."""
-
-    kind: str
-    reason: str
-    message: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
-
-    def event(self) -> AgentEvent:
-        """As the terminal event."""
-        return event_builders.failed(self.kind, self.reason, self.message, self.numbers)
-
 
 # In this order: a 403 on the WebSocket is a proxy's, and Codex goes on over HTTPS. `\A(?>.*?x).*y`
 # looks behind the first x alone: with each of them, a text of many would be searched for hours.
@@ -399,13 +203,13 @@ _END = 20_000
 _LENGTH = re.compile(r'"max_chars":(\d{1,12}),"actual_chars":(\d{1,12})')
 
 
-def trouble(message: str) -> CodexError:
+def trouble(message: str) -> AgentEvent:
     """What `message` stands for; `agent_error` where nobody knows."""
     ends = message if len(message) <= 2 * _END else f"{message[:_END]}\n{message[-_END:]}"
     for kind, reason, pattern in _FAILURES:
         if pattern.search(ends):
-            return CodexError(kind, reason, message, _numbers(reason, ends))
-    return CodexError("AgentFailed", "agent_error", message)
+            return build.failed(kind, reason, message, _numbers(reason, ends))
+    return build.failed("AgentFailed", "agent_error", message)
 
 
 def _numbers(reason: str, message: str) -> dict[str, float]:
@@ -447,17 +251,17 @@ class CodexStream(JsonStream):
     """One attempt's stream. Its ending is held: some denials are told on stderr alone."""
 
     label = "Codex"
+    edits = ("apply_patch",)
 
     def __init__(self) -> None:
         super().__init__()
         self._thread = ""
-        self._tools = Tools(("apply_patch",))
         self._closed = RecentIds()
         self._before = RecentIds()
         self._retried = False
         self._worked = False
         self._no_sandbox = ""
-        self._trouble: CodexError | None = None
+        self._trouble: AgentEvent | None = None
         self._completed = False
         self._last_text = ""
         self._readers = {
@@ -474,61 +278,53 @@ class CodexStream(JsonStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What it applied, from its own record; then its ending, with stderr's denials."""
         events = self._applied(files.get(ROLLOUT, b""))
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         if self._completed:
-            return [*events, self._done(stderr)]
+            return [*events, *self._over(stderr)]
         seen = self._trouble or _fatal(stderr, exit)
-        return [*events, seen.event()] if seen else events
+        return [*events, seen] if seen else events
 
     # the turn
 
     def _started(self, line: Object) -> list[AgentEvent]:
         self._thread = string(line, "thread_id")
-        return [event_builders.session(session=self._thread)]
+        return [build.session(session=self._thread)]
 
     def _notice(self, line: Object) -> list[AgentEvent]:
-        return [event_builders.progress("notice", type=string(line, "type"))]
+        return build.notice(string(line, "type"))
 
     def _turn_completed(self, line: Object) -> list[AgentEvent]:
         self._completed, self._trouble = True, None
         usage = mapping(line, "usage")
-        events = event_builders.usage(
-            input_tokens=integer(usage, "input_tokens"),
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=integer(usage, "cached_input_tokens"),
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", "cached_input_tokens")
         return [*events, *self.closing()]
 
     def _turn_failed(self, line: Object) -> list[AgentEvent]:
         self._completed = False
         self._trouble = trouble(string(mapping(line, "error"), "message"))
-        return self._at_once(self._trouble) or self.closing()
+        return _at_once(self._trouble) or self.closing()
 
     def _error(self, line: Object) -> list[AgentEvent]:
         """`error` alone ends nothing: the CLI may still be trying."""
         text = string(line, "message")
         match = _RETRY.match(text)
         seen = trouble(match[3] if match else text)
-        refused = self._at_once(seen)
+        refused = _at_once(seen)
         if match is None:
             self._trouble = seen
-            return refused or [event_builders.progress("notice", type="error", text=text)]
+            return refused or build.notice("error", text)
         self._retried = True
         status = _STATUS.search(match[3])
         return refused or [
-            event_builders.progress(
+            build.progress(
                 "retry",
                 attempt=int(match[1][:9]),
                 of=int(match[2][:9]),
                 status=int(status[1]) if status else None,
-                retry_after=seen.numbers.get("retry_after"),
+                retry_after=mapping(seen.data, "numbers").get("retry_after"),
                 text=match[3],
             )
         ]
-
-    def _at_once(self, seen: CodexError) -> list[AgentEvent]:
-        """A refused sign-in ends the lane now, not after the CLI's own five retries."""
-        return [seen.event()] if seen.kind == "AuthMissing" else []
 
     # items
 
@@ -557,7 +353,7 @@ class CodexStream(JsonStream):
         self._before.add(mark)
         if not sub:
             self._last_text = text
-        return event_builders.message(text, sub)
+        return build.message(text, sub)
 
     def _aside(self, item: Object, kind: str, id: str) -> list[AgentEvent]:
         if id:
@@ -565,7 +361,7 @@ class CodexStream(JsonStream):
         done = [entry for entry in objects(item, "items") if entry.get("completed") is True]
         plan = f"{len(done)} of {len(objects(item, 'items'))} steps done"
         text = plan if kind == "todo_list" else string(item, "message")
-        return [event_builders.progress("notice", type=kind, text=text)]
+        return build.notice(kind, text)
 
     def _closing(self, item: Object, kind: str, id: str) -> list[AgentEvent]:
         status, code = string(item, "status"), integer(item, "exit_code")
@@ -573,7 +369,7 @@ class CodexStream(JsonStream):
         ok = status in ("completed", "") and code in (0, None)
         self._worked = self._worked or ok
         if not ok and _NO_SANDBOX.search(output):
-            self._no_sandbox = event_builders.one_line(output)
+            self._no_sandbox = build.one_line(output)
         failure = string(mapping(item, "error"), "message")
         summary = output or failure or (f"exit {code}" if code is not None else status)
         denied = status == "declined"
@@ -581,19 +377,15 @@ class CodexStream(JsonStream):
 
     # the end
 
-    def _done(self, stderr: str) -> AgentEvent:
+    def _over(self, stderr: str) -> list[AgentEvent]:
         if self._no_sandbox and not self._worked:
             # It changed nothing, says that it is done, and exits with 0.
             text = f"its own sandbox does not start: {self._no_sandbox}"
-            return event_builders.failed("SpawnFailed", "sandbox_broken", text)
+            return [build.failed("SpawnFailed", "sandbox_broken", text)]
         lines = stderr.splitlines()
-        rejected = sum(1 for line in lines if _REJECTED.search(line))
-        unapplied = sum(1 for line in lines if _NOT_APPLIED.search(line))
-        return event_builders.completed(
-            self._last_text,
-            denials=[*self._tools.denials, *["apply_patch"] * rejected],
-            failed_items=self._tools.failed_edits + unapplied,
-        )
+        self._tools.denials += ["apply_patch" for line in lines if _REJECTED.search(line)]
+        self._tools.failed_edits += sum(1 for line in lines if _NOT_APPLIED.search(line))
+        return self._done(self._last_text)
 
     def _applied(self, rollout: bytes) -> list[AgentEvent]:
         context: Object = {}
@@ -608,7 +400,12 @@ class CodexStream(JsonStream):
             return []
         sandbox = string(mapping(context, "sandbox_policy"), "type")
         model = string(context, "model")
-        return [event_builders.session(session=self._thread, model=model, sandbox=sandbox)]
+        return [build.session(session=self._thread, model=model, sandbox=sandbox)]
+
+
+def _at_once(seen: AgentEvent) -> list[AgentEvent]:
+    """A refused sign-in ends the lane now, not after the CLI's own five retries."""
+    return [seen] if seen.data["error"] == "AuthMissing" else []
 
 
 _TEXTS = {"agent_message": "", "reasoning": "thinking"}
@@ -623,7 +420,7 @@ _TOOLS = {
 
 def _summary(kind: str, item: Object) -> str:
     if kind == "command_execution":
-        return event_builders.command(string(item, "command"))
+        return build.command(string(item, "command"))
     if kind == "file_change":
         return _changes(objects(item, "changes"))
     if kind == "mcp_tool_call":
@@ -638,13 +435,129 @@ def _changes(changes: list[Object]) -> str:
         return "Edit"
     first = changes[0]
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-    path = event_builders.path(string(first, "path"), "")
+    path = build.path(string(first, "path"), "")
     return f"{_KINDS.get(string(first, 'kind'), 'Edit')} {path}{more}"
 
 
-def _fatal(stderr: str, exit: ExitStatus) -> CodexError | None:
+def _fatal(stderr: str, exit: ExitStatus) -> AgentEvent | None:
     """A last word on stderr, where the turn never started: `Error: ...` (exit 1)."""
     if exit.code != 1:
         return None
     lines = [line for line in stderr.splitlines() if line.startswith("Error: ")]
     return trouble(lines[-1].removeprefix("Error: ")) if lines else None
+
+
+class Codex(CliAdapter):
+    """`codex exec --json --sandbox ... -`, the prompt on stdin. Refused where the network is to be
+    off and no sandbox of its own is there to keep it off."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^codex(?:-cli)? (\d+(?:\.\d+)+\S*)"), re.compile(r"Codex")
+    )
+    table = named_flags(globals())
+    stream = CodexStream
+    help_probe = "exec_help"
+    # More is refused with `input_too_large` (0.169.0).
+    prompt_limit = (1_048_576, "characters")
+
+    def detect(self, binary: str, probes: Mapping[str, ProbeOutput]) -> DetectResult:
+        """Reads the probe `sandbox` as well: whether its own sandbox starts."""
+        sandbox = probes.get("sandbox")
+        if sandbox is None or sandbox.exit_code == 0:
+            return super().detect(binary, probes)
+        broken = SpawnFailed(
+            "Codex's own sandbox does not start here: it would change nothing and say that it"
+            " is done",
+            adapter=self.key(),
+            command=sandbox.argv,
+            stderr=sandbox.stderr,
+            hint="allow unprivileged user namespaces here; `codex sandbox -- true` must exit 0",
+            reason="sandbox_broken",
+        )
+        return read(self._reading(binary, probes), extra=(broken,))
+
+    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
+        """The line; behind the user's own words a session to go on with, and where the prompt is.
+
+        After `resume` it refuses --sandbox, and would fall back to read-only (0.169.0).
+        """
+        built = super().build_command(request, result)
+        return replace(built, args=(*built.args, *self._session(request, result), "-"))
+
+    def _session(self, request: SpawnRequest, result: DetectResult) -> list[str]:
+        if not request.resume:
+            return []
+        session = as_session(request.resume, adapter=self.key())
+        if request.fork and older(result.version, FORKS):
+            raise self.cannot(
+                f"OpenAI Codex {result.version} cannot go on with a copy of a session",
+                f"update it: {self.descriptor.install_hint}",
+            )
+        return ["fork" if request.fork else "resume", session]
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.args.append("exec")
+        line.add(JSON)
+        line.add(COLOR, COLOR.name, "never")
+        line.add(REPO_CHECK)
+        line.add(CD, CD.name, str(request.worktree))
+        if not line.add(DISABLE, DISABLE.name, "plugins"):
+            line.args += ("-c", "features.plugins=false")
+        self._permission(line, request)
+        self._settings(line, request)
+        line.need(MODEL, request.model)
+
+    def _permission(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        permission = request.permission
+        if permission is Permission.CONFIG:
+            return
+        line.expected.append(("sandbox", MODES[permission]))
+        if permission is Permission.UNRESTRICTED:
+            if request.network is False:
+                raise self.cannot(
+                    "Codex's tools cannot be kept off the network: nothing confines it with"
+                    " --unsafe-full-access",
+                    "leave out --no-network or --unsafe-full-access",
+                )
+            line.need(BYPASS)
+            return
+        if SANDBOX.name not in line.options:
+            raise line.gone(SANDBOX.name, SANDBOX.purpose)
+        line.add_value(SANDBOX, MODES[permission])
+
+    def _settings(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        settings = list(SETTINGS)
+        if request.permission not in (Permission.UNRESTRICTED, Permission.CONFIG):
+            settings.insert(0, "approval_policy=never")
+        if request.effort:
+            settings.append(f"model_reasoning_effort={EFFORTS[request.effort]}")
+        if request.service_tier:
+            settings.append(f"service_tier={self.descriptor.service_tiers[request.service_tier]}")
+        settings += self._network(line, request)
+        if older(line.version, TRUSTS_NOBODY):
+            settings.append(f"projects={{{json.dumps(str(request.worktree))}={UNTRUSTED}}}")
+            line.warnings.append(
+                f"OpenAI Codex {line.version} would run the repository's own MCP commands; told"
+                " not to trust it, it may leave AGENTS.md out: update it"
+            )
+        if CONFIG.name not in line.options and request.network is not None:
+            raise line.gone(CONFIG.name, "to turn its tools' network on or off")
+        if CONFIG.name not in line.options and (request.effort or request.service_tier):
+            raise line.gone(CONFIG.name, "to say how hard it thinks, or its service tier")
+        line.add(CONFIG, *(term for setting in settings for term in ("-c", setting)))
+
+    def _network(self, line: CommandBuilder, request: SpawnRequest) -> list[str]:
+        if request.network is None or request.permission is Permission.UNRESTRICTED:
+            return []
+        if request.network and request.permission is Permission.PLAN:
+            line.warnings.append("Codex's read-only sandbox has no network, --network or not")
+            return []
+        allowed = str(request.network).lower()
+        settings = [f"sandbox_workspace_write.network_access={allowed}"]
+        if not request.network and request.permission is not Permission.PLAN:
+            line.warnings.append(READ_ONLY_GIT)
+        return settings if request.network else [*settings, "web_search=disabled"]
+
+
+ADAPTER = Codex()

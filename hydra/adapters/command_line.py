@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
-from hydra.adapters.prompts import Files, as_session, preface_file
+from hydra.adapters.prompts import as_session, preface_file
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
 
@@ -18,29 +19,38 @@ Pairs = tuple[tuple[str, str], ...]
 class Flag(NamedTuple):
     """One long option: what it is for, and what happens where the help text lacks it.
 
-    `required`: no lane can be run without it. Otherwise it is left out, `instead` takes its
-    place (it may be empty), the capability `drops` is gone, and `loss` is said as a warning.
+    `required`: no lane can be run without it. Otherwise it is left out, the capability `drops` is
+    gone, and `loss` is said as a warning.
     """
 
     name: str
     purpose: str
     required: bool = False
-    instead: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     loss: str = ""
 
 
+def required(name: str, purpose: str, *drops: str) -> Flag:
+    """A flag without which no lane can be run."""
+    return Flag(name, purpose, required=True, drops=drops)
+
+
 @dataclass
 class CommandBuilder:
-    """A line in the making: each flag is checked against the options that were found."""
+    """A line in the making: each flag is checked against the options that were found. `env`,
+    `files` and `expected` go with it."""
 
     adapter: str
     label: str
     options: frozenset[str]
     hint: str = ""
+    version: str = ""
     args: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    env: list[tuple[str, str]] = field(default_factory=list)
+    files: list[tuple[Path, bytes]] = field(default_factory=list)
+    expected: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, flag: Flag, *args: str) -> bool:
         """`args` (else the flag's own name) if it is there; says whether it was.
@@ -52,7 +62,6 @@ class CommandBuilder:
             return True
         if flag.required:
             raise self.gone(flag.name, flag.purpose)
-        self.args.extend(flag.instead)
         self.dropped.append(flag.name)
         if flag.loss:
             self.warnings.append(f"{self.label} no longer has {flag.name}: {flag.loss}")
@@ -77,25 +86,26 @@ class CommandBuilder:
             raise self.gone(f"{flag.name} {mode}", flag.purpose)
 
     def add_session(self, flag: Flag, session: str) -> None:
-        """`--flag SESSION`. Raises `UnsupportedFlag` where the flag is gone."""
-        self.need(flag, as_session(session, adapter=self.adapter))
+        """`--flag SESSION`, where there is one to go on with. Raises `UnsupportedFlag` where the
+        flag is gone."""
+        if session:
+            self.need(flag, as_session(session, adapter=self.adapter))
 
-    def add_preface(self, flag: Flag, request: SpawnRequest) -> Files:
+    def add_preface(self, flag: Flag, request: SpawnRequest) -> None:
         """`--flag FILE` where the request has a preface, and that file; nothing where it has none.
 
         Raises `UnsupportedFlag` where the flag is gone.
         """
-        files = preface_file(request)
-        for path, _ in files:
+        for path, data in preface_file(request):
             self.need(flag, str(path))
-        return files
+            self.files.append((path, data))
 
-    def need(self, flag: Flag, value: str = "") -> None:
-        """`--flag value`, or the flag alone without one: somebody has asked for it.
+    def need(self, flag: Flag, value: str | None = "") -> None:
+        """`--flag value`, or the flag alone for "": somebody has asked for it. Nothing for None.
 
         Raises `UnsupportedFlag` where it is gone, required or not.
         """
-        if not self.add(flag, flag.name, *([value] if value else [])):
+        if value is not None and not self.add(flag, flag.name, *([value] if value else [])):
             raise self.gone(flag.name, flag.purpose)
 
     def need_words(self, flag: Flag, *args: str) -> None:
@@ -107,26 +117,19 @@ class CommandBuilder:
             raise self.gone(" ".join(args), flag.purpose)
 
     def command(
-        self,
-        request: SpawnRequest,
-        result: DetectResult,
-        *,
-        env: Pairs = (),
-        stdin: bytes | None = None,
-        files: Files = (),
-        expected_settings: Pairs = (),
+        self, request: SpawnRequest, result: DetectResult, *, stdin: bytes | None = None
     ) -> BuiltCommand:
         """The whole command: this line with the user's own words behind it, in the worktree."""
         return BuiltCommand(
             program=str(result.binary),
             args=(*self.args, *request.extra_args),
-            env=env,
+            env=tuple(self.env),
             cwd=request.worktree,
             stdin=stdin,
-            files=files,
+            files=tuple(self.files),
             dropped=tuple(self.dropped),
             warnings=tuple(self.warnings),
-            expected_settings=expected_settings,
+            expected_settings=tuple(self.expected),
         )
 
     def gone(self, what: str, purpose: str) -> UnsupportedFlag:

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from hydra.records.agent import (
     BuiltCommand,
-    Capability,
     CapabilitySet,
     DetectResult,
     Origin,
@@ -29,6 +28,11 @@ from hydra.records.request import Effort, Permission
 
 KEY = re.compile(r"(?!\d+x)[a-z0-9][a-z0-9-]{0,39}")
 """What an agent can be called: safe as a ref and a file name, and not `2xclaude`."""
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a text, which stand between blanks."""
+    return tuple(text.split())
 
 
 class Probe(Struct, frozen=True, kw_only=True):
@@ -48,6 +52,14 @@ class Probe(Struct, frozen=True, kw_only=True):
     stderr: bool = False
     own_folder: bool = False
     settings: bool = False
+
+
+def common_probes(*help: str, timeout: float = 10.0, stderr: bool = False) -> tuple[Probe, ...]:
+    """`--version`, and the help text, which the words of `help` show."""
+    return (
+        Probe(name="version", args=("--version",), timeout=timeout, stderr=stderr),
+        Probe(name="help", args=help or ("--help",), timeout=timeout, stderr=stderr),
+    )
 
 
 class TokenFields(Struct, frozen=True, kw_only=True):
@@ -122,7 +134,6 @@ class ConfigFolder(Struct, frozen=True, kw_only=True):
 BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
 """The parts of a `Budget`, by name."""
 
-
 PROTOCOLS = ("stdin", "file", "argv", "acp", "http")
 """How a prompt reaches a CLI: on its stdin; in a file of `BuiltCommand.files` that its line names;
 as a word of its line, which every user of the machine can read; or in a conversation."""
@@ -134,7 +145,7 @@ class Descriptor(Struct, frozen=True, kw_only=True):
     key: str
     label: str
     homepage: str
-    tier: Tier
+    tier: Tier = Tier.EXPERIMENTAL
     binaries: tuple[str, ...]
     """Names to look for, in order; the configured path always comes first."""
     generic_binaries: tuple[str, ...] = ()
@@ -294,27 +305,3 @@ class Talker(Adapter, Protocol):
 
     def conversation(self, command: BuiltCommand) -> Conversation:
         """A fresh conversation for one attempt, by what `build_command` gave."""
-
-
-__all__ = [
-    "BUDGETS",
-    "PROTOCOLS",
-    "Act",
-    "Adapter",
-    "AgentEvent",
-    "BuiltCommand",
-    "Capability",
-    "CapabilitySet",
-    "CloseInput",
-    "ConfigFolder",
-    "Conversation",
-    "Descriptor",
-    "Finish",
-    "Origin",
-    "Parser",
-    "Probe",
-    "ServerCall",
-    "Talker",
-    "TokenFields",
-    "Write",
-]

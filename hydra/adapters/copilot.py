@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag, named_flags
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, PathTrust, Probe
+from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -24,18 +23,10 @@ from hydra.adapters.json_stream import (
     integer,
     mapping,
     string,
-    unknown,
 )
-from hydra.adapters.prompts import as_session, as_stdin, prefaced
-from hydra.adapters.tool_calls import Tools, summary
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_stream import JsonStream, stderr_of, summary, unknown
+from hydra.adapters.prompts import as_session
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
@@ -46,13 +37,9 @@ from hydra.records.request import Effort, Permission
 USAGE = "copilot-usage.json"
 """What it writes at its end, in the lane's home: the only place that tells tokens."""
 
-SECRETS = (
-    "COPILOT_GITHUB_TOKEN",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-    "COPILOT_PROVIDER_API_KEY",
-    "COPILOT_PROVIDER_BEARER_TOKEN",
-    "COPILOT_PROVIDER_HEADERS",
+SECRETS = names(
+    "COPILOT_GITHUB_TOKEN GH_TOKEN GITHUB_TOKEN COPILOT_PROVIDER_API_KEY"
+    " COPILOT_PROVIDER_BEARER_TOKEN COPILOT_PROVIDER_HEADERS"
 )
 
 DESCRIPTOR = Descriptor(
@@ -60,11 +47,7 @@ DESCRIPTOR = Descriptor(
     label="GitHub Copilot CLI",
     tagline="GitHub's agent, with its own models or a provider of yours",
     homepage="https://docs.github.com/copilot/how-tos/copilot-cli",
-    tier=Tier.EXPERIMENTAL,
     binaries=("copilot",),
-    protocol="stdin",
-    stream_format="json-lines",
-    sandbox="soft",
     install_hint="npm install -g @github/copilot",
     sign_in_hint="set COPILOT_GITHUB_TOKEN, or COPILOT_PROVIDER_BASE_URL and its key; or run"
     " `copilot login`",
@@ -84,20 +67,14 @@ DESCRIPTOR = Descriptor(
     ),
     environment=(
         *SECRETS,
-        "COPILOT_HOME",
-        "COPILOT_GH_HOST",
-        "GH_HOST",
-        "COPILOT_MODEL",
-        "COPILOT_OFFLINE",
-        "COPILOT_PROVIDER_*",
-        "COPILOT_CLI_DIST_DIR",
+        *names(
+            "COPILOT_HOME COPILOT_GH_HOST GH_HOST COPILOT_MODEL COPILOT_OFFLINE"
+            " COPILOT_PROVIDER_* COPILOT_CLI_DIST_DIR"
+        ),
     ),
     secret_environment=SECRETS,
-    sign_in_environment=(
-        "COPILOT_GITHUB_TOKEN",
-        "GH_TOKEN",
-        "GITHUB_TOKEN",
-        "COPILOT_PROVIDER_BASE_URL",
+    sign_in_environment=names(
+        "COPILOT_GITHUB_TOKEN GH_TOKEN GITHUB_TOKEN COPILOT_PROVIDER_BASE_URL"
     ),
     config=ConfigFolder(
         variable="COPILOT_HOME",
@@ -108,15 +85,9 @@ DESCRIPTOR = Descriptor(
             PathTrust("config.json", "trusted_folders"),
         ),
         # config.json holds the sign-in beside settings, so a lane's never goes back.
-        copied=(
-            "config.json",
-            "settings.json",
-            "mcp-config.json",
-            "lsp-config.json",
-            "copilot-instructions.md",
-            "instructions",
-            "agents",
-            "skills",
+        copied=names(
+            "config.json settings.json mcp-config.json lsp-config.json copilot-instructions.md"
+            " instructions agents skills"
         ),
     ),
     # It unpacks 235 MB into a cache that a lane has of its own; from here it is run as it lies.
@@ -127,10 +98,7 @@ DESCRIPTOR = Descriptor(
         )
     },
     side_files=(USAGE,),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("--help",), timeout=30),
-    ),
+    probes=common_probes(timeout=30),
     modes={
         Permission.PLAN: "--plan, no writing and no commands",
         Permission.EDIT: "--allow-tool=write --deny-tool=shell",
@@ -140,47 +108,38 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
-FORMAT = Flag(
-    name="--output-format", purpose="to read what it does", required=True, drops=("json_stream",)
-)
-NO_ASK = Flag(name="--no-ask-user", purpose="to work without a person")
-NO_UPDATE = Flag(name="--no-auto-update", purpose="to stay as it is during a race")
+FORMAT = required("--output-format", "to read what it does", "json_stream")
+NO_ASK = Flag("--no-ask-user", "to work without a person")
+NO_UPDATE = Flag("--no-auto-update", "to stay as it is during a race")
 USAGE_FILE = Flag(
-    name="--usage-output-file",
-    purpose="to tell tokens",
-    drops=("emits_usage",),
-    loss="its tokens are not known",
+    "--usage-output-file", "to tell tokens", drops=("emits_usage",), loss="its tokens are not known"
 )
-STREAM = Flag(name="--stream", purpose="to say each thing once")
-COLOR = Flag(name="--no-color", purpose="to write plain text")
-TELEMETRY = Flag(name="--disable-client-telemetry", purpose="to send no telemetry")
-REMOTE = Flag(name="--no-remote", purpose="to be led by nobody else")
-EXPORT = Flag(name="--no-remote-export", purpose="to keep the session here")
+STREAM = Flag("--stream", "to say each thing once")
+COLOR = Flag("--no-color", "to write plain text")
+TELEMETRY = Flag("--disable-client-telemetry", "to send no telemetry")
+REMOTE = Flag("--no-remote", "to be led by nobody else")
+EXPORT = Flag("--no-remote-export", "to keep the session here")
 BUILTIN = Flag(
-    name="--disable-builtin-mcps",
-    purpose="to keep it from changing things on GitHub",
+    "--disable-builtin-mcps",
+    "to keep it from changing things on GitHub",
     loss="it may act on GitHub with your account",
 )
 SECRET = Flag(
-    name="--secret-env-vars",
-    purpose="to keep keys out of its tools",
+    "--secret-env-vars",
+    "to keep keys out of its tools",
     loss="its tools see the keys in its environment",
 )
-ALLOW = Flag(name="--allow-tool", purpose="to change files", drops=("force_edit_mode",))
+ALLOW = Flag("--allow-tool", "to change files", drops=("force_edit_mode",))
 DENY = Flag(
-    name="--deny-tool",
-    purpose="to say what it may not do",
-    drops=("approval_controls", "sandbox_controls"),
+    "--deny-tool", "to say what it may not do", drops=("approval_controls", "sandbox_controls")
 )
-PLAN = Flag(name="--plan", purpose="for --permission plan")
-ALLOW_ALL = Flag(name="--allow-all", purpose="to work without asking")
-MODEL = Flag(name="--model", purpose="to choose a model")
-EFFORT = Flag(name="--reasoning-effort", purpose="to say how hard it thinks")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
+PLAN = Flag("--plan", "for --permission plan")
+ALLOW_ALL = Flag("--allow-all", "to work without asking")
+MODEL = Flag("--model", "to choose a model")
+EFFORT = Flag("--reasoning-effort", "to say how hard it thinks")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
 
 _PLAIN = (NO_ASK, NO_UPDATE, COLOR, TELEMETRY, REMOTE, EXPORT, BUILTIN)
-TABLE = named_flags(globals())
 
 _PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
     Permission.PLAN: ((PLAN, ""), (DENY, "write"), (DENY, "shell")),
@@ -192,76 +151,13 @@ _PERMISSION_FLAGS: Mapping[Permission, tuple[tuple[Flag, str], ...]] = {
 # Set to "true" by the user it would trust the worktree: hooks and MCP servers of the repository.
 ENVIRONMENT = (("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_ALLOW_ALL", "false"))
 
-PROMPT_BYTES = 10_000_000
-
-
-class Copilot(CliAdapter):
-    """The adapter. Nothing that the CLI has says whether it is signed in."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^GitHub Copilot CLI (\d+(?:\.\d+)+\S*?)\.?\s*$", re.MULTILINE),
-        help=re.compile(r"GitHub Copilot CLI"),
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`copilot --output-format json ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        line.add_value(FORMAT, "json")
-        for flag in _PLAIN:
-            line.add(flag)
-        line.add(STREAM, STREAM.name, "off")
-        home = lane_home(request)
-        line.add(USAGE_FILE, USAGE_FILE.name, str(home / USAGE))
-        # Values that may be many are joined on: what follows them is another option's.
-        line.add(SECRET, f"{SECRET.name}={','.join(SECRETS)}")
-        for flag, term in _PERMISSION_FLAGS[request.permission]:
-            line.need_words(flag, f"{flag.name}={term}" if term else flag.name)
-        if request.model:
-            line.need_words(MODEL, MODEL.name, request.model)
-        if request.effort is not None:
-            line.need_words(EFFORT, EFFORT.name, self.descriptor.efforts[request.effort])
-        if request.resume:
-            session = as_session(request.resume, adapter=self.key())
-            line.need_words(RESUME, f"{RESUME.name}={session}")
-        prompt = prefaced(request.preface, request.prompt)
-        return line.command(
-            request,
-            result,
-            env=ENVIRONMENT,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return CopilotStream()
-
-
-ADAPTER = Copilot()
-
-
 # ---- Copilot CLI's JSON lines, read as events; its tokens from a file at the end. Seen in 1.0.102.
 
-_EDITS = frozenset({"create", "edit", "apply_patch", "str_replace_editor"})
 _VERBS = {"create": "Create", "edit": "Edit", "view": "Read"}
 _TARGETS = ("path", "pattern", "url", "query", "description", "skill", "name")
 _DENIED = re.compile(r"^Permission (?:to run this tool was )?denied|Plan mode does not permit")
 _SIGNED_OUT = re.compile(r"^Error: (No authentication information found[^\n]*)", re.MULTILINE)
-_ROOMS = (
-    "agent.",
-    "assistant.",
-    "hook.",
-    "model.",
-    "session.",
-    "skill.",
-    "subagent.",
-    "tool.",
-    "user.",
-)
+_ROOMS = names("agent. assistant. hook. model. session. skill. subagent. tool. user.")
 """Types of its that say nothing more here than that they came."""
 
 
@@ -269,6 +165,7 @@ class CopilotStream(JsonStream):
     """One attempt's stream. Its `result` is held until the end: it says 0 when it was stopped."""
 
     label = "GitHub Copilot CLI"
+    edits = frozenset({"create", "edit", "apply_patch", "str_replace_editor"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -276,7 +173,6 @@ class CopilotStream(JsonStream):
         self._text = ""
         self._idle = False
         self._stopped = False
-        self._tools = Tools(_EDITS)
         self._turns = 0
         self._error: Object = {}
         self._lost: Object = {}
@@ -286,9 +182,7 @@ class CopilotStream(JsonStream):
             "session.error": self._failed,
             "assistant.turn_start": self._turn,
             "assistant.message": self._message,
-            "assistant.reasoning": lambda data: event_builders.message(
-                string(data, "content"), "thinking"
-            ),
+            "assistant.reasoning": lambda data: build.message(string(data, "content"), "thinking"),
             "assistant.idle": self._rested,
             "tool.execution_start": self._call,
             "abort": self._aborted,
@@ -304,12 +198,12 @@ class CopilotStream(JsonStream):
         if kind == "result":
             self._result = line
             session = string(line, "sessionId")[:200]
-            return [event_builders.session(session=session, model=self._model), *self.closing()]
+            return [build.session(session=session, model=self._model), *self.closing()]
         if kind in self._readers:
             return self._readers[kind](data)
         if kind.startswith(_ROOMS):
             text = first(data, ("message", "infoType"))
-            return [event_builders.progress("notice", type=kind[:80], text=text)]
+            return build.notice(kind[:80], text)
         return unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
@@ -317,36 +211,28 @@ class CopilotStream(JsonStream):
         events = _usage(files.get(USAGE, b""))
         if self._error:
             return [*events, _failure(self._error)]
-        match = _SIGNED_OUT.search(files.get("stderr", b"").decode("utf-8", "replace"))
+        match = _SIGNED_OUT.search(stderr_of(files))
         if match and self._result is None:
-            return [*events, event_builders.failed("AuthMissing", "sign_in", match[1])]
+            return [*events, build.failed("AuthMissing", "sign_in", match[1])]
         if self._result is None or not self._idle or self._stopped:
             return events
-        return [
-            *events,
-            event_builders.completed(
-                self._text,
-                turns=self._turns,
-                denials=self._tools.denials,
-                failed_items=self._tools.failed_edits,
-            ),
-        ]
+        return [*events, *self._done(self._text, turns=self._turns)]
 
     def _session(self, data: Object) -> list[AgentEvent]:
         model = string(data, "model")
         if model == self._model:
             return []
         self._model = model[:200]
-        return [event_builders.session(model=self._model)]
+        return [build.session(model=self._model)]
 
     def _turn(self, data: Object) -> list[AgentEvent]:
         self._idle = False
         self._turns += 1
-        return [event_builders.progress("notice", type="turn")]
+        return build.notice("turn")
 
     def _message(self, data: Object) -> list[AgentEvent]:
         self._text = string(data, "content") or self._text
-        return event_builders.message(string(data, "content"))
+        return build.message(string(data, "content"))
 
     def _rested(self, data: Object) -> list[AgentEvent]:
         self._idle = True
@@ -354,7 +240,7 @@ class CopilotStream(JsonStream):
 
     def _aborted(self, data: Object) -> list[AgentEvent]:
         self._stopped = True
-        return [event_builders.progress("notice", type="abort", text=string(data, "reason"))]
+        return build.notice("abort", string(data, "reason"))
 
     def _failed(self, data: Object) -> list[AgentEvent]:
         self._error = data
@@ -367,11 +253,7 @@ class CopilotStream(JsonStream):
 
     def _info(self, data: Object) -> list[AgentEvent]:
         kind = string(data, "infoType")
-        return [
-            event_builders.progress(
-                "notice", type=kind[:80] or "info", text=string(data, "message")
-            )
-        ]
+        return build.notice(kind[:80] or "info", string(data, "message"))
 
     def _retry(self) -> list[AgentEvent]:
         """The failure that it has tried again after; one that it gave up at is told as an error."""
@@ -380,7 +262,7 @@ class CopilotStream(JsonStream):
             return []
         attempt = integer(lost, "retryAttempt")
         return [
-            event_builders.progress(
+            build.progress(
                 "retry",
                 attempt=None if attempt is None else attempt + 1,
                 status=integer(lost, "statusCode"),
@@ -407,7 +289,7 @@ class CopilotStream(JsonStream):
 def _failure(error: Object) -> AgentEvent:
     message, status = string(error, "message"), integer(error, "statusCode")
     if string(error, "errorType") == "authentication" and status is None:
-        return event_builders.failed("AuthMissing", "sign_in", message)
+        return build.failed("AuthMissing", "sign_in", message)
     return failure(message, status)
 
 
@@ -428,6 +310,41 @@ def _usage(file: bytes) -> list[AgentEvent]:
         "output_tokens": "outputTokens",
         "cached_tokens": "cacheReadTokens",
     }
-    return event_builders.usage(
+    return build.usage(
         **{key: sum(integer(row, name) or 0 for row in documents) for key, name in names.items()}
     )
+
+
+class Copilot(CliAdapter):
+    """`copilot --output-format json ...`, the prompt on stdin. Nothing that the CLI has says
+    whether it is signed in."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^GitHub Copilot CLI (\d+(?:\.\d+)+\S*?)\.?\s*$"),
+        re.compile(r"GitHub Copilot CLI"),
+    )
+    table = named_flags(globals())
+    stream = CopilotStream
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.env += ENVIRONMENT
+        line.add_value(FORMAT, "json")
+        for flag in _PLAIN:
+            line.add(flag)
+        line.add(STREAM, STREAM.name, "off")
+        line.add(USAGE_FILE, USAGE_FILE.name, str(lane_home(request) / USAGE))
+        # Values that may be many are joined on: what follows them is another option's.
+        line.add(SECRET, f"{SECRET.name}={','.join(SECRETS)}")
+        for flag, term in _PERMISSION_FLAGS[request.permission]:
+            line.need_words(flag, f"{flag.name}={term}" if term else flag.name)
+        if request.model:
+            line.need_words(MODEL, MODEL.name, request.model)
+        if request.effort is not None:
+            line.need_words(EFFORT, EFFORT.name, request.effort)
+        if request.resume:
+            session = as_session(request.resume, adapter=self.key())
+            line.need_words(RESUME, f"{RESUME.name}={session}")
+
+
+ADAPTER = Copilot()

@@ -9,32 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag, named_flags
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, Probe
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    first,
-    integer,
-    mapping,
-    objects,
-    string,
-    unknown,
-)
-from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.adapters.tool_calls import Tools
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    Confidence,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, objects, string
+from hydra.adapters.json_stream import JsonStream, stderr_of, tokens, unknown
+from hydra.records.agent import Capability, CapabilitySet, Confidence, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission
@@ -51,13 +33,10 @@ DESCRIPTOR = Descriptor(
     key="cursor-agent",
     label="Cursor Agent",
     homepage="https://docs.cursor.com/en/cli/headless",
-    tier=Tier.EXPERIMENTAL,
     binaries=("cursor-agent",),
     # `cursor` is the editor's launcher on most machines; `agent` may be anything.
     generic_binaries=("cursor", "agent"),
-    protocol="stdin",
     stream_format="stream-json",
-    sandbox="soft",
     install_hint="curl https://cursor.com/install -fsS | bash",
     sign_in_hint="run `cursor-agent login`, or set CURSOR_API_KEY",
     exit_codes={0: "it ended by itself: the stream tells how", 1: "it failed; stderr says why"},
@@ -95,84 +74,26 @@ DESCRIPTOR = Descriptor(
     tagline="the agent of the Cursor editor, in a terminal",
 )
 
-PRINT = Flag(
-    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
-)
-FORMAT = Flag(
-    name="--output-format",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
+PRINT = required("--print", "to run without a terminal", "plain_text")
+FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
 TRUST = Flag(
-    name="--trust",
-    purpose="for a folder that nobody has approved yet",
+    "--trust",
+    "for a folder that nobody has approved yet",
     loss="it may refuse to work in a folder that was never approved",
 )
 FORCE = Flag(
-    name="--force",
-    purpose="to change files without asking",
+    "--force",
+    "to change files without asking",
     drops=("force_edit_mode", "approval_controls"),
     loss="it may propose changes and make none",
 )
-WORKSPACE = Flag(name="--workspace", purpose="to name the worktree, where it is started anyway")
-MODEL = Flag(name="--model", purpose="to choose a model")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
-MODE = Flag(name="--mode", purpose="for --permission plan")
-
-TABLE = named_flags(globals())
-
+WORKSPACE = Flag("--workspace", "to name the worktree, where it is started anyway")
+MODEL = Flag("--model", "to choose a model")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
+MODE = Flag("--mode", "for --permission plan")
 
 READ_ABOUT = "no run of Cursor Agent was possible: its flags are read about, and may not work"
 NEW_CHAT = "Cursor Agent begins a new chat without a word where it does not know the session"
-
-PROMPT_BYTES = 1_000_000
-
-
-class Cursor(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(20\d\d\.\d\d\.\d\d-[0-9a-f]{6,})\s*$", re.MULTILINE),
-        help=re.compile(r"Cursor Agent|cursor-agent", re.IGNORECASE),
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`cursor-agent --print --output-format stream-json --trust --force`, prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        line.warnings.append(READ_ABOUT)
-        line.add(PRINT)
-        line.add_value(FORMAT, "stream-json")
-        line.add(TRUST)
-        if request.permission is Permission.PLAN:
-            line.need_words(MODE, MODE.name, "plan")
-        elif request.permission not in (Permission.DEFAULT, Permission.CONFIG):
-            line.add(FORCE)
-        line.add(WORKSPACE, WORKSPACE.name, str(request.worktree))
-        if request.model:
-            line.need(MODEL, request.model)
-        if request.resume:
-            line.add_session(RESUME, request.resume)
-            line.warnings.append(NEW_CHAT)
-        prompt = prefaced(request.preface, request.prompt)
-        return line.command(
-            request,
-            result,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return CursorStream()
-
-
-ADAPTER = Cursor()
-
 
 # ---- Cursor's `stream-json`, as its documentation shows it; never seen in a run of the real CLI.
 
@@ -181,7 +102,6 @@ _REMEMBERED = 64 * 1024
 """Characters of what was said, in deltas or whole."""
 
 _REFUSALS = ("rejected", "permissionDenied")
-_EDITS = frozenset({"edit", "write", "delete"})
 _VERBS = {"shell": "$", "edit": "Edit", "write": "Write", "delete": "Delete", "read": "Read"}
 _FAILURES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("AuthMissing", "sign_in", re.compile(r"authenticat|not logged in|api key|login", re.I)),
@@ -200,16 +120,16 @@ class CursorStream(JsonStream):
     """One attempt's stream. Its `result` ends it, whether the process exits or not."""
 
     label = "Cursor Agent"
+    edits = frozenset({"edit", "write", "delete"})
 
     def __init__(self) -> None:
         super().__init__()
         self._root = ""
         self._thinking = ""
         self._text = ""
-        self._tools = Tools(_EDITS)
         self._readers = {
             "system": self._system,
-            "user": lambda line: [event_builders.progress("notice", type="user")],
+            "user": lambda line: build.notice("user"),
             "assistant": self._assistant,
             "thinking": self._think,
             "tool_call": self._tool,
@@ -220,7 +140,7 @@ class CursorStream(JsonStream):
         """Without a `result` it fails in words on stderr."""
         if exit.code in (0, None):
             return []
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         text = next((line for line in reversed(stderr.splitlines()) if line.strip()), "")
         return [_failure(text)] if text.lower().startswith("error: ") else []
 
@@ -229,7 +149,7 @@ class CursorStream(JsonStream):
             return unknown(line)
         self._root = string(line, "cwd")
         return [
-            event_builders.session(
+            build.session(
                 session=string(line, "session_id"),
                 model=string(line, "model"),
                 permission=string(line, "permissionMode"),
@@ -243,15 +163,15 @@ class CursorStream(JsonStream):
         if "timestamp_ms" not in line and self._text and self._text.endswith(text):
             return []
         self._text = (self._text + text)[-_REMEMBERED:]
-        return event_builders.message(text)
+        return build.message(text)
 
     def _think(self, line: Object) -> list[AgentEvent]:
         if string(line, "subtype") == "delta":
             self._thinking = (self._thinking + string(line, "text"))[:_REMEMBERED]
-            return [event_builders.progress("notice", type="thinking")]
+            return build.notice("thinking")
         text = string(line, "text") or self._thinking
         self._thinking = ""
-        return event_builders.message(text, "thinking")
+        return build.message(text, "thinking")
 
     def _tool(self, line: Object) -> list[AgentEvent]:
         id, calls = string(line, "call_id"), mapping(line, "tool_call")
@@ -275,31 +195,51 @@ class CursorStream(JsonStream):
 
     def _summary(self, name: str, document: Object) -> str:
         target = first(document, ("command", "path", "pattern", "query", "url"))
-        return f"{_VERBS.get(name, name)} {event_builders.path(target, self._root)}".strip()
+        return f"{_VERBS.get(name, name)} {build.path(target, self._root)}".strip()
 
     def _result(self, line: Object) -> list[AgentEvent]:
-        events = event_builders.usage(**_usage(mapping(line, "usage")))
+        caches = ("cacheReadTokens", "cacheWriteTokens")  # taken to be none of its input (inferred)
+        usage = mapping(line, "usage")
+        events = tokens(usage, "inputTokens", "outputTokens", caches[0], beside=caches)
         text = string(line, "result")
         if line.get("is_error") is True or string(line, "subtype").startswith("error"):
             return [*events, _failure(text)]
-        denials, failed = self._tools.denials, self._tools.failed_edits
-        return [*events, event_builders.completed(text, denials=denials, failed_items=failed)]
-
-
-def _usage(usage: Object) -> dict[str, float | None]:
-    """Cache reads and writes are taken to come on top of `inputTokens` (inferred)."""
-    count, read = integer(usage, "inputTokens"), integer(usage, "cacheReadTokens")
-    written = integer(usage, "cacheWriteTokens")
-    total = None if count is None else count + (read or 0) + (written or 0)
-    return {
-        "input_tokens": total,
-        "output_tokens": integer(usage, "outputTokens"),
-        "cached_tokens": read,
-    }
+        return [*events, *self._done(text)]
 
 
 def _failure(text: str) -> AgentEvent:
     for kind, reason, pattern in _FAILURES:
         if pattern.search(text):
-            return event_builders.failed(kind, reason, text)
-    return event_builders.failed("AgentFailed", "agent_error", text)
+            return build.failed(kind, reason, text)
+    return build.failed("AgentFailed", "agent_error", text)
+
+
+class Cursor(CliAdapter):
+    """`cursor-agent --print --output-format stream-json --trust --force`, prompt on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^(20\d\d\.\d\d\.\d\d-[0-9a-f]{6,})\s*$"),
+        re.compile(r"(?i)Cursor Agent|cursor-agent"),
+    )
+    table = named_flags(globals())
+    stream = CursorStream
+    prompt_limit = (1_000_000, "bytes")
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.warnings.append(READ_ABOUT)
+        line.add(PRINT)
+        line.add_value(FORMAT, "stream-json")
+        line.add(TRUST)
+        if request.permission is Permission.PLAN:
+            line.need_words(MODE, MODE.name, "plan")
+        elif request.permission not in (Permission.DEFAULT, Permission.CONFIG):
+            line.add(FORCE)
+        line.add(WORKSPACE, WORKSPACE.name, str(request.worktree))
+        line.need(MODEL, request.model)
+        line.add_session(RESUME, request.resume)
+        if request.resume:
+            line.warnings.append(NEW_CHAT)
+
+
+ADAPTER = Cursor()

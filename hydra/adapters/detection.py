@@ -15,18 +15,11 @@ from hydra.errors import (
     AgentError,
     AuthMissing,
     BinaryMissing,
-    Failure,
     SpawnFailed,
     UnsupportedFlag,
     UnsupportedVersion,
 )
-from hydra.records.agent import (
-    UNKNOWN_CAPABILITIES,
-    CapabilitySet,
-    DetectResult,
-    ProbeOutput,
-    SignIn,
-)
+from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, SignIn
 
 Probes = Mapping[str, ProbeOutput]
 
@@ -87,6 +80,9 @@ def read(reading: ProbeReading, *, extra: Sequence[AgentError] = ()) -> DetectRe
     another = _not_it(reading)
     if another is not None:
         sign_in, detail = SignIn.UNKNOWN, ""  # another program has answered for it
+    capabilities = descriptor.capabilities
+    if reading.help in reading.probes:
+        capabilities = without_lost(capabilities, reading.table, flags)
     errors = (
         _not_started(reading),
         another,
@@ -100,16 +96,12 @@ def read(reading: ProbeReading, *, extra: Sequence[AgentError] = ()) -> DetectRe
         binary=Path(reading.binary),
         version=reading.version,
         flags=flags,
-        capabilities=_capabilities(reading, flags) if another is None else UNKNOWN_CAPABILITIES,
+        capabilities=UNKNOWN_CAPABILITIES if another is not None else capabilities,
         sign_in=sign_in,
         sign_in_detail=detail,
         warnings=_warnings(reading),
-        error=_first(errors),
+        error=next((error.failure for error in errors if error is not None), None),
     )
-
-
-def _first(errors: Sequence[AgentError | None]) -> Failure | None:
-    return next((error.failure for error in errors if error is not None), None)
 
 
 def _not_started(reading: ProbeReading) -> AgentError | None:
@@ -117,14 +109,8 @@ def _not_started(reading: ProbeReading) -> AgentError | None:
     if probe is None or probe.exit_code == 0 or reading.version:
         return None
     text, reason = probe.ending
-    return SpawnFailed(
-        f"`{' '.join(probe.argv)}` {text}",
-        adapter=reading.descriptor.key,
-        command=probe.argv,
-        stderr=probe.stderr,
-        hint=reading.descriptor.install_hint,
-        reason=reason,
-    )
+    hint = reading.descriptor.install_hint
+    return _error(SpawnFailed, f"`{' '.join(probe.argv)}` {text}", reading, probe, hint, reason)
 
 
 def _not_it(reading: ProbeReading) -> AgentError | None:
@@ -170,34 +156,35 @@ def _flags_gone(reading: ProbeReading, flags: frozenset[str]) -> AgentError | No
     if probe is None or not gone:
         return None
     names = ", ".join(flag.name for flag in gone)
-    return UnsupportedFlag(
-        f"this {reading.descriptor.label} does not show {names} in its help",
-        adapter=reading.descriptor.key,
-        command=probe.argv,
-        stderr=probe.stderr,
-        hint=f"needed {gone[0].purpose}; {reading.descriptor.install_hint}",
-        reason="flag_gone",
-    )
+    message = f"this {reading.descriptor.label} does not show {names} in its help"
+    hint = f"needed {gone[0].purpose}; {reading.descriptor.install_hint}"
+    return _error(UnsupportedFlag, message, reading, probe, hint, "flag_gone")
 
 
 def _signed_out(reading: ProbeReading, sign_in: SignIn, detail: str) -> AgentError | None:
     probe = reading.probes.get("sign_in")
     if probe is None or sign_in is not SignIn.MISSING:
         return None
-    return AuthMissing(
-        f"{reading.descriptor.label} is not signed in ({detail})",
+    message = f"{reading.descriptor.label} is not signed in ({detail})"
+    return _error(AuthMissing, message, reading, probe, reading.descriptor.sign_in_hint, "sign_in")
+
+
+def _error(
+    kind: type[AgentError],
+    message: str,
+    reading: ProbeReading,
+    probe: ProbeOutput,
+    hint: str,
+    reason: str,
+) -> AgentError:
+    return kind(
+        message,
         adapter=reading.descriptor.key,
         command=probe.argv,
         stderr=probe.stderr,
-        hint=reading.descriptor.sign_in_hint,
-        reason="sign_in",
+        hint=hint,
+        reason=reason,
     )
-
-
-def _capabilities(reading: ProbeReading, flags: frozenset[str]) -> CapabilitySet:
-    if reading.help not in reading.probes:
-        return reading.descriptor.capabilities
-    return without_lost(reading.descriptor.capabilities, reading.table, flags)
 
 
 def _warnings(reading: ProbeReading) -> tuple[str, ...]:

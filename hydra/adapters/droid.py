@@ -5,39 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import ConfigFolder, Descriptor, Probe, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    string,
-)
-from hydra.adapters.prompts import Files, as_stdin
-from hydra.adapters.tool_calls import Tools, summary
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_fields import Object, first, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary, tokens
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
 
 # ---- Factory's droid as data. Seen in 0.215.0.
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "only Read,LS,Grep,Glob",
     Permission.EDIT: "low, without Execute",
     Permission.FULL_AUTO: "high",
@@ -50,10 +34,8 @@ DESCRIPTOR = Descriptor(
     key="droid",
     label="droid",
     homepage="https://docs.factory.ai",
-    tier=Tier.EXPERIMENTAL,
     binaries=("droid",),
     stream_format="stream-json",
-    sandbox="soft",
     tagline="Factory's coding agent",
     install_hint="npm install -g droid",
     sign_in_hint="run `droid` once and sign in, set FACTORY_API_KEY, or name a model of your own",
@@ -70,11 +52,8 @@ DESCRIPTOR = Descriptor(
         session_resume=Capability(True),
         emits_usage=Capability(True, note="tokens, at the end"),
     ),
-    environment=(
-        "FACTORY_API_KEY",
-        "FACTORY_API_BASE_URL",
-        "FACTORY_AIRGAP_ENABLED",
-        "FACTORY_HOME_OVERRIDE",
+    environment=names(
+        "FACTORY_API_KEY FACTORY_API_BASE_URL FACTORY_AIRGAP_ENABLED FACTORY_HOME_OVERRIDE"
     ),
     secret_environment=("FACTORY_API_KEY",),
     sign_in_environment=("FACTORY_API_KEY",),
@@ -94,29 +73,29 @@ DESCRIPTOR = Descriptor(
     efforts={effort: effort.value for effort in Effort},
 )
 
-
-FORMAT = Flag(
-    name="--output-format",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "plain_text", "emits_usage"),
+FORMAT = required(
+    "--output-format", "to read what it does", "json_stream", "plain_text", "emits_usage"
 )
-CWD = Flag(name="--cwd", purpose="to name the worktree, where it is started anyway")
+CWD = Flag("--cwd", "to name the worktree, where it is started anyway")
 AUTO = Flag(
-    name="--auto",
-    purpose="to change files without asking",
-    drops=("approval_controls", "force_edit_mode"),
+    "--auto", "to change files without asking", drops=("approval_controls", "force_edit_mode")
 )
-UNSAFE = Flag(name="--skip-permissions-unsafe", purpose="for --unsafe-full-access")
-ONLY_TOOLS = Flag(name="--only-tools", purpose="for --permission plan")
-REMOVE_TOOLS = Flag(name="--remove-tools", purpose="to keep it from running commands")
-MODEL = Flag(name="--model", purpose="to choose a model")
-EFFORT = Flag(name="--reasoning-effort", purpose="to say how hard it thinks")
-PREFACE = Flag(name="--append-system-prompt-file", purpose="for the preface")
-SESSION = Flag(name="--session-id", purpose="to go on later", drops=("session_resume",))
-FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
+UNSAFE = Flag("--skip-permissions-unsafe", "for --unsafe-full-access")
+ONLY_TOOLS = Flag("--only-tools", "for --permission plan")
+REMOVE_TOOLS = Flag("--remove-tools", "to keep it from running commands")
+MODEL = Flag("--model", "to choose a model")
+EFFORT = Flag("--reasoning-effort", "to say how hard it thinks")
+PREFACE = Flag("--append-system-prompt-file", "for the preface")
+SESSION = Flag("--session-id", "to go on later", drops=("session_resume",))
+FORK = Flag("--fork", "to go on with a copy of a session")
 
-TABLE = named_flags(globals())
+PERMISSION_FLAGS = {
+    Permission.PLAN: [(ONLY_TOOLS, "Read,LS,Grep,Glob")],
+    Permission.EDIT: [(AUTO, "low"), (REMOVE_TOOLS, "Execute,Script")],
+    Permission.FULL_AUTO: [(AUTO, "high")],
+    Permission.UNRESTRICTED: [(UNSAFE, "")],
+}
+"""The tools it has, and up to which risk it uses them unasked."""
 
 ENVIRONMENT = (("FACTORY_OTEL_ENABLED", "false"), ("FACTORY_DROID_AUTO_UPDATE_ENABLED", "false"))
 
@@ -126,74 +105,8 @@ SETTINGS = b"""\
 """Laid over the user's settings and the repository's: a repository's .factory/settings.json has
 hooks, and its .factory/mcp.json servers, that are run without it (0.215.0)."""
 
-PROMPT_BYTES = 10_000_000
-
-
-class Droid(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"droid exec", re.IGNORECASE),
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`droid exec --output-format stream-json --cwd WORKTREE ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        settings = lane_home(request) / "droid.json"
-        line.args.append("exec")
-        line.add(FORMAT, FORMAT.name, "stream-json")
-        line.add(CWD, CWD.name, str(request.worktree))
-        _permit(line, request.permission)
-        files = self._further(line, request)
-        return line.command(
-            request,
-            result,
-            env=(*ENVIRONMENT, ("FACTORY_RUNTIME_SETTINGS_PATH", str(settings))),
-            stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            files=((settings, SETTINGS), *files),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return DroidStream()
-
-    def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
-        """Model, effort, preface and session; gives the files that the line names."""
-        if request.model:
-            line.need(MODEL, request.model)
-        if request.effort:
-            line.need(EFFORT, self.descriptor.efforts[request.effort])
-        files = line.add_preface(PREFACE, request)
-        if request.resume:
-            line.add_session(FORK if request.fork else SESSION, request.resume)
-        return files
-
-
-def _permit(line: CommandBuilder, permission: Permission) -> None:
-    """The tools it has, and up to which risk it uses them unasked."""
-    if permission is Permission.PLAN:
-        line.need(ONLY_TOOLS, "Read,LS,Grep,Glob")
-    elif permission is Permission.EDIT:
-        line.need(AUTO, "low")
-        line.need(REMOVE_TOOLS, "Execute,Script")
-    elif permission is Permission.FULL_AUTO:
-        line.need(AUTO, "high")
-    else:
-        line.need(UNSAFE)
-
-
-ADAPTER = Droid()
-
-
 # ---- Factory's droid `exec --output-format stream-json`, read as events. Seen in 0.215.0.
 
-_EDITS = frozenset({"Edit", "MultiEdit", "Create", "Write", "ApplyPatch"})
 _VERBS = {"Create": "Write"}
 _TARGETS = ("file_path", "path", "folder", "directory_path", "pattern", "query", "url", "summary")
 _REFUSED = re.compile(r"is not permitted in this exec session|insufficient permission to proceed")
@@ -206,11 +119,11 @@ class DroidStream(JsonStream):
     first counts. The ending is held until the process has ended."""
 
     label = "droid"
+    edits = frozenset({"Edit", "MultiEdit", "Create", "Write", "ApplyPatch"})
 
     def __init__(self) -> None:
         super().__init__()
         self._root = ""
-        self._tools = Tools(_EDITS)
         self._thoughts = RecentIds()
         self._error = ""
         self._completion: Object | None = None
@@ -227,34 +140,22 @@ class DroidStream(JsonStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """A completion, or the first failure that it told."""
         if self._completion is not None:
-            return [
-                event_builders.completed(
-                    string(self._completion, "finalText"),
-                    turns=integer(self._completion, "numTurns"),
-                    denials=self._tools.denials,
-                    failed_items=self._tools.failed_edits,
-                )
-            ]
+            turns = integer(self._completion, "numTurns")
+            return self._done(string(self._completion, "finalText"), turns=turns)
         if self._error and self._tools.denials and _REFUSED.search(self._error):
-            return [event_builders.failed("AgentFailed", "permission_denied", self._error)]
+            return [build.failed("AgentFailed", "permission_denied", self._error)]
         return [failure(self._error)] if self._error else []
 
     def _system(self, line: Object) -> list[AgentEvent]:
         if string(line, "subtype") != "init":
             text = first(line, ("message", "text", "status"))
             kind = string(line, "subtype") or "system"
-            return [event_builders.progress("notice", type=f"system/{kind[:60]}", text=text)]
+            return build.notice(f"system/{kind[:60]}", text)
         self._root = string(line, "cwd")
-        return [
-            event_builders.session(session=string(line, "session_id"), model=string(line, "model"))
-        ]
+        return [build.session(session=string(line, "session_id"), model=string(line, "model"))]
 
     def _message(self, line: Object) -> list[AgentEvent]:
-        return (
-            event_builders.message(string(line, "text"))
-            if string(line, "role") == "assistant"
-            else []
-        )
+        return build.message(string(line, "text")) if string(line, "role") == "assistant" else []
 
     def _reasoning(self, line: Object) -> list[AgentEvent]:
         # Each thought comes twice, with the same id and the same words.
@@ -262,7 +163,7 @@ class DroidStream(JsonStream):
         if mark in self._thoughts:
             return []
         self._thoughts.add(mark)
-        return event_builders.message(string(line, "text"), "thinking")
+        return build.message(string(line, "text"), "thinking")
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "id"), string(line, "toolName") or string(line, "toolId") or "tool"
@@ -281,19 +182,42 @@ class DroidStream(JsonStream):
         text = string(line, "message")
         if text and text != _WRAPPED and not self._error:
             self._error = text[:4000]
-        return [event_builders.progress("notice", type="error", text=text)]
+        return build.notice("error", text)
 
     def _completed(self, line: Object) -> list[AgentEvent]:
         self._completion, usage = line, mapping(line, "usage")
-        count = integer(usage, "input_tokens")
-        read, written = (
-            integer(usage, f"cache_{how}_input_tokens") or 0 for how in ("read", "creation")
-        )
+        caches = ("cache_read_input_tokens", "cache_creation_input_tokens")
         # Cache reads and writes come on top of its input.
-        total = None if count is None else count + read + written
-        events = event_builders.usage(
-            input_tokens=total,
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=None if count is None else read,
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", caches[0], beside=caches)
         return [*events, *self.closing()]
+
+
+class Droid(CliAdapter):
+    """`droid exec --output-format stream-json --cwd WORKTREE ...`, the prompt on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"(?i)droid exec")
+    )
+    table = named_flags(globals())
+    stream = DroidStream
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        settings = lane_home(request) / "droid.json"
+        line.files.append((settings, SETTINGS))
+        line.env += (*ENVIRONMENT, ("FACTORY_RUNTIME_SETTINGS_PATH", str(settings)))
+        line.args.append("exec")
+        line.add(FORMAT, FORMAT.name, "stream-json")
+        line.add(CWD, CWD.name, str(request.worktree))
+        for flag, value in PERMISSION_FLAGS[request.permission]:
+            line.need(flag, value)
+        line.need(MODEL, request.model)
+        line.need(EFFORT, request.effort)
+        line.add_preface(PREFACE, request)
+        line.add_session(FORK if request.fork else SESSION, request.resume)
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        return request.prompt
+
+
+ADAPTER = Droid()

@@ -8,45 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hydra.adapters import contract
 from hydra.adapters.contract import Descriptor
 
-SHARED = (
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "TZ",
-    "TERM",
-    "COLORTERM",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "GIT_SSL_CAINFO",
-    "NODE_OPTIONS",
-    "NVM_DIR",
-    "VIRTUAL_ENV",
-    "POETRY_VIRTUALENVS_PATH",
-    "HATCH_DATA_DIR",
-    "WORKON_HOME",
-    "PYENV_ROOT",
-    "RUSTUP_HOME",
-    "GOPATH",
-    "GOROOT",
-    "JAVA_HOME",
+SHARED = contract.names(
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM HTTP_PROXY HTTPS_PROXY"
+    " ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR"
+    " NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_OPTIONS NVM_DIR"
+    " VIRTUAL_ENV POETRY_VIRTUALENVS_PATH HATCH_DATA_DIR WORKON_HOME PYENV_ROOT RUSTUP_HOME GOPATH"
+    " GOROOT JAVA_HOME"
 )
 """Names every lane gets: what a tool needs to be found and to reach its service."""
 

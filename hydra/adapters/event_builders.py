@@ -66,6 +66,11 @@ def progress(sub: str, **data: object) -> AgentEvent:
     return AgentEvent("progress", sub, document)
 
 
+def notice(type: str, text: str = "") -> list[AgentEvent]:
+    """Something that the agent does or says beside its work."""
+    return [progress("notice", type=type, text=text)]
+
+
 def usage(**totals: float | None) -> list[AgentEvent]:
     """Totals so far; an unknown one is left out, and nothing at all if none is known."""
     values = {name: total for name, total in totals.items() if total is not None}

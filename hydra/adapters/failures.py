@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -53,7 +53,7 @@ class UnclosedStream(Struct, frozen=True, kw_only=True):
 
 def explain(seen: UnclosedStream) -> AgentEvent:
     """The one `failed` event for it."""
-    event = _command_line(seen) or _signed_out(seen) or _no_model(seen)
+    event = None if seen.understood else _own_words(seen.stderr)
     return event or _signal(seen) or _broken_off(seen)
 
 
@@ -64,12 +64,8 @@ def usage_error(stderr: str) -> AgentEvent | None:
         if match:
             named = match.groupdict()
             what = f"{named['flag']} {named['value']}" if named.get("value") else named["flag"]
-            return event_builders.failed("UnsupportedFlag", "usage", f"it does not take {what}")
+            return build.failed("UnsupportedFlag", "usage", f"it does not take {what}")
     return None
-
-
-def _command_line(seen: UnclosedStream) -> AgentEvent | None:
-    return usage_error(seen.stderr) if not seen.understood else None
 
 
 def signed_out(text: str) -> bool:
@@ -77,14 +73,13 @@ def signed_out(text: str) -> bool:
     return _SIGNED_OUT.search(text) is not None
 
 
-def _signed_out(seen: UnclosedStream) -> AgentEvent | None:
-    match = None if seen.understood else _SIGNED_OUT.search(seen.stderr)
-    return event_builders.failed("AuthMissing", "sign_in", match[0].strip()) if match else None
-
-
-def _no_model(seen: UnclosedStream) -> AgentEvent | None:
-    match = None if seen.understood else _NO_MODEL.search(seen.stderr)
-    return event_builders.failed("AgentFailed", "model", match[0].strip()) if match else None
+def _own_words(stderr: str) -> AgentEvent | None:
+    if event := usage_error(stderr):
+        return event
+    if match := _SIGNED_OUT.search(stderr):
+        return build.failed("AuthMissing", "sign_in", match[0].strip())
+    match = _NO_MODEL.search(stderr)
+    return build.failed("AgentFailed", "model", match[0].strip()) if match else None
 
 
 def _signal(seen: UnclosedStream) -> AgentEvent | None:
@@ -92,10 +87,10 @@ def _signal(seen: UnclosedStream) -> AgentEvent | None:
     number = seen.exit.signal or max((seen.exit.code or 0) - 128, 0)
     if number in _STOPPED:
         text = f"it was stopped by {_STOPPED[number]}"
-        return event_builders.failed("Interrupted", "signal", text, {"signal": number})
+        return build.failed("Interrupted", "signal", text, {"signal": number})
     if number == _KILLED:
         text = "it was killed (SIGKILL: out of memory, or by hand)"
-        return event_builders.failed("AgentFailed", "killed", text, {"signal": number})
+        return build.failed("AgentFailed", "killed", text, {"signal": number})
     return None
 
 
@@ -104,10 +99,10 @@ def _broken_off(seen: UnclosedStream) -> AgentEvent:
     last = next((line for line in reversed(seen.stderr.splitlines()) if line.strip()), "")
     text = f"{seen.label} ended ({how}) without its closing event"
     numbers = {"understood": float(seen.understood), "malformed": float(seen.malformed)}
-    return event_builders.failed(
+    return build.failed(
         "StreamParseError",
         "no_terminal_event",
-        f"{text}: {event_builders.one_line(last)}" if last else text,
+        f"{text}: {build.one_line(last)}" if last else text,
         numbers,
     )
 
@@ -129,51 +124,39 @@ _STATUS = re.compile(
     r"""|["'](?:status|statusCode|code)["']\s{0,3}:\s{0,3}([45]\d\d)\b""",
     re.IGNORECASE,
 )
-_REASONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "context_overflow",
-        re.compile(
+_REASONS = tuple(
+    (reason, re.compile(pattern, re.IGNORECASE))
+    for reason, pattern in (
+        (
+            "context_overflow",
             r"context.?length|context.?window|prompt is too long|input is too long"
             r"|too many (?:input )?tokens|maximum context|request_too_large",
-            re.I,
         ),
-    ),
-    ("quota", re.compile(r"insufficient.?quota|exceeded your.{0,20}quota|billing|credit", re.I)),
-    (
-        "sign_in",
-        re.compile(
+        ("quota", r"insufficient.?quota|exceeded your.{0,20}quota|billing|credit"),
+        (
+            "sign_in",
             r"no api key|api.?key.{0,40}(?:invalid|incorrect|expired|not (?:found|valid))"
             r"|(?:invalid|incorrect|missing).{0,10}api.?key|authenticat|unauthori[sz]ed"
             r"|not logged in|log ?in (?:to|again|first)|sign in",
-            re.I,
         ),
-    ),
-    ("rate_limit", re.compile(r"rate.?limit|too many requests", re.I)),
-    (
-        "overloaded",
-        re.compile(
+        ("rate_limit", r"rate.?limit|too many requests"),
+        (
+            "overloaded",
             r"overloaded|service.?unavailable|internal.?server.?error|provider internal error"
             r"|experiencing high demand|last error: 5\d\d\b",
-            re.I,
         ),
-    ),
-    (
-        "model",
-        re.compile(
+        (
+            "model",
             r"model.{0,80}(?:not found|not exist|not available|not supported|unknown|invalid)"
             r"|(?:unknown|invalid|unsupported|no such|no) model",
-            re.I,
         ),
-    ),
-    (
-        "network",
-        re.compile(
+        (
+            "network",
             r"terminated|fetch failed|econn|enotfound|socket|hang up|network|connection"
             r"|timed? ?out|premature|reset by peer|stream (?:ended|closed|disconnected)"
             r"|ended without",
-            re.I,
         ),
-    ),
+    )
 )
 _BY_STATUS = {402: "quota", 404: "model", 408: "network", 429: "rate_limit"}
 _TOKENS = re.compile(r"(?:resulted in|requested|is too long:) (\d{1,15})")
@@ -194,7 +177,7 @@ def failure(text: str, status: int | None = None) -> AgentEvent:
     if reason == "context_overflow":
         numbers |= _overflow(text[:_READ])
     kind = "AuthMissing" if reason == "sign_in" else "AgentFailed"
-    return event_builders.failed(kind, reason, text, numbers)
+    return build.failed(kind, reason, text, numbers)
 
 
 def _reason(text: str, status: int | None) -> str:

@@ -5,29 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
-from hydra.adapters.json_stream import JsonStream, Object, first, integer, mapping, string, unknown
-from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.adapters.tool_calls import Tools
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, stderr_of, summary, unknown
+from hydra.adapters.prompts import no_command
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission
 
 # ---- Gemini CLI as data: what it is, where its settings are, how it signs in. Seen in 0.61.0.
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "plan",
     Permission.EDIT: "auto_edit",
     Permission.FULL_AUTO: "yolo",
@@ -43,11 +36,8 @@ DESCRIPTOR = Descriptor(
     key="gemini",
     label="Gemini CLI",
     homepage="https://geminicli.com/docs",
-    tier=Tier.EXPERIMENTAL,
     binaries=("gemini",),
-    protocol="stdin",
     stream_format="stream-json",
-    sandbox="soft",
     install_hint="npm install -g @google/gemini-cli",
     sign_in_hint="run `gemini` once and sign in, or set GEMINI_API_KEY",
     exit_codes={
@@ -72,19 +62,11 @@ DESCRIPTOR = Descriptor(
         session_resume=Capability(True),
         emits_usage=Capability(True, note="tokens, no cost"),
     ),
-    environment=(
-        "GEMINI_CLI_HOME",
-        "GEMINI_API_KEY",
-        "GEMINI_API_KEY_AUTH_MECHANISM",
-        "GEMINI_CLI_CUSTOM_HEADERS",
-        "GEMINI_MODEL",
-        "GOOGLE_API_KEY",
-        "GOOGLE_GEMINI_BASE_URL",
-        "GOOGLE_GENAI_API_VERSION",
-        "GOOGLE_GENAI_USE_GCA",
-        "GOOGLE_GENAI_USE_VERTEXAI",
-        "GOOGLE_CLOUD_PROJECT",
-        "GOOGLE_CLOUD_LOCATION",
+    environment=names(
+        "GEMINI_CLI_HOME GEMINI_API_KEY GEMINI_API_KEY_AUTH_MECHANISM GEMINI_CLI_CUSTOM_HEADERS"
+        " GEMINI_MODEL GOOGLE_API_KEY GOOGLE_GEMINI_BASE_URL GOOGLE_GENAI_API_VERSION"
+        " GOOGLE_GENAI_USE_GCA GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT"
+        " GOOGLE_CLOUD_LOCATION"
     ),
     # A cloud's keys open far more than a model: only for who reaches Gemini through that cloud.
     environment_if={
@@ -110,22 +92,12 @@ DESCRIPTOR = Descriptor(
                 expiries=("expiry_date",),
             ),
         ),
-        copied=(
-            "settings.json",
-            "google_accounts.json",
-            "GEMINI.md",
-            "commands",
-            "skills",
-            "agents",
-            "policies",
-            "extensions",
-            "installation_id",
+        copied=names(
+            "settings.json google_accounts.json GEMINI.md commands skills agents policies"
+            " extensions installation_id"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=45),
-        Probe(name="help", args=("--help",), timeout=45),
-    ),
+    probes=common_probes(timeout=45),
     modes=MODES,
     families=("gemini",),
     tagline="Google's coding agent",
@@ -133,28 +105,19 @@ DESCRIPTOR = Descriptor(
     instructions=DOTENV,
 )
 
-
-FORMAT = Flag(
-    name="--output-format",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-TRUST = Flag(
-    name="--skip-trust",
-    purpose="to work in a folder that nobody approved, without the repository's own settings",
-    required=True,
+FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
+TRUST = required(
+    "--skip-trust",
+    "to work in a folder that nobody approved, without the repository's own settings",
 )
 MODE = Flag(
-    name="--approval-mode",
-    purpose="to say what it may do",
+    "--approval-mode",
+    "to say what it may do",
     drops=("approval_controls", "force_edit_mode", "sandbox_controls"),
 )
-YOLO = Flag(name="--yolo", purpose="to work without asking")
-MODEL = Flag(name="--model", purpose="to choose a model")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
-
-TABLE = named_flags(globals())
+YOLO = Flag("--yolo", "to work without asking")
+MODEL = Flag("--model", "to choose a model")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
 
 ENVIRONMENT = (
     # One process, which obeys signals; with the two that it makes by itself it obeys none.
@@ -166,68 +129,8 @@ ENVIRONMENT = (
     ("NO_BROWSER", "true"),
 )
 
-PROMPT_BYTES = 8 * 1024**2
-"""What it reads from stdin at most; it cuts off the rest without a word on stdout."""
-
-
-class Gemini(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Gemini CLI")
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`gemini --output-format stream-json --skip-trust ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        line.add_value(FORMAT, "stream-json")
-        line.add(TRUST)
-        _permission(line, request.permission)
-        if request.model:
-            line.need(MODEL, request.model)
-        if request.resume:
-            line.add_session(RESUME, request.resume)
-        _variables(line, request.instructions)
-        prompt = no_command(prefaced(request.preface, request.prompt))
-        return line.command(
-            request,
-            result,
-            env=ENVIRONMENT,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return GeminiStream()
-
-
-def _permission(line: CommandBuilder, permission: Permission) -> None:
-    if permission is Permission.CONFIG:
-        return
-    mode = MODES[permission]
-    line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
-
-
-def _variables(line: CommandBuilder, names: tuple[str, ...]) -> None:
-    read = next((name for name in DOTENV if name in names), "")
-    if read:
-        line.warnings.append(
-            f"Gemini CLI reads variables from the repository's {read}, a service's address among"
-            " them: it has no switch against it"
-        )
-
-
-ADAPTER = Gemini()
-
-
 # ---- Gemini CLI's `stream-json`, read as events, and which failure it was. Seen in 0.61.0.
 
-_EDITS = frozenset({"write_file", "replace"})
 _VERBS = {"write_file": "Write", "replace": "Edit", "read_file": "Read"}
 _TARGETS = ("file_path", "absolute_path", "dir_path", "path", "pattern", "query", "prompt", "name")
 _MODES = frozenset({"run_shell_command", "write_file", "replace", "web_fetch"})
@@ -261,13 +164,13 @@ class GeminiStream(JsonStream):
     comes; the `result` is held until the process has ended."""
 
     label = "Gemini CLI"
+    edits = frozenset({"write_file", "replace"})
 
     def __init__(self) -> None:
         super().__init__()
         self._pieces: list[str] = []
         self._count = 0
         self._last = ""
-        self._tools = Tools(_EDITS)
         self._error = ""
         self._result: Object | None = None
         self._readers = {
@@ -295,23 +198,17 @@ class GeminiStream(JsonStream):
         if string(self._result, "status") != "success" or self._error:
             text = string(error, "message") or self._error
             return [*events, failure(text, string(error, "type"))]
-        denials = [name for name in self._tools.denials if name]
-        done = event_builders.completed(
-            self._last, denials=denials, failed_items=self._tools.failed_edits
-        )
-        return [*events, done]
+        return [*events, *self._done(self._last)]
 
     def _init(self, line: Object) -> list[AgentEvent]:
-        return [
-            event_builders.session(session=string(line, "session_id"), model=string(line, "model"))
-        ]
+        return [build.session(session=string(line, "session_id"), model=string(line, "model"))]
 
     def _message(self, line: Object) -> list[AgentEvent]:
         if string(line, "role") != "assistant":
-            return [*self._whole(), event_builders.progress("notice", type="message/user")]
+            return [*self._whole(), build.progress("notice", type="message/user")]
         before = [] if line.get("delta") is True else self._whole()
         text = string(line, "content")
-        if self._count < event_builders.WHOLE:
+        if self._count < build.WHOLE:
             self._pieces.append(text)
             self._count += len(text)
         return before
@@ -323,11 +220,13 @@ class GeminiStream(JsonStream):
         self._count = 0
         if text.strip():
             self._last = text
-        return event_builders.message(text)
+        return build.message(text)
 
     def _call(self, line: Object) -> list[AgentEvent]:
         id, name = string(line, "tool_id"), string(line, "tool_name")
-        return self._tools.call(id, name, _summary(name, mapping(line, "parameters")))
+        return self._tools.call(
+            id, name, summary(_VERBS.get(name, name), mapping(line, "parameters"), _TARGETS)
+        )
 
     def _answer(self, line: Object) -> list[AgentEvent]:
         id, error = string(line, "tool_id"), mapping(line, "error")
@@ -341,24 +240,17 @@ class GeminiStream(JsonStream):
         text = string(line, "message")
         if string(line, "severity") == "error":
             self._error = text[:_LONGEST] or "no reason was given"
-        return [event_builders.progress("notice", type="error", text=text)]
+        return build.notice("error", text)
 
     def _end(self, line: Object) -> list[AgentEvent]:
         self._result = line
-        return [*event_builders.usage(**_usage(mapping(line, "stats"))), *self.closing()]
+        return [*build.usage(**_usage(mapping(line, "stats"))), *self.closing()]
 
     def _not_signed_in(self, files: Mapping[str, bytes]) -> list[AgentEvent]:
         if self.understood:
             return []
-        match = _NO_SIGN_IN.search(files.get("stderr", b"").decode("utf-8", "replace"))
-        return [event_builders.failed("AuthMissing", "sign_in", match[0])] if match else []
-
-
-def _summary(name: str, document: Object) -> str:
-    if string(document, "command"):
-        return event_builders.command(string(document, "command"))
-    target = first(document, _TARGETS)
-    return f"{_VERBS.get(name, name)} {event_builders.path(target, '')}" if target else name
+        match = _NO_SIGN_IN.search(stderr_of(files))
+        return [build.failed("AuthMissing", "sign_in", match[0])] if match else []
 
 
 def _is_denial(name: str, kind: str, text: str) -> bool:
@@ -381,7 +273,7 @@ def failure(text: str, kind: str = "") -> AgentEvent:
     """Which failure it was: by the type of the error, its HTTP status, then its words."""
     text = text[:_LONGEST]
     if kind == "FatalCancellationError":
-        return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
+        return build.failed("Interrupted", "interrupted", "it was interrupted")
     match = _CODE.search(text)
     status = int(match[1]) if match else 0
     by_word = next((reason for reason, pattern in _REASONS if pattern.search(text)), "")
@@ -393,10 +285,42 @@ def failure(text: str, kind: str = "") -> AgentEvent:
     if tokens := _TOKENS.search(text):
         numbers |= {name: float(value) for name, value in tokens.groupdict().items()}
     error = "AuthMissing" if reason == "sign_in" else "AgentFailed"
-    return event_builders.failed(error, reason, _plain(text), numbers)
+    return build.failed(error, reason, _plain(text), numbers)
 
 
 def _plain(text: str) -> str:
     """The service's own sentence out of `[API Error: {"error": {... "message": "..."}}]`."""
     inner = re.search(r'"message": ?"((?:[^"\\]|\\.){1,2000})"', text)
     return inner[1] if inner else text
+
+
+class Gemini(CliAdapter):
+    """`gemini --output-format stream-json --skip-trust ...`, the prompt on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"Gemini CLI"))
+    table = named_flags(globals())
+    stream = GeminiStream
+    # It cuts off the rest without a word on stdout.
+    prompt_limit = (8 * 1024**2, "bytes")
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.add_value(FORMAT, "stream-json")
+        line.add(TRUST)
+        if request.permission is not Permission.CONFIG:
+            mode = MODES[request.permission]
+            line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
+        line.need(MODEL, request.model)
+        line.add_session(RESUME, request.resume)
+        line.env += ENVIRONMENT
+        if read := next((name for name in DOTENV if name in request.instructions), ""):
+            line.warnings.append(
+                f"Gemini CLI reads variables from the repository's {read}, a service's address"
+                " among them: it has no switch against it"
+            )
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        return no_command(super()._prompt(request))
+
+
+ADAPTER = Gemini()

@@ -8,18 +8,18 @@ lane at once (a refused sign-in) is given at once.
 from __future__ import annotations
 
 import codecs
-import json
-import math
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
-from typing import NoReturn
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.failures import UnclosedStream, explain
+from hydra.adapters.json_fields import MalformedLine, Object, decode, first, integer, string
 from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import ExitStatus
+
+_PLAIN = 500
+"""Characters of a line of plain text that are kept."""
 
 
 class RecentIds:
@@ -49,17 +49,69 @@ class RecentIds:
         return list(self._values.values())
 
 
+class Tools:
+    """What was called and what came of it. Sans-I/O, and bounded."""
+
+    def __init__(self, edits: Container[str]) -> None:
+        """`edits` are the names of those that change files."""
+        self.denials: list[str] = []
+        """The names of those that were refused, in order; the first that there is room for."""
+        self.failed_edits = 0
+        self._edits = edits
+        self._called = RecentIds()
+        self._answered = RecentIds()
+
+    def call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
+        """A call; nothing where it was told before."""
+        if id in self._called:
+            return []
+        self._called.add(id, name)
+        return [build.tool_call(id, name, summary)]
+
+    def name(self, id: str) -> str:
+        """The tool that this call was of; "" for one that is not known."""
+        return self._called.label(id)
+
+    def over(self, id: str) -> bool:
+        """Whether this call has its answer."""
+        return id in self._answered
+
+    def answer(
+        self, id: str, name: str, text: str, *, ok: bool, denied: bool = False
+    ) -> list[AgentEvent]:
+        """What a tool answered; nothing where it was told before. A refusal is no failure."""
+        if id in self._answered:
+            return []
+        self._answered.add(id)
+        if denied and len(self.denials) < RecentIds.LARGEST:
+            self.denials.append(name[: RecentIds.LONGEST])
+        self.failed_edits += name in self._edits and not ok and not denied
+        return [build.tool_result(id, ok, text, denied)]
+
+
+def summary(verb: str, document: Object, targets: Sequence[str], root: str = "") -> str:
+    """`$ pytest -q`, or the verb and what it works on: the first of `targets` that was given,
+    relative to the worktree `root`."""
+    if string(document, "command"):
+        return build.command(string(document, "command"))
+    target = first(document, targets)
+    return f"{verb} {build.path(target, root)}" if target else verb
+
+
 class JsonStream:
     """Base of the parsers: a subclass gives `take`, or who reads which type of line, and
     `finish`."""
 
     label = ""
+    edits: Container[str] = ()
+    """Its tools that change files."""
     _readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.malformed = 0
         self.understood = 0
         self.ended = False
+        self._tools = Tools(self.edits)
         self._plain = codecs.getincrementaldecoder("utf-8")("replace")
 
     def take(self, line: Object) -> list[AgentEvent]:
@@ -80,7 +132,7 @@ class JsonStream:
             text = line.decode("utf-8", "replace").strip("\x00\r\n\t ")
             # Plain text may be the CLI's last word; a torn line of JSON is none.
             plain = "" if text.startswith(("{", "[")) else clip(text, _PLAIN)
-            return [event_builders.progress("malformed", text=str(error), line=plain)]
+            return [build.progress("malformed", text=str(error), line=plain)]
         if holder is None:
             return []
         events = self.take(holder)
@@ -96,14 +148,14 @@ class JsonStream:
 
     def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
         """Plain text, after JSON has failed repeatedly."""
-        return event_builders.message(self._plain.decode(chunk).strip("\x00\r\n"))
+        return build.message(self._plain.decode(chunk).strip("\x00\r\n"))
 
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What only the end tells; after it the stream has had exactly one ending."""
         events = self._once(self.finish(exit, files))
         if self.ended:
             return events
-        stderr = files.get("stderr", b"").decode("utf-8", "replace")
+        stderr = stderr_of(files)
         unclosed = UnclosedStream(
             label=self.label,
             exit=exit,
@@ -121,7 +173,13 @@ class JsonStream:
             return []
         ok = last.kind == "completed"
         text = str(last.data.get("text" if ok else "message", ""))
-        return [event_builders.progress("closing", ok=ok, text=text)]
+        return [build.progress("closing", ok=ok, text=text)]
+
+    def _done(self, text: str, *, turns: int | None = None, after: str = "") -> list[AgentEvent]:
+        """It says that it is done, with what was refused to its tools and what edits failed."""
+        denials, failed = self._tools.denials, self._tools.failed_edits
+        done = build.completed(text, turns=turns, denials=denials, failed_items=failed, after=after)
+        return [done]
 
     def _once(self, events: list[AgentEvent]) -> list[AgentEvent]:
         """`events` less every ending after the first."""
@@ -139,169 +197,31 @@ def unknown(line: Object) -> list[AgentEvent]:
     """A line of a type that this adapter does not know: counted, never an error."""
     parts = [line.get(key) for key in ("type", "subtype")]
     name = "/".join(part for part in parts if isinstance(part, str))
-    return [event_builders.progress("unknown", type=name[:80] or "?")]
+    return [build.progress("unknown", type=name[:80] or "?")]
 
 
-# ---- Tolerant reading of one JSON line from a program that cannot be trusted to write it well.
-#
-# What is tolerated: a BOM, CRLF, NULs around the line, bytes that are not UTF-8, raw control
-# characters in strings. What is refused: anything that is not one object, more than `DEPTH`
-# levels or `BRACKETS` brackets, integers of more than `DIGITS` digits, NaN and infinities.
-
-Object = Mapping[str, object]
-
-DEPTH = 64
-DIGITS = 30
-BRACKETS = 500_000
-"""`[` and `{` in one line, those in strings included: 4 MiB of nothing but empty lists would take
-147 MB, and an edit that embeds a file of source has a tenth of so many."""
-
-_COUNTED = 1000
-_PLAIN = 500
-"""Characters of a line of plain text that are kept."""
-_SURROGATE = re.compile(r"\\u[dD]")
-
-_EMPTY: Object = {}
-
-
-class MalformedLine(ValueError):
-    """A line that is not one sane JSON object."""
+def tokens(
+    usage: Object,
+    count: str,
+    out: str,
+    cached: str,
+    *,
+    beside: Sequence[str] = (),
+    cost: float | None = None,
+) -> list[AgentEvent]:
+    """Totals as `usage` has them by these names. `beside` are those of tokens that came out of a
+    cache or went into one and are not in its `count`. A cost of 0 is a price that nobody knows."""
+    total = integer(usage, count)
+    if total is not None:
+        total += sum(integer(usage, name) or 0 for name in beside)
+    return build.usage(
+        input_tokens=total,
+        output_tokens=integer(usage, out),
+        cached_tokens=integer(usage, cached),
+        cost_usd=cost or None,
+    )
 
 
-def decode(line: bytes) -> Object | None:
-    """The object in `line`, None for a blank line. Raises `MalformedLine`, and nothing else."""
-    text = line.decode("utf-8", "replace").removeprefix("\ufeff").strip("\x00\r\n\t ")
-    if not text:
-        return None
-    if not text.startswith("{"):
-        raise MalformedLine("not a JSON object")
-    brackets = _brackets(text)
-    if brackets > BRACKETS:
-        raise MalformedLine(f"{brackets} brackets in one line")
-    value = _parsed(text)
-    if brackets > DEPTH and _depth(value) > DEPTH:
-        raise MalformedLine(f"nested deeper than {DEPTH} levels")
-    return _scrubbed(value) if _SURROGATE.search(text) else value
-
-
-def _brackets(text: str) -> int:
-    """How many open; what is below `DEPTH` need not be exact."""
-    if len(text) <= 2 * DEPTH:  # each has one that closes
-        return 0
-    if len(text) > _COUNTED:
-        # Most of a long line is one text: to go from bracket to bracket is quicker than to count.
-        opened = 0
-        for bracket in "[{":
-            at = text.find(bracket)
-            while at >= 0 and opened <= DEPTH:
-                opened += 1
-                at = text.find(bracket, at + 1)
-        if opened <= DEPTH:
-            return opened
-    return text.count("[") + text.count("{")
-
-
-def _parsed(text: str) -> dict[str, object]:
-    # The scanner itself: `decode` looks for spaces around the value, which are gone already.
-    try:
-        value, end = _SCAN(text, 0)
-        if end != len(text):
-            raise json.JSONDecodeError("Extra data", text, end)
-    except StopIteration as error:
-        raise MalformedLine(f"no value at character {error.value}") from None
-    except (ValueError, RecursionError) as error:
-        raise MalformedLine(str(error)[:200]) from None
-    if not isinstance(value, dict):
-        raise MalformedLine("not a JSON object")
-    return value
-
-
-def string(holder: Object, key: str) -> str:
-    """`holder[key]` if it is a string, else an empty one."""
-    value = holder.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def integer(holder: Object, key: str) -> int | None:
-    """`holder[key]` if it is a whole number and not a bool, else None."""
-    value = holder.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def number(holder: Object, key: str) -> float | None:
-    """`holder[key]` if it is a number and not a bool, else None."""
-    value = holder.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value
-
-
-def mapping(holder: Object, key: str) -> Object:
-    """`holder[key]` if it is an object, else an empty one."""
-    value = holder.get(key)
-    return value if isinstance(value, dict) else _EMPTY
-
-
-def objects(holder: Object, key: str) -> list[Object]:
-    """The objects in the list `holder[key]`; whatever else is in it is left out."""
-    value = holder.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def first(holder: Object, keys: Sequence[str]) -> str:
-    """The first non-empty string among `keys`."""
-    return next((text for key in keys if (text := string(holder, key))), "")
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _integer(text: str) -> int:
-    if len(text) > DIGITS:
-        raise ValueError(f"a number of {len(text)} digits")
-    return int(text)
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("a number out of range")
-    return value
-
-
-_SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(
-    strict=False, parse_constant=_constant, parse_int=_integer, parse_float=_float
-).scan_once  # type: ignore[attr-defined]  # documented in the library's source alone
-
-
-def _depth(value: object) -> int:
-    """How deep `value` is nested, without recursion."""
-    deepest, level = 0, [value]
-    while level:
-        deepest += 1
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        level = [item for item in below if isinstance(item, dict | list)]
-    return deepest
-
-
-def _scrubbed(value: dict[str, object]) -> Object:
-    """`value` with lone surrogates replaced: they parse, and then crash whoever writes them."""
-    return {_clean(key): _scrub(item) for key, item in value.items()}
-
-
-def _scrub(value: object) -> object:
-    if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, list):
-        return [_scrub(item) for item in value]
-    return _scrubbed(value) if isinstance(value, dict) else value
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def stderr_of(files: Mapping[str, bytes]) -> str:
+    """The last of what it wrote to stderr, as text."""
+    return files.get("stderr", b"").decode("utf-8", "replace")

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, named_flags
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import CLOUD_SECRETS, CLOUDS, KEYS, PiStream
-from hydra.adapters.prompts import Files, as_stdin
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.request import Effort, Permission
 
 # ---- omp (oh-my-pi) as data. Seen in 18.2.3.
 
 OWN_KEYS = (
     *KEYS,
-    "ANTHROPIC_FOUNDRY_API_KEY",
-    "KILO_API_KEY",
-    "CURSOR_ACCESS_TOKEN",
-    "CLINE_API_KEY",
-    "UMANS_AI_CODING_PLAN_API_KEY",
-    "WAFER_SERVERLESS_API_KEY",
+    *names(
+        "ANTHROPIC_FOUNDRY_API_KEY KILO_API_KEY CURSOR_ACCESS_TOKEN CLINE_API_KEY"
+        " UMANS_AI_CODING_PLAN_API_KEY WAFER_SERVERLESS_API_KEY"
+    ),
 )
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "always-ask",
     Permission.EDIT: "write",
     Permission.FULL_AUTO: "yolo",
@@ -49,10 +38,7 @@ DESCRIPTOR = Descriptor(
     key="omp",
     label="omp",
     homepage="https://omp.sh",
-    tier=Tier.EXPERIMENTAL,
     binaries=("omp",),
-    stream_format="json-lines",
-    sandbox="soft",
     tagline="a pi with more tools, approvals and subagents; it needs bun",
     install_hint="npm install -g bun @oh-my-pi/pi-coding-agent",
     sign_in_hint="run `omp` once and sign in with /login, or set your provider's key",
@@ -74,12 +60,10 @@ DESCRIPTOR = Descriptor(
     ),
     environment=(
         *OWN_KEYS,
-        "CLAUDE_CODE_USE_FOUNDRY",
-        "FOUNDRY_BASE_URL",
-        "PI_CODING_AGENT_DIR",
-        "PI_SMOL_MODEL",
-        "PI_SLOW_MODEL",
-        "PI_PLAN_MODEL",
+        *names(
+            "CLAUDE_CODE_USE_FOUNDRY FOUNDRY_BASE_URL PI_CODING_AGENT_DIR PI_SMOL_MODEL"
+            " PI_SLOW_MODEL PI_PLAN_MODEL"
+        ),
     ),
     environment_if=CLOUDS,
     secret_environment=(*OWN_KEYS, *CLOUD_SECRETS),
@@ -88,66 +72,32 @@ DESCRIPTOR = Descriptor(
         variable="PI_CODING_AGENT_DIR",
         default=".omp/agent",
         # Its logins stand in a database, which is no file to be put back over the user's own.
-        copied=(
-            "agent.db",
-            "config.yml",
-            "models.yml",
-            "models.yaml",
-            "AGENTS.md",
-            "SYSTEM.md",
-            "RULES.md",
-            "rules",
-            "skills",
-            "commands",
-            "agents",
+        copied=names(
+            "agent.db config.yml models.yml models.yaml AGENTS.md SYSTEM.md RULES.md rules skills"
+            " commands agents"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20),
-        Probe(name="help", args=("--help",), timeout=20),
-    ),
+    probes=common_probes(timeout=20),
     modes=MODES,
     efforts={effort: effort.value for effort in Effort},
 )
 
-
-PRINT = Flag(
-    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
+PRINT = required("--print", "to run without a terminal", "plain_text")
+MODE = required("--mode", "to read what it does", "json_stream", "emits_usage")
+CONFIG = required(
+    "--config", "to keep the repository's own hooks, tools and MCP commands from running"
 )
-MODE = Flag(
-    name="--mode",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-CONFIG = Flag(
-    name="--config",
-    purpose="to keep the repository's own hooks, tools and MCP commands from running",
-    required=True,
-)
-NO_EXTENSIONS = Flag(
-    name="--no-extensions",
-    purpose="to keep the repository's own extensions from running",
-    required=True,
-)
-NO_LSP = Flag(
-    name="--no-lsp",
-    purpose="to keep the repository's own language servers from running",
-    required=True,
-)
-NO_TITLE = Flag(name="--no-title", purpose="to ask a model for the task alone")
-NO_PTY = Flag(name="--no-pty", purpose="to run commands without a terminal")
+NO_EXTENSIONS = required("--no-extensions", "to keep the repository's own extensions from running")
+NO_LSP = required("--no-lsp", "to keep the repository's own language servers from running")
+NO_TITLE = Flag("--no-title", "to ask a model for the task alone")
+NO_PTY = Flag("--no-pty", "to run commands without a terminal")
 APPROVAL = Flag(
-    name="--approval-mode",
-    purpose="to say what it may do",
-    drops=("approval_controls", "force_edit_mode"),
+    "--approval-mode", "to say what it may do", drops=("approval_controls", "force_edit_mode")
 )
-MODEL = Flag(name="--model", purpose="to choose a model")
-THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
-PREFACE = Flag(name="--append-system-prompt", purpose="for the preface")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
-
-TABLE = named_flags(globals())
+MODEL = Flag("--model", "to choose a model")
+THINKING = Flag("--thinking", "to say how hard it thinks")
+PREFACE = Flag("--append-system-prompt", "for the preface")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
 
 ENVIRONMENT = (("PI_NO_PTY", "1"),)
 
@@ -182,27 +132,30 @@ bash:
 """Laid over the user's settings and the repository's: without it hooks, tools and MCP commands of
 eight formats run from the repository (18.2.3). AGENTS.md is read all the same."""
 
-PROMPT_BYTES = 10_000_000
+
+class OmpOutput(PiStream):
+    """One attempt's `--mode json`."""
+
+    label = "omp"
 
 
 class Omp(CliAdapter):
-    """The adapter."""
+    """`omp --print --mode json --config OVERLAY ...`, the prompt on stdin."""
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^omp/(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"^omp v\d|Oh My Pi"),
+        re.compile(r"(?m)^omp/(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"^omp v\d|Oh My Pi")
     )
-    table = TABLE
+    table = named_flags(globals())
+    stream = OmpOutput
 
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`omp --print --mode json --config OVERLAY ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        # Its logs and sockets lie beside its settings, where a lane may not write; where this
+        # folder has one called omp they lie in there.
         state = lane_home(request) / "state"
         overlay = state / "omp" / "lane.yml"
+        line.env += (*ENVIRONMENT, ("XDG_STATE_HOME", str(state)))
+        line.files.append((overlay, OVERLAY))
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
         line.add(CONFIG, CONFIG.name, str(overlay))
@@ -210,31 +163,13 @@ class Omp(CliAdapter):
             line.add(flag)
         if request.permission is not Permission.CONFIG:
             line.need(APPROVAL, MODES[request.permission])
-        files = self._further(line, request)
-        return line.command(
-            request,
-            result,
-            # Its logs and sockets lie beside its settings, where a lane may not write; where this
-            # folder has one called omp they lie in there.
-            env=(*ENVIRONMENT, ("XDG_STATE_HOME", str(state))),
-            stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            files=((overlay, OVERLAY), *files),
-        )
+        line.need(MODEL, request.model)
+        line.need(THINKING, request.effort)
+        line.add_preface(PREFACE, request)
+        line.add_session(RESUME, request.resume)
 
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return PiStream(self.descriptor.label)
-
-    def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
-        """Model, effort, preface and session; gives the files that the line names."""
-        if request.model:
-            line.need(MODEL, request.model)
-        if request.effort:
-            line.need(THINKING, self.descriptor.efforts[request.effort])
-        files = line.add_preface(PREFACE, request)
-        if request.resume:
-            line.add_session(RESUME, request.resume)
-        return files
+    def _prompt(self, request: SpawnRequest) -> str:
+        return request.prompt
 
 
 ADAPTER = Omp()

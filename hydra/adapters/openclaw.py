@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import Flag, named_flags
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import (
-    JsonStream,
+from hydra.adapters.json_fields import (
     MalformedLine,
     Object,
     decode,
@@ -26,46 +25,26 @@ from hydra.adapters.json_stream import (
     objects,
     string,
 )
-from hydra.adapters.prompts import as_stdin, prefaced
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_stream import JsonStream, tokens
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
 
 # ---- OpenClaw as data. Seen in 2026.9.6.
 
-PROVIDER_KEYS = (
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "XAI_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "MOONSHOT_API_KEY",
-    "MINIMAX_API_KEY",
-    "ZAI_API_KEY",
-    "CEREBRAS_API_KEY",
-    "AI_GATEWAY_API_KEY",
+PROVIDER_KEYS = names(
+    "ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY GROQ_API_KEY"
+    " MISTRAL_API_KEY XAI_API_KEY DEEPSEEK_API_KEY MOONSHOT_API_KEY MINIMAX_API_KEY ZAI_API_KEY"
+    " CEREBRAS_API_KEY AI_GATEWAY_API_KEY"
 )
 
 DESCRIPTOR = Descriptor(
     key="openclaw",
     label="OpenClaw",
     homepage="https://docs.openclaw.ai/cli/agent",
-    tier=Tier.EXPERIMENTAL,
     binaries=("openclaw",),
-    protocol="stdin",
     stream_format="json",
-    sandbox="soft",
     install_hint="npm install -g openclaw (node 24.16 or newer)",
     sign_in_hint="run `openclaw configure`, or set a provider's key, for example OPENAI_API_KEY",
     exit_codes={
@@ -89,19 +68,12 @@ DESCRIPTOR = Descriptor(
         variable="OPENCLAW_STATE_DIR",
         default=".openclaw",
         # Nothing is given back: what holds its logins holds its configuration or state too.
-        copied=(
-            "openclaw.json",
-            "agents/main/agent/openclaw-agent.sqlite",
-            "credentials",
-            ".env",
-            "skills",
-            "extensions",
+        copied=names(
+            "openclaw.json agents/main/agent/openclaw-agent.sqlite credentials .env skills"
+            " extensions"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=30),
-        Probe(name="help", args=("agent", "exec", "--help"), timeout=30),
-    ),
+    probes=common_probes("agent", "exec", "--help", timeout=30),
     modes={
         Permission.FULL_AUTO: "its exec defaults, under its configuration",
         Permission.UNRESTRICTED: "its exec defaults, under its configuration",
@@ -113,90 +85,26 @@ DESCRIPTOR = Descriptor(
     tagline="a personal assistant; here its headless coding run alone",
 )
 
-
-JSON = Flag(
-    name="--json",
-    purpose="to read what it did",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-PROMPT = Flag(
-    name="--message-file",
-    purpose="to keep the task off its command line",
-    required=True,
-    drops=("plain_text",),
-)
-CWD = Flag(
-    name="--cwd", purpose="to keep it in its worktree", required=True, drops=("force_edit_mode",)
-)
+JSON = required("--json", "to read what it did", "json_stream", "emits_usage")
+PROMPT = required("--message-file", "to keep the task off its command line", "plain_text")
+CWD = required("--cwd", "to keep it in its worktree", "force_edit_mode")
 TIMEOUT = Flag(
-    name="--timeout",
-    purpose="to keep the budget, and not its own limit of 600 s",
+    "--timeout",
+    "to keep the budget, and not its own limit of 600 s",
     loss="it ends by itself after 600 s",
 )
-ISOLATED = Flag(name="--isolated", purpose="for --permission default")
-MODEL = Flag(name="--model", purpose="to choose a model")
-THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
-
-TABLE = named_flags(globals())
+ISOLATED = Flag("--isolated", "for --permission default")
+MODEL = Flag("--model", "to choose a model")
+THINKING = Flag("--thinking", "to say how hard it thinks")
 
 ENVIRONMENT = (("OPENCLAW_NO_AUTO_UPDATE", "1"), ("DO_NOT_TRACK", "1"))
 
 NO_LIMIT = 86_400
 """Seconds for its own limit, where Hydra's are the ones to be kept."""
 
-PROMPT_BYTES = 10_000_000
-"""More than any model reads; 200 kB were tried."""
-
 SILENT = (
     "OpenClaw says nothing before its end: until then only its worktree shows whether it is at work"
 )
-
-
-class OpenClaw(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^OpenClaw (\d{4}\.\d+\.\d+\S*)", re.MULTILINE),
-        help=re.compile(r"openclaw agent exec"),
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`openclaw agent exec --json --cwd WORKTREE ... --message-file -`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        line.warnings.append(SILENT)
-        line.args += ("agent", "exec")
-        line.add(JSON)
-        line.add(CWD, CWD.name, str(request.worktree))
-        line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds or NO_LIMIT))))
-        if request.permission is Permission.DEFAULT:
-            line.need(ISOLATED)
-        if request.model:
-            line.need(MODEL, request.model)
-        effort = request.effort and self.descriptor.efforts[request.effort]
-        if effort:
-            line.need(THINKING, effort)
-        line.add(PROMPT, PROMPT.name, "-")
-        prompt = prefaced(request.preface, request.prompt)
-        return line.command(
-            request,
-            result,
-            env=ENVIRONMENT,
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return OpenClawDocument()
-
-
-ADAPTER = OpenClaw()
-
 
 # ---- The one JSON document that `openclaw agent exec --json` ends with. Seen in 2026.9.6.
 
@@ -219,31 +127,24 @@ class OpenClawDocument(JsonStream):
 
     def take(self, line: Object) -> list[AgentEvent]:
         """The whole document."""
-        events = [
-            event_builders.session(session=string(line, "sessionId"), model=string(line, "model"))
-        ]
+        events = [build.session(session=string(line, "sessionId"), model=string(line, "model"))]
         if "status" not in line and "ok" not in line:
             return []
         self.understood += 1
         tools = mapping(line, "toolSummary")
         events += _tools(tools)
         final = string(line, "final")
-        events += event_builders.message(final)
+        events += build.message(final)
         events += _usage(line)
         status = string(line, "status")
         if status == "timeout":
-            return [
-                *events,
-                event_builders.failed("AgentFailed", "budget", "its own time limit ended it"),
-            ]
+            return [*events, build.failed("AgentFailed", "budget", "its own time limit ended it")]
         if status != "ok" or line.get("ok") is not True:
             return [*events, failure(_why(line))]
-        edits = string(mapping(tools, "unresolvedError"), "toolName") in _EDITS
-        turns = integer(line, "assistantTurns")
-        return [
-            *events,
-            event_builders.completed(final, turns=turns, denials=[], failed_items=int(edits)),
-        ]
+        self._tools.failed_edits = int(
+            string(mapping(tools, "unresolvedError"), "toolName") in _EDITS
+        )
+        return [*events, *self._done(final, turns=integer(line, "assistantTurns"))]
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
         """One line of it, kept until the end."""
@@ -270,24 +171,45 @@ def _tools(tools: Object) -> list[AgentEvent]:
         return []
     lines = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     text = f"{calls} calls of tools: {', '.join(lines[:_TOOLS_NAMED])}"
-    return [event_builders.progress("notice", type="tools", text=text)]
+    return build.notice("tools", text)
 
 
 def _usage(document: Object) -> list[AgentEvent]:
     """Its `input` has no cache reads and writes in it."""
     usage = mapping(document, "usage")
-    count, read = integer(usage, "input"), integer(usage, "cacheRead")
-    total = None if count is None else count + (read or 0) + (integer(usage, "cacheWrite") or 0)
     cost = number(document, "costUsd") or number(mapping(usage, "cost"), "total")
-    return event_builders.usage(
-        input_tokens=total,
-        output_tokens=integer(usage, "output"),
-        cached_tokens=read,
-        cost_usd=cost or None,
-    )
+    caches = ("cacheRead", "cacheWrite")
+    return tokens(usage, "input", "output", caches[0], beside=caches, cost=cost)
 
 
 def _why(document: Object) -> str:
     text = string(mapping(document, "error"), "message")
     lines = [string(part, "text") for part in objects(document, "payloads")]
     return text or "\n".join(filter(None, lines)) or string(document, "status")
+
+
+class OpenClaw(CliAdapter):
+    """`openclaw agent exec --json --cwd WORKTREE ... --message-file -`, the prompt on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(
+        re.compile(r"(?m)^OpenClaw (\d{4}\.\d+\.\d+\S*)"), re.compile(r"openclaw agent exec")
+    )
+    table = named_flags(globals())
+    stream = OpenClawDocument
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.env += ENVIRONMENT
+        line.warnings.append(SILENT)
+        line.args += ("agent", "exec")
+        line.add(JSON)
+        line.add(CWD, CWD.name, str(request.worktree))
+        line.add(TIMEOUT, TIMEOUT.name, str(max(1, round(request.budget.seconds or NO_LIMIT))))
+        if request.permission is Permission.DEFAULT:
+            line.need(ISOLATED)
+        line.need(MODEL, request.model)
+        line.need(THINKING, request.effort)
+        line.add(PROMPT, PROMPT.name, "-")
+
+
+ADAPTER = OpenClaw()

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.pi_family import AZURE, CLOUD_SECRETS, CLOUDS, KEYS, PiStream, split_model
-from hydra.adapters.prompts import Files, as_stdin
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.request import Effort, Permission
 
 # ---- pi as data. Seen in 0.73.1, and in 0.87.1 of its successor by the same program name.
 
 OWN_KEYS = (
     *KEYS,
-    "DEEPSEEK_API_KEY",
-    "FIREWORKS_API_KEY",
-    "MINIMAX_CN_API_KEY",
-    "MOONSHOT_API_KEY",
-    "KIMI_API_KEY",
-    "HF_TOKEN",
-    "CLOUDFLARE_API_KEY",
-    "XIAOMI_API_KEY",
-    "XIAOMI_TOKEN_PLAN_*",
+    *names(
+        "DEEPSEEK_API_KEY FIREWORKS_API_KEY MINIMAX_CN_API_KEY MOONSHOT_API_KEY KIMI_API_KEY"
+        " HF_TOKEN CLOUDFLARE_API_KEY XIAOMI_API_KEY XIAOMI_TOKEN_PLAN_*"
+    ),
 )
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "read,grep,find,ls",
     Permission.EDIT: "read,edit,write,grep,find,ls",
     Permission.FULL_AUTO: "its own tools",
@@ -52,10 +38,7 @@ DESCRIPTOR = Descriptor(
     key="pi",
     label="pi",
     homepage="https://pi.dev",
-    tier=Tier.EXPERIMENTAL,
     binaries=("pi",),
-    stream_format="json-lines",
-    sandbox="soft",
     tagline="a small coding agent for any provider's models",
     install_hint="npm install -g @mariozechner/pi-coding-agent",
     sign_in_hint="run `pi` once and sign in with /login, or set your provider's key",
@@ -100,26 +83,13 @@ DESCRIPTOR = Descriptor(
                 account=("accountId",),
             ),
         ),
-        copied=(
-            "settings.json",
-            "models.json",
-            "AGENTS.md",
-            "CLAUDE.md",
-            "SYSTEM.md",
-            "APPEND_SYSTEM.md",
-            "skills",
-            "prompts",
-            "extensions",
+        copied=names(
+            "settings.json models.json AGENTS.md CLAUDE.md SYSTEM.md APPEND_SYSTEM.md skills"
+            " prompts extensions"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20, stderr=True),
-        Probe(
-            name="help",
-            args=("--help", "--offline", "--no-extensions", "--no-session"),
-            timeout=20,
-            stderr=True,
-        ),
+    probes=common_probes(
+        "--help", "--offline", "--no-extensions", "--no-session", timeout=20, stderr=True
     ),
     instructions=(SETTINGS,),
     forks=True,
@@ -127,53 +97,25 @@ DESCRIPTOR = Descriptor(
     efforts={Effort.LOW: "low", Effort.MEDIUM: "medium", Effort.HIGH: "high", Effort.MAX: "xhigh"},
 )
 
-
-PRINT = Flag(
-    name="--print", purpose="to run without a terminal", required=True, drops=("plain_text",)
-)
-MODE = Flag(
-    name="--mode",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-NO_EXTENSIONS = Flag(
-    name="--no-extensions",
-    purpose="to keep the repository's own extensions from running",
-    required=True,
-)
+PRINT = required("--print", "to run without a terminal", "plain_text")
+MODE = required("--mode", "to read what it does", "json_stream", "emits_usage")
+NO_EXTENSIONS = required("--no-extensions", "to keep the repository's own extensions from running")
 NO_TEMPLATES = Flag(
-    name="--no-prompt-templates",
-    purpose="to keep a task that begins with a slash as it is",
+    "--no-prompt-templates",
+    "to keep a task that begins with a slash as it is",
     loss="a task that begins with / may be taken for one of its templates",
 )
-NO_APPROVE = Flag(name="--no-approve", purpose="to keep the repository's settings out")
-TOOLS = Flag(name="--tools", purpose="to say what it may do", drops=("approval_controls",))
-PROVIDER = Flag(name="--provider", purpose="to choose a provider")
-MODEL = Flag(name="--model", purpose="to choose a model")
-THINKING = Flag(name="--thinking", purpose="to say how hard it thinks")
-PREFACE = Flag(name="--append-system-prompt", purpose="for the preface")
-SESSION = Flag(name="--session", purpose="to go on later", drops=("session_resume",))
-FORK = Flag(name="--fork", purpose="to go on with a copy of a session")
-
-TABLE = (
-    PRINT,
-    MODE,
-    NO_EXTENSIONS,
-    NO_TEMPLATES,
-    TOOLS,
-    PROVIDER,
-    MODEL,
-    THINKING,
-    PREFACE,
-    SESSION,
-    FORK,
-)
+NO_APPROVE = Flag("--no-approve", "to keep the repository's settings out")
+TOOLS = Flag("--tools", "to say what it may do", drops=("approval_controls",))
+PROVIDER = Flag("--provider", "to choose a provider")
+MODEL = Flag("--model", "to choose a model")
+THINKING = Flag("--thinking", "to say how hard it thinks")
+PREFACE = Flag("--append-system-prompt", "for the preface")
+SESSION = Flag("--session", "to go on later", drops=("session_resume",))
+FORK = Flag("--fork", "to go on with a copy of a session")
 
 ENVIRONMENT = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"), ("PI_SKIP_VERSION_CHECK", "1"))
 """No update check, no package of the repository's installed at its start, no ping."""
-
-PROMPT_BYTES = 10_000_000
 
 REPOSITORY = (
     f"the repository has {SETTINGS}: this pi reads it, and a shellPath or shellCommandPrefix in it"
@@ -181,22 +123,24 @@ REPOSITORY = (
 )
 
 
+class PiOutput(PiStream):
+    """One attempt's `--mode json`."""
+
+    label = "pi"
+
+
 class Pi(CliAdapter):
-    """The adapter."""
+    """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin."""
 
     descriptor = DESCRIPTOR
     identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE),
-        help=re.compile(r"^pi - AI coding assistant", re.MULTILINE),
+        re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"(?m)^pi - AI coding assistant")
     )
-    table = TABLE
+    table = tuple(flag for flag in named_flags(globals()) if flag is not NO_APPROVE)
+    stream = PiOutput
 
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`pi --print --mode json --no-extensions --no-prompt-templates ...`, prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        line.env += ENVIRONMENT
         line.add(PRINT)
         line.add(MODE, MODE.name, "json")
         line.add(NO_EXTENSIONS)
@@ -207,33 +151,16 @@ class Pi(CliAdapter):
             line.warnings.append(REPOSITORY)
         if request.permission in (Permission.PLAN, Permission.EDIT):
             line.need(TOOLS, MODES[request.permission])
-        files = self._further(line, request)
-        return line.command(
-            request,
-            result,
-            env=ENVIRONMENT,
-            stdin=as_stdin(request.prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            files=files,
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return PiStream(self.descriptor.label)
-
-    def _further(self, line: CommandBuilder, request: SpawnRequest) -> Files:
-        """Model, effort, preface and session; gives the files that the line names."""
         if request.model:
             provider, model = split_model(request.model)
-            if provider and line.add(PROVIDER, PROVIDER.name, provider):
-                line.need(MODEL, model)
-            else:
-                line.need(MODEL, request.model)
-        if request.effort:
-            line.need(THINKING, self.descriptor.efforts[request.effort])
-        files = line.add_preface(PREFACE, request)
-        if request.resume:
-            line.add_session(FORK if request.fork else SESSION, request.resume)
-        return files
+            named = provider and line.add(PROVIDER, PROVIDER.name, provider)
+            line.need(MODEL, model if named else request.model)
+        line.need(THINKING, request.effort and self.descriptor.efforts[request.effort])
+        line.add_preface(PREFACE, request)
+        line.add_session(FORK if request.fork else SESSION, request.resume)
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        return request.prompt
 
 
 ADAPTER = Pi()

@@ -5,48 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
+from hydra.adapters.contract import names
 from hydra.adapters.failures import failure, status_of
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-    unknown,
-)
-from hydra.adapters.tool_calls import Tools
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, Tools, stderr_of, unknown
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
-KEYS = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_OAUTH_TOKEN",
-    "OPENAI_API_KEY",
-    "AZURE_OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "CEREBRAS_API_KEY",
-    "XAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "AI_GATEWAY_API_KEY",
-    "ZAI_API_KEY",
-    "MISTRAL_API_KEY",
-    "MINIMAX_API_KEY",
-    "OPENCODE_API_KEY",
-    "COPILOT_GITHUB_TOKEN",
+KEYS = names(
+    "ANTHROPIC_API_KEY ANTHROPIC_OAUTH_TOKEN OPENAI_API_KEY AZURE_OPENAI_API_KEY GEMINI_API_KEY"
+    " GROQ_API_KEY CEREBRAS_API_KEY XAI_API_KEY OPENROUTER_API_KEY AI_GATEWAY_API_KEY ZAI_API_KEY"
+    " MISTRAL_API_KEY MINIMAX_API_KEY OPENCODE_API_KEY COPILOT_GITHUB_TOKEN"
 )
 """The providers' keys that both name in their help."""
 
-AZURE = (
-    "AZURE_OPENAI_BASE_URL",
-    "AZURE_OPENAI_RESOURCE_NAME",
-    "AZURE_OPENAI_API_VERSION",
-    "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
+AZURE = names(
+    "AZURE_OPENAI_BASE_URL AZURE_OPENAI_RESOURCE_NAME AZURE_OPENAI_API_VERSION"
+    " AZURE_OPENAI_DEPLOYMENT_NAME_MAP"
 )
 CLOUD_SECRETS = ("AWS_BEARER_TOKEN_BEDROCK", "GOOGLE_CLOUD_API_KEY")
 
@@ -74,9 +50,8 @@ class PiStream(JsonStream):
     """One attempt's `--mode json`. The ending is held until the process has ended: a retry may
     follow what looks like one, and exit 0 tells nothing of a refused key."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.label = label
         self._events = PiEvents()
 
     def take(self, line: Object) -> list[AgentEvent]:
@@ -90,7 +65,7 @@ class PiStream(JsonStream):
         ending = self._events.ending()
         if ending is not None:
             return [ending]
-        stderr = files.get("stderr", b"").decode("utf-8", "replace").strip()
+        stderr = stderr_of(files).strip()
         if self._events.has_prompted or not exit.code or exit.code > 127 or not stderr:
             return []
         event = failure(stderr)
@@ -106,14 +81,14 @@ _HEADER = re.compile(r"\[?([^\]#\n]{1,300})")
 def summary(name: str, document: Object, root: str) -> str:
     """`$ pytest -q`, or the tool and what it works on."""
     if string(document, "command"):
-        return event_builders.command(string(document, "command"))
+        return build.command(string(document, "command"))
     target = first(document, _TARGETS)
     if not target and string(document, "input"):
         # omp's edits name the file in the first line of a patch: [README.md#AD98].
         match = _HEADER.match(string(document, "input"))
         target = match[1] if match else ""
     verb = name[:1].upper() + name[1:]
-    return f"{verb} {event_builders.path(target, root)}" if target else verb
+    return f"{verb} {build.path(target, root)}" if target else verb
 
 
 def text_of(holder: Object) -> str:
@@ -138,24 +113,11 @@ _REFUSED = re.compile(
     r"|requires? (?:user )?approval|denied by (?:user|policy|approval)",
     re.IGNORECASE,
 )
-_SILENT = frozenset(
-    {
-        "agent_start",
-        "turn_end",
-        "message_update",
-        "tool_execution_update",
-        "tool_stream_update",
-        "agent_settled",
-        "advisor_cost_changed",
-        "advisor_yielded",
-        "config_warnings_changed",
-        "model_changed",
-        "queue_update",
-        "session_info_changed",
-        "session_title_changed",
-        "available_commands_update",
-        "todo_auto_clear",
-    }
+_SILENT = names(
+    "agent_start turn_end message_update tool_execution_update tool_stream_update"
+    " agent_settled advisor_cost_changed advisor_yielded config_warnings_changed model_changed"
+    " queue_update session_info_changed session_title_changed available_commands_update"
+    " todo_auto_clear"
 )
 """Nothing that a person needs to see: what they bring comes again, whole, in another event."""
 
@@ -213,7 +175,7 @@ class PiEvents:
             return []
         if kind in _NOTICES:
             text = first(line, ("errorMessage", "finalError", "message", "error", "reason"))
-            return [event_builders.progress("notice", type=_NOTICES[kind], text=text)]
+            return build.notice(_NOTICES[kind], text)
         return unknown(line)
 
     def ending(self) -> AgentEvent | None:
@@ -226,11 +188,11 @@ class PiEvents:
             return failure(without_places(line), integer(self._last, "errorStatus"))
         if stop == "aborted":
             line = string(self._last, "errorMessage") or "it was aborted"
-            return event_builders.failed("Interrupted", "interrupted", line)
+            return build.failed("Interrupted", "interrupted", line)
         if stop == "toolUse":
             line = "it stopped before the model had seen what its tools answered"
-            return event_builders.failed("AgentFailed", "agent_error", line)
-        return event_builders.completed(
+            return build.failed("AgentFailed", "agent_error", line)
+        return build.completed(
             text,
             turns=self._turns,
             denials=self._tools.denials,
@@ -256,7 +218,7 @@ class PiEvents:
 
     def _session(self, line: Object) -> list[AgentEvent]:
         self._root, self._id = string(line, "cwd"), string(line, "id")
-        return [event_builders.session(session=self._id)]
+        return [build.session(session=self._id)]
 
     def _started(self, line: Object) -> list[AgentEvent]:
         """The first answer names the model; the session's own header does not."""
@@ -266,7 +228,7 @@ class PiEvents:
         if string(message, "role") != "assistant" or not model or model == self._model:
             return []
         self._model = model
-        return [event_builders.session(session=self._id, model=model)]
+        return [build.session(session=self._id, model=model)]
 
     def _message(self, line: Object) -> list[AgentEvent]:
         message = mapping(line, "message")
@@ -282,14 +244,14 @@ class PiEvents:
         for block in objects(message, "content"):
             kind = string(block, "type")
             if kind == "thinking":
-                events += event_builders.message(string(block, "thinking"), "thinking")
+                events += build.message(string(block, "thinking"), "thinking")
             elif kind == "text":
-                events += event_builders.message(string(block, "text"))
+                events += build.message(string(block, "text"))
             elif kind == "image":
-                events.append(event_builders.progress("notice", type="image"))
+                events.append(build.progress("notice", type="image"))
         if string(message, "stopReason") == "length":
             text = "its answer ended at the model's limit for one answer"
-            events.append(event_builders.progress("notice", type="length", text=text))
+            events.append(build.progress("notice", type="length", text=text))
         return [*events, *self._usage(mapping(message, "usage"))]
 
     def _usage(self, usage: Object) -> list[AgentEvent]:
@@ -308,7 +270,7 @@ class PiEvents:
         }
         for name, value in values.items():
             self._totals[name] = self._totals.get(name, 0) + value
-        return event_builders.usage(**self._totals)
+        return build.usage(**self._totals)
 
     # tools, retries
 
@@ -325,7 +287,7 @@ class PiEvents:
     def _retry(self, line: Object) -> list[AgentEvent]:
         text, delay = string(line, "errorMessage"), number(line, "delayMs")
         return [
-            event_builders.progress(
+            build.progress(
                 "retry",
                 attempt=integer(line, "attempt"),
                 of=integer(line, "maxAttempts"),

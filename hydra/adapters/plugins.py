@@ -28,7 +28,6 @@ from hydra.adapters.contract import (
     ConfigFolder,
     Conversation,
     Descriptor,
-    Origin,
     Parser,
     Talker,
 )
@@ -37,6 +36,7 @@ from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
     DetectResult,
+    Origin,
     ProbeOutput,
     SpawnRequest,
     Tier,

@@ -6,33 +6,26 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.cli_agent import CliAdapter
-from hydra.adapters.command_line import CommandBuilder, Flag, Pairs, named_flags
+from hydra.adapters.command_line import CommandBuilder, Flag, named_flags, required
 from hydra.adapters.config_dirs import lane_home
-from hydra.adapters.contract import ConfigFolder, Descriptor, Parser, Probe, TokenFields
+from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, common_probes, names
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
-from hydra.adapters.json_stream import Object, integer, mapping, string
-from hydra.adapters.prompts import as_stdin, no_command, prefaced
-from hydra.records.agent import (
-    BuiltCommand,
-    Capability,
-    CapabilitySet,
-    DetectResult,
-    SpawnRequest,
-    Tier,
-)
+from hydra.adapters.json_fields import Object, mapping, string
+from hydra.adapters.json_stream import stderr_of, tokens
+from hydra.adapters.prompts import no_command
+from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission
 
 # ---- Qwen Code as data: what it is, where its settings are, how it signs in. Seen in 0.24.4.
 
-MODES: Mapping[Permission, str] = {
+MODES = {
     Permission.PLAN: "plan",
     Permission.EDIT: "auto-edit",
     Permission.FULL_AUTO: "yolo",
@@ -44,23 +37,16 @@ MODES: Mapping[Permission, str] = {
 OWN_SETTINGS = (".qwen/settings.json", ".qwen/.env", ".env")
 """What it takes from the repository, and no switch keeps out."""
 
-KEYS = (
-    "OPENAI_API_KEY",
-    "DASHSCOPE_API_KEY",
-    "BAILIAN_CODING_PLAN_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
+KEYS = names(
+    "OPENAI_API_KEY DASHSCOPE_API_KEY BAILIAN_CODING_PLAN_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY"
 )
 
 DESCRIPTOR = Descriptor(
     key="qwen",
     label="Qwen Code",
     homepage="https://qwenlm.github.io/qwen-code-docs",
-    tier=Tier.EXPERIMENTAL,
     binaries=("qwen",),
-    protocol="stdin",
     stream_format="stream-json",
-    sandbox="soft",
     install_hint="npm install -g @qwen-code/qwen-code (needs Node 22)",
     sign_in_hint="run `qwen` once and sign in with /auth, or set OPENAI_API_KEY",
     exit_codes={
@@ -82,15 +68,12 @@ DESCRIPTOR = Descriptor(
         emits_usage=Capability(True, note="tokens, no cost"),
     ),
     environment=(
-        "QWEN_HOME",
+        *names("QWEN_HOME"),
         *KEYS,
-        "OPENAI_BASE_URL",
-        "OPENAI_MODEL",
-        "QWEN_MODEL",
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_MODEL",
-        "GEMINI_MODEL",
-        "QWEN_DEFAULT_AUTH_TYPE",
+        *names(
+            "OPENAI_BASE_URL OPENAI_MODEL QWEN_MODEL ANTHROPIC_BASE_URL ANTHROPIC_MODEL"
+            " GEMINI_MODEL QWEN_DEFAULT_AUTH_TYPE"
+        ),
     ),
     secret_environment=KEYS,
     sign_in_environment=KEYS,
@@ -108,21 +91,12 @@ DESCRIPTOR = Descriptor(
                 silent=True,
             ),
         ),
-        copied=(
-            "settings.json",
-            "QWEN.md",
-            "AGENTS.md",
-            "commands",
-            "skills",
-            "agents",
-            "output-language.md",
-            "installation_id",
+        copied=names(
+            "settings.json QWEN.md AGENTS.md commands skills agents output-language.md"
+            " installation_id"
         ),
     ),
-    probes=(
-        Probe(name="version", args=("--version",), timeout=20),
-        Probe(name="help", args=("--help",), timeout=20),
-    ),
+    probes=common_probes(timeout=20),
     forks=True,
     modes=MODES,
     budgets=("turns", "seconds", "tool_calls"),
@@ -131,39 +105,27 @@ DESCRIPTOR = Descriptor(
     instructions=OWN_SETTINGS,
 )
 
-
-FORMAT = Flag(
-    name="--output-format",
-    purpose="to read what it does",
-    required=True,
-    drops=("json_stream", "emits_usage"),
-)
-MCP = Flag(
-    name="--allowed-mcp-server-names",
-    purpose="to keep the repository's own MCP commands from running",
-    required=True,
+FORMAT = required("--output-format", "to read what it does", "json_stream", "emits_usage")
+MCP = required(
+    "--allowed-mcp-server-names", "to keep the repository's own MCP commands from running"
 )
 MODE = Flag(
-    name="--approval-mode",
-    purpose="to say what it may do",
-    drops=("approval_controls", "force_edit_mode"),
+    "--approval-mode", "to say what it may do", drops=("approval_controls", "force_edit_mode")
 )
-YOLO = Flag(name="--yolo", purpose="to work without asking")
+YOLO = Flag("--yolo", "to work without asking")
 EXCLUDED = Flag(
-    name="--exclude-tools",
-    purpose="to keep it in its worktree",
+    "--exclude-tools",
+    "to keep it in its worktree",
     drops=("sandbox_controls",),
     loss="it may open worktrees of its own or schedule work for after the race",
 )
-MODEL = Flag(name="--model", purpose="to choose a model")
-RESUME = Flag(name="--resume", purpose="to go on later", drops=("session_resume",))
-FORK = Flag(name="--fork-session", purpose="to go on with a copy of a session")
+MODEL = Flag("--model", "to choose a model")
+RESUME = Flag("--resume", "to go on later", drops=("session_resume",))
+FORK = Flag("--fork-session", "to go on with a copy of a session")
 _ALONE = "Hydra alone watches over it"
-TURNS = Flag(name="--max-session-turns", purpose="to keep the budget", loss=_ALONE)
-SECONDS = Flag(name="--max-wall-time", purpose="to keep the budget", loss=_ALONE)
-CALLS = Flag(name="--max-tool-calls", purpose="to keep the budget", loss=_ALONE)
-
-TABLE = named_flags(globals())
+TURNS = Flag("--max-session-turns", "to keep the budget", loss=_ALONE)
+SECONDS = Flag("--max-wall-time", "to keep the budget", loss=_ALONE)
+CALLS = Flag("--max-tool-calls", "to keep the budget", loss=_ALONE)
 
 TOOLS_EXCLUDED = "enter_worktree,exit_worktree,cron_create,loop_wakeup,send_message"
 """Tools that leave the worktree, or the race."""
@@ -192,85 +154,6 @@ ENVIRONMENT = (
     ("NO_BROWSER", "true"),
 )
 
-PROMPT_BYTES = 8 * 1024**2
-"""What it reads from stdin at most; it cuts off the rest without a word on stdout."""
-
-
-class Qwen(CliAdapter):
-    """The adapter."""
-
-    descriptor = DESCRIPTOR
-    identity = AgentIdentity(
-        version=re.compile(r"^(\d+\.\d+\.\d+\S*)\s*$", re.MULTILINE), help=re.compile(r"Qwen Code")
-    )
-    table = TABLE
-
-    def build_command(self, request: SpawnRequest, result: DetectResult) -> BuiltCommand:
-        """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin.
-
-        Raises `UnsupportedFlag` where a flag that is needed is gone.
-        """
-        line = self.line(result)
-        line.add_value(FORMAT, "stream-json")
-        # Both are lists that go on to the next option.
-        line.add(MCP, MCP.name, NO_SERVER)
-        line.add(EXCLUDED, EXCLUDED.name, TOOLS_EXCLUDED)
-        mode = _permission(line, request.permission)
-        _further(line, request)
-        settings = lane_home(request) / "qwen-settings.json"
-        prompt = no_command(prefaced(request.preface, request.prompt))
-        return line.command(
-            request,
-            result,
-            env=_environment(settings, mode),
-            stdin=as_stdin(prompt, adapter=self.key(), limit=PROMPT_BYTES, unit="bytes"),
-            files=((settings, SETTINGS.encode()),),
-            expected_settings=() if mode is None else (("permission", mode),),
-        )
-
-    def parser(self) -> Parser:
-        """A fresh parser for one attempt."""
-        return QwenStream()
-
-
-def _environment(settings: Path, mode: str | None) -> Pairs:
-    quiet = (("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"),) if mode == "yolo" else ()
-    return (("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)), *ENVIRONMENT, *quiet)
-
-
-def _permission(line: CommandBuilder, permission: Permission) -> str | None:
-    if permission is Permission.CONFIG:
-        return None
-    mode = MODES[permission]
-    line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
-    return mode
-
-
-def _further(line: CommandBuilder, request: SpawnRequest) -> None:
-    budget = request.budget
-    if request.model:
-        line.need(MODEL, request.model)
-    if budget.turns:
-        line.add(TURNS, TURNS.name, str(budget.turns))
-    if budget.seconds:
-        line.add(SECONDS, SECONDS.name, f"{math.ceil(budget.seconds)}s")
-    if budget.tool_calls is not None:
-        line.add(CALLS, CALLS.name, str(budget.tool_calls))
-    if request.resume:
-        line.add_session(RESUME, request.resume)
-        if request.fork:
-            line.need(FORK)
-    named = [name for name in OWN_SETTINGS if name in request.instructions]
-    if named:
-        line.warnings.append(
-            f"Qwen Code takes settings from the repository's {' and '.join(named)}, a service's"
-            " address among them: it has no switch against it (its hooks and MCP servers are off)"
-        )
-
-
-ADAPTER = Qwen()
-
-
 # ---- Qwen Code's `stream-json`: Claude Code's shape, with its own tools, errors and limits.
 #
 # Seen in 0.24.4.
@@ -296,7 +179,7 @@ class QwenStream(ClaudeStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """The `result` as the ending; without one the limit that ended it."""
         if self._result is None:
-            return _limit(exit, files.get("stderr", b"").decode("utf-8", "replace"))
+            return _limit(exit, stderr_of(files))
         if self._result.get("is_error") is True:
             return [_failure(string(mapping(self._result, "error"), "message"))]
         return super().finish(exit, files)
@@ -308,7 +191,7 @@ class QwenStream(ClaudeStream):
     def _block(self, block: Object) -> list[AgentEvent]:
         if string(block, "text").startswith(_API_ERROR):
             # Its `result` says the same; here it stands as if the model had said it.
-            return [event_builders.progress("notice", type="error", text=string(block, "text"))]
+            return build.notice("error", string(block, "text"))
         return super()._block(block)
 
     def _call(self, id: str, name: str, summary: str) -> list[AgentEvent]:
@@ -324,17 +207,13 @@ class QwenStream(ClaudeStream):
         self._hold(line)
         usage = mapping(line, "usage")
         # Cache reads are in `input_tokens` here.
-        events = event_builders.usage(
-            input_tokens=integer(usage, "input_tokens"),
-            output_tokens=integer(usage, "output_tokens"),
-            cached_tokens=integer(usage, "cache_read_input_tokens"),
-        )
+        events = tokens(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
         return [*events, *self.closing()]
 
 
 def _failure(text: str) -> AgentEvent:
     if text.startswith(_NO_SIGN_IN):
-        return event_builders.failed("AuthMissing", "sign_in", text)
+        return build.failed("AuthMissing", "sign_in", text)
     return failure(text.removeprefix(_API_ERROR).removesuffix("]"))
 
 
@@ -345,7 +224,7 @@ def _limit(exit: ExitStatus, stderr: str) -> list[AgentEvent]:
         match = pattern.search(stderr)
         if match:
             numbers = {"limit": float(match[1])} if match.groups() else {}
-            return [event_builders.failed("AgentFailed", reason, match[0], numbers)]
+            return [build.failed("AgentFailed", reason, match[0], numbers)]
     return []
 
 
@@ -354,3 +233,52 @@ def _output(text: str) -> str:
     if not text.startswith("Command: "):
         return text
     return text.partition("\nOutput: ")[2] or text
+
+
+class Qwen(CliAdapter):
+    """`qwen --output-format stream-json --allowed-mcp-server-names ...`, the prompt on stdin."""
+
+    descriptor = DESCRIPTOR
+    identity = AgentIdentity(re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"Qwen Code"))
+    table = named_flags(globals())
+    stream = QwenStream
+    # It cuts off the rest without a word on stdout.
+    prompt_limit = (8 * 1024**2, "bytes")
+
+    def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
+        settings = lane_home(request) / "qwen-settings.json"
+        line.files.append((settings, SETTINGS.encode()))
+        line.env += (("QWEN_CODE_SYSTEM_SETTINGS_PATH", str(settings)), *ENVIRONMENT)
+        line.add_value(FORMAT, "stream-json")
+        # Both are lists that go on to the next option.
+        line.add(MCP, MCP.name, NO_SERVER)
+        line.add(EXCLUDED, EXCLUDED.name, TOOLS_EXCLUDED)
+        if request.permission is not Permission.CONFIG:
+            mode = MODES[request.permission]
+            line.add_mode(MODE, mode, YOLO if mode == "yolo" else None)
+            line.expected.append(("permission", mode))
+            if mode == "yolo":
+                line.env.append(("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"))
+        line.need(MODEL, request.model)
+        budget = request.budget
+        if budget.turns:
+            line.add(TURNS, TURNS.name, str(budget.turns))
+        if budget.seconds:
+            line.add(SECONDS, SECONDS.name, f"{math.ceil(budget.seconds)}s")
+        if budget.tool_calls is not None:
+            line.add(CALLS, CALLS.name, str(budget.tool_calls))
+        line.add_session(RESUME, request.resume)
+        if request.fork:
+            line.need(FORK)
+        if named := [name for name in OWN_SETTINGS if name in request.instructions]:
+            line.warnings.append(
+                f"Qwen Code takes settings from the repository's {' and '.join(named)}, a service's"
+                " address among them: it has no switch against it (its hooks and MCP servers are"
+                " off)"
+            )
+
+    def _prompt(self, request: SpawnRequest) -> str:
+        return no_command(super()._prompt(request))
+
+
+ADAPTER = Qwen()

@@ -13,10 +13,11 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hydra.adapters.contract import Adapter
+from hydra.adapters.contract import Adapter, names
 from hydra.errors import UsageError
 from hydra.records.agent import Tier
 from hydra.records.request import Effort, Lane
+from hydra.redaction import redacted
 from hydra.text import nearest
 
 # ---- Hydra's own adapters by key, each loaded when it is first asked for.
@@ -55,24 +56,14 @@ class LazyRegistry(Mapping[str, Adapter]):
 TIER1 = ("claude", "codex")
 """The keys of those that race when nobody names any."""
 
+_OTHERWISE = {"cursor-agent": "cursor", "opencode-http": "opencode", "hermes": "acp"}
 OWN: Mapping[str, Adapter] = LazyRegistry(
     {
-        "claude": "claude",
-        "codex": "codex",
-        "cursor-agent": "cursor",
-        "gemini": "gemini",
-        "qwen": "qwen",
-        "opencode": "opencode",
-        "opencode-http": "opencode",
-        "aider": "aider",
-        "copilot": "copilot",
-        "pi": "pi",
-        "omp": "omp",
-        "hermes": "acp",
-        "openclaw": "openclaw",
-        "droid": "droid",
-        "cline": "cline",
-        "acp": "acp",
+        key: _OTHERWISE.get(key, key)
+        for key in names(
+            "claude codex cursor-agent gemini qwen opencode opencode-http aider copilot pi omp"
+            " hermes openclaw droid cline acp"
+        )
     }
 )
 """By key, each with its module here, in the order in which they are listed and raced."""
@@ -114,21 +105,10 @@ NOT_RUN: Mapping[str, tuple[str, str]] = {
 }
 """Agents that Hydra knows by name and does not run, each with why, and what to do instead."""
 
-VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "CLINE_DIR",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "CURSOR_CONFIG_DIR",
-    "FACTORY_HOME_OVERRIDE",
-    "GEMINI_CLI_HOME",
-    "HERMES_HOME",
-    "OPENCLAW_STATE_DIR",
-    "PI_CODING_AGENT_DIR",
-    "QWEN_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
+VARIABLES = names(
+    "CLAUDE_CONFIG_DIR CLINE_DIR CODEX_HOME COPILOT_HOME CURSOR_CONFIG_DIR FACTORY_HOME_OVERRIDE"
+    " GEMINI_CLI_HOME HERMES_HOME OPENCLAW_STATE_DIR PI_CODING_AGENT_DIR QWEN_HOME XDG_CONFIG_HOME"
+    " XDG_DATA_HOME XDG_STATE_HOME"
 )
 """Those by which any of them keeps its settings elsewhere; known without loading it."""
 
@@ -248,9 +228,10 @@ def _sane(model: str) -> bool:
 
 
 def _base(request: LaneRequest) -> str:
-    """The lane's name: the agent's key or the profile's, and the model and effort if named."""
+    """The lane's name: the agent's key or the profile's, and the model and effort if named. Of a
+    model that is an address no password is in it."""
     name = "-".join(filter(None, (request.profile or request.key, request.model, request.effort)))
-    safe = re.sub(r"[^a-z0-9.]+", "-", name.lower())
+    safe = re.sub(r"[^a-z0-9.]+", "-", redacted(name).lower())
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 
 

@@ -10,7 +10,9 @@ from hydra.analysis.generated import generated, vendored
 from hydra.analysis.normal_form import OBEYED
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.inline_tests import without_tests
+from hydra.analysis.tampering.manifests import is_manifest
 from hydra.analysis.tampering.test_files import is_configuration, supports_tests
 
 _DOCUMENT = re.compile(
@@ -45,10 +47,15 @@ def _is_form(file: FileChange) -> bool:
     old, new = file.old, file.new
     if old is None or new is None or old == new:
         return False
-    path = file.path
-    if (mark := _MARKS.get(path.rpartition("/")[2].lower().rpartition(".")[2])) is not None:
-        return _without(mark, old) == _without(mark, new)
-    return same(path, old, new) or same(path, without_tests(path, old), without_tests(path, new))
+    bare = without_tests(file.path, old), without_tests(file.path, new)
+    return _is_same(file.path, old, new) or _is_same(file.path, *bare)
+
+
+def _is_same(path: str, old: str, new: str) -> bool:
+    mark = _MARKS.get(path.rpartition("/")[2].lower().rpartition(".")[2])
+    if mark is None:
+        return same(path, old, new)
+    return old == new or _without(mark, old) == _without(mark, new)
 
 
 _MARKS = {
@@ -77,3 +84,20 @@ def _without(mark: str, text: str) -> list[str]:
         if line.strip()
         and (doubtful or not line.lstrip().startswith(mark) or OBEYED.search(line) is not None)
     ]
+
+
+_DATA = re.compile(
+    r"(?:.*/)?[^/]+\.(?:csv|tsv|jsonl?|xml|txt|golden|snap|out|expected|dat)|.*/[a-z0-9_-]+", re.I
+)
+"""What has no ending lies in a folder: at the top it is a licence, a version, a task."""
+
+
+def data_alone(files: Iterable[FileChange]) -> bool:
+    """Whether a patch of these files changes data that was there, and beside it documents alone."""
+    rest = [file for file in files if not is_document(file.path)]
+    return bool(rest) and all(
+        file.old is not None
+        and _DATA.fullmatch(file.path)
+        and not (is_script(file.path) or is_configuration(file.path) or is_manifest(file.path))
+        for file in rest
+    )

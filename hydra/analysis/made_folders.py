@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 
+from msgspec import Struct
+
 from hydra.analysis.folder_names import CACHES, OUTPUTS
 
 _OUTPUTS = OUTPUTS | frozenset(
@@ -30,6 +32,15 @@ _WRITTEN = frozenset(
 
 _BROUGHT = frozenset(["node_modules", "site-packages", "vendor", "bower_components"])
 """Folders whose files somebody else has written; so are those of a hidden one."""
+
+
+class MadeFolder(Struct, frozen=True):
+    """A folder that a patch adds and a build may have left (`coverage/`), how many files of it are
+    such, and which are of a kind that people write."""
+
+    folder: str
+    files: int
+    by_hand: tuple[str, ...] = ()
 
 
 def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict[str, int]:

@@ -4,7 +4,6 @@ patch that touches their sources."""
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +13,7 @@ from hydra.checks.context import CheckContext
 from hydra.config.check_specs import split_folder, typed
 from hydra.errors import HydraError
 from hydra.git.diff import changes
-from hydra.text import of_run
+from hydra.text import of_run, shell_quoted
 from hydra.workspace.dependencies import is_installed
 
 _MANIFESTS = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Makefile")
@@ -32,7 +31,7 @@ def built_before(context: CheckContext, commit: str) -> str:
     paths = [row.path for row in touched if not (_TO_READ.search(row.path) or is_test(row.path))]
     for folder, command in built:
         if any(_is_source(path.decode("utf-8", "replace"), folder, context) for path in paths):
-            run, setup = context.patches.parent.name, shlex.quote(typed(command, context.place))
+            run, setup = context.patches.parent.name, shell_quoted(typed(command, context.place))
             cure = f"hydra check{of_run(run)} --setup {setup}"
             return f"{folder} is your checkout's, built without this patch: {cure} builds it anew"
     return ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from hydra.config.check_specs import typed
+from hydra.text import shell_quoted
 
 VARIABLE = "HYDRA_CHECKS_ENVIRONMENT"
 """What passes checks variables of the user's shell."""
@@ -37,7 +37,7 @@ class Lack(Struct, frozen=True):
     def line(self, folder: str) -> str:
         """What brings it, as one types it in `folder` of the checkout."""
         if self.option == VARIABLE:
-            return f"export {VARIABLE}={shlex.quote(','.join(self.values))}"
+            return f"export {VARIABLE}={shell_quoted(','.join(self.values))}"
         return options(self.option, self.values, folder)
 
     def told_of(self, who: str, folder: str) -> str:
@@ -81,4 +81,4 @@ def options(option: str, values: Iterable[str], folder: str) -> str:
         values = (typed(value, folder) for value in values)
     elif folder:
         values = (os.path.relpath(f"/{value}", f"/{folder}") for value in values)
-    return " ".join(f"{option} {shlex.quote(value)}" for value in values)
+    return " ".join(f"{option} {shell_quoted(value)}" for value in values)

@@ -51,6 +51,7 @@ _OPENED = (
 _PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 _ENDS = ("", ".js", ".ts", ".json", ".mjs", ".cjs", ".tsx", ".jsx", ".d.ts")
 _INDEXES = ("/index.js", "/index.ts")
+_LOADED_AS = (*_ENDS, *_INDEXES)
 _FILE = re.compile(r"(?<![\w.@%+~/-])([\w.@%+~/-]+)/[\w.-]+\.py\b")
 _ROOTS = ("", "src")
 """Where Python looks for a module beside the folders of the files that the output names."""
@@ -80,6 +81,7 @@ def lacks(
         misses = joined((*misses, _of_paths(paths, index)))
         if len(misses) == MOST:
             break
+    misses = joined((*misses, *_unbuilt(end, index)))
     return tuple(joined((*misses, *_of_variables(end, index, shell))))[:MOST]
 
 
@@ -181,7 +183,7 @@ def _names(line: str, folders: Sequence[str], index: _Index) -> Iterator[tuple[s
             yield from ((file.format(name), True, True) for file in files.split())
     for source in _SOURCE.findall(line):
         if source.startswith((".", "/")):
-            yield from ((f"{source}{end}", False, True) for end in (*_ENDS, *_INDEXES))
+            yield from ((f"{source}{end}", False, True) for end in _LOADED_AS)
         elif package := _PACKAGE.match(source):
             yield from ((path, False, False) for path in _of_package(package[0], index))
 
@@ -220,6 +222,37 @@ def _of_package(name: str, index: _Index) -> Iterator[str]:
         if folder.rpartition("/")[2] == "node_modules" and os.path.islink(link):  # noqa: PTH114
             real = os.path.relpath(os.path.realpath(link), os.path.realpath(top))
             yield from (f"{real}/{file}" for file in entry_files(top / real))
+
+
+def _unbuilt(text: str, index: _Index) -> Iterator[Lack]:
+    """What is loaded for a workspace's own package, and was never built in the checkout either."""
+    top = index.surplus.top
+    for source in islice(dict.fromkeys(_SOURCE.findall(text)), _MOST_NAMES // 100):
+        package = _PACKAGE.match(source)
+        if source.startswith("/"):
+            files = [os.path.relpath(os.path.realpath(source), os.path.realpath(top))]
+        else:
+            files = [*_of_package(package[0], index)] if package else []
+        for path in map(os.path.normpath, files):
+            if not _is_entry(path, top) or any(_is_at(path + end, top) for end in _LOADED_AS):
+                continue
+            above = [path, *(f"{at}/" for at in map(str, Path(path).parents[:-1]))]
+            entry = [at for at in above if not _is_at(at, top)][-1]
+            if command := builder_of(path, entry, top):
+                yield Lack((path,), "which nothing has built yet", "--setup", (command,))
+
+
+def _is_at(name: str, top: Path) -> bool:
+    # Not pathlib's own, which raises for a name that is too long.
+    return os.path.lexists(f"{top}/{name}")
+
+
+def _is_entry(path: str, top: Path) -> bool:
+    """Whether it is what the nearest package.json says is loaded."""
+    above = [at for at in (top / path).parents if at.is_relative_to(top)]
+    package = next((at for at in above if (at / "package.json").is_file()), top)
+    files = (os.path.normpath(package / file) for file in entry_files(package))
+    return str(top / path) in files
 
 
 def _unset(text: str) -> Iterator[str]:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from hydra.records.request import Check
 
+UNSTARTED = " cannot start: "
+"""Between a package manager that cannot say its version, and why."""
+
 _SHELLS = (b"hydra-check", b"sh", b"bash", b"dash", b"ash", b"env")
 """Who says that a check's own program is not there: its shell, or that of npm and the like."""
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict, force_setattr
 
 from hydra.checks import lack
-from hydra.checks.results import Comparison, ResultCounts, TestCase, Tests
+from hydra.checks.results import Comparison, ResultCounts, Status, TestCase, Tests
 from hydra.records.codec import as_json, shaped
 from hydra.records.request import Check
 
@@ -17,9 +20,6 @@ _NETWORKS = {"private": "a network of its own", "host": "this machine's network"
 
 NAMED = 100
 """Ids of tests that one list in a document names; the check's own file has them all."""
-
-_CHANGES = tuple(name for name in Comparison.__struct_fields__ if name != "breaks_nothing")
-
 
 UNCOLLECTED = "no test ran: pytest could not load them"
 """The remark of a result that says nothing of any test by that."""
@@ -132,102 +132,168 @@ def _says(result: CheckResult) -> str:
     return f"{result.tests.passed} passed"
 
 
+class TestCounts(Struct, frozen=True, kw_only=True):
+    """The tests of a check, counted; `failing` names the first of those that fail."""
+
+    __test__ = False
+
+    source: str = ""
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    unserved: int = 0
+    failing: tuple[str, ...] = ()
+
+
+class ChangedTests(Struct, frozen=True, kw_only=True):
+    """A `Comparison` that names the first of each kind, and counts all."""
+
+    counts: Mapping[str, int] = {}
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    still_failing: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    new_failing: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> ChangedTests:
+        """With lists that are cut."""
+        ids = {name: getattr(comparison, name) for name in cls.__struct_fields__[1:]}
+        counts = {name: len(all_of_them) for name, all_of_them in ids.items()}
+        return cls(counts=counts, **{name: ids[name][:NAMED] for name in ids})
+
+
+class CheckDocument(Struct, frozen=True, kw_only=True):
+    """A `CheckResult` as every document has it (docs/reference/json.md); lists of ids are cut."""
+
+    check: str
+    kind: str = "test"
+    required: bool = True
+    command: str = ""
+    status: CheckStatus
+    says: str = ""
+    reason: str = ""
+    exit_code: int | None = None
+    seconds: float = 0.0
+    tree: str = "clean"
+    network: str = "host"
+    ground: str = ""
+    output: str | None = None
+    output_dropped: int = 0
+    details: str | None = None
+    tests: TestCounts | None = None
+    comparison: ChangedTests | None = None
+    survivors: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
+    missing: tuple[lack.Lack, ...] = ()
+    unreached: tuple[str, ...] = ()
+    held_back: str = ""
+    untested: str = ""
+    again: CheckDocument | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "seconds", round(self.seconds, 3))
+
+    @classmethod
+    def of(cls, result: CheckResult) -> CheckDocument:
+        """As it came to be; its `says` is worked out by now."""
+        same = {name: getattr(result, name) for name in _SAME}
+        tests = result.tests
+        return cls(
+            check=result.check.name,
+            kind=result.check.kind,
+            required=result.check.required,
+            command=result.check.command,
+            output=result.output or None,
+            output_dropped=result.dropped,
+            details=result.details or None,
+            tests=None if tests is None else _counts(tests),
+            comparison=None if result.comparison is None else ChangedTests.of(result.comparison),
+            again=None if result.again is None else cls.of(result.again),
+            **same,
+        )
+
+    def result(self) -> CheckResult:
+        """Back, without its comparison, its second run and its tests by name."""
+        same = {name: getattr(self, name) for name in _SAME if name != "says"}
+        return CheckResult(
+            check=Check(self.check, self.command, self.kind, self.required),
+            output=self.output or "",
+            dropped=self.output_dropped,
+            details=self.details or "",
+            tests=self._tests(),
+            **{**same, "held_back": ""},
+        )
+
+    def _tests(self) -> Tests | None:
+        counts = self.tests
+        if counts is None:
+            return None
+        numbers = ResultCounts(counts.passed, counts.failed, counts.skipped)
+        return Tests(source=counts.source, cases=(), counts=numbers)
+
+
+_SAME = tuple(
+    name
+    for name in CheckDocument.__struct_fields__
+    if name in ("says", *CheckResult.__struct_fields__)
+    and name not in ("check", "output", "details", "tests", "comparison", "again")
+)
+
+
+class CheckFile(CheckDocument, frozen=True, kw_only=True):
+    """A check's own file: its document, and every test."""
+
+    schema: int = 1
+    cases: tuple[TestCase, ...] = ()
+    unnamed: tuple[Status, ...] = ()
+    unserved: tuple[str, ...] = ()
+
+    def _tests(self) -> Tests | None:
+        counted = super()._tests()
+        return counted and replace(
+            counted, cases=self.cases, unnamed=frozenset(self.unnamed), unserved=self.unserved
+        )
+
+
+def _counts(tests: Tests) -> TestCounts:
+    failing = (case.id for case in tests.cases if case.status == "failed")
+    return TestCounts(
+        source=tests.source,
+        passed=tests.passed,
+        failed=tests.failed,
+        skipped=tests.skipped,
+        unserved=len(tests.unserved),
+        failing=tuple(islice(failing, NAMED)),
+    )
+
+
 def document(result: CheckResult) -> dict[str, object]:
     """JSON-ready; every field is there, what is unknown is null, and lists of ids are cut."""
-    return {
-        "check": result.check.name,
-        "kind": result.check.kind,
-        "required": result.check.required,
-        "command": result.check.command,
-        "status": result.status.value,
-        "says": result.says,
-        "reason": result.reason,
-        "exit_code": result.exit_code,
-        "seconds": round(result.seconds, 3),
-        "tree": "clean",
-        "network": result.network,
-        "ground": result.ground,
-        "output": result.output or None,
-        "output_dropped": result.dropped,
-        "details": result.details or None,
-        "tests": None if result.tests is None else _tests(result.tests),
-        "comparison": None if result.comparison is None else _comparison(result.comparison),
-        "survivors": list(result.survivors),
-        "remarks": list(result.remarks),
-        "telling": list(result.telling),
-        "missing": as_json(result.missing),
-        "unreached": list(result.unreached),
-        "held_back": result.held_back,
-        "untested": result.untested,
-        "again": None if result.again is None else document(result.again),
-    }
+    data: dict[str, object] = as_json(CheckDocument.of(result))
+    return data
 
 
 def details(result: CheckResult) -> dict[str, object]:
     """The same with every test: what a check's own file holds."""
-    cases = result.tests.cases if result.tests else ()
-    return {
-        "schema": 1,
-        "kind": "check",
-        **document(result),
-        "cases": [[case.id, case.status] for case in cases],
-        "unnamed": sorted(result.tests.unnamed) if result.tests else [],
-        "unserved": list(result.tests.unserved) if result.tests else [],
-    }
-
-
-def _tests(tests: Tests) -> dict[str, object]:
-    failing = [case.id for case in tests.cases if case.status == "failed"]
-    return {
-        "source": tests.source,
-        "passed": tests.passed,
-        "failed": tests.failed,
-        "skipped": tests.skipped,
-        "unserved": len(tests.unserved),
-        "failing": failing[:NAMED],
-    }
-
-
-def _comparison(comparison: Comparison) -> dict[str, object]:
-    named = {change: getattr(comparison, change) for change in _CHANGES}
-    return {
-        "counts": {change: len(ids) for change, ids in named.items()},
-        **{change: list(ids[:NAMED]) for change, ids in named.items()},
-    }
+    tests = result.tests or Tests(source="", cases=())
+    data: dict[str, object] = to_builtins(
+        CheckFile(
+            **asdict(CheckDocument.of(result)),
+            cases=tests.cases,
+            unnamed=tuple(sorted(tests.unnamed)),
+            unserved=tests.unserved,
+        )
+    )
+    return data
 
 
 def read(data: Mapping[str, Any]) -> CheckResult:
-    """A check's own file read back, without its comparison and its second run.
-
-    Raises `KeyError`, `TypeError` or `ValueError` for what `details` did not write.
-    """
-    return CheckResult(
-        check=Check(data["check"], data["command"], data["kind"], bool(data["required"])),
-        status=CheckStatus(data["status"]),
-        reason=str(data["reason"]),
-        exit_code=data["exit_code"],
-        seconds=float(data["seconds"]),
-        network=str(data.get("network", "host")),
-        ground=str(data.get("ground", "")),
-        output=str(data["output"] or ""),
-        details=str(data["details"] or ""),
-        dropped=int(data["output_dropped"]),
-        tests=None if data["tests"] is None else _read_tests(data),
-        survivors=tuple(map(str, data["survivors"])),
-        remarks=tuple(map(str, data["remarks"])),
-        untested=str(data.get("untested", "")),
-        telling=tuple(map(str, data.get("telling", ()))),
-        missing=shaped(data.get("missing", []), tuple[lack.Lack, ...]),
-        unreached=tuple(map(str, data.get("unreached", ()))),
-    )
-
-
-def _read_tests(data: Mapping[str, Any]) -> Tests:
-    record = data["tests"]
-    return Tests(
-        source=str(record["source"]),
-        cases=tuple(TestCase(str(id), status) for id, status in data["cases"]),
-        counts=ResultCounts(int(record["passed"]), int(record["failed"]), int(record["skipped"])),
-        unnamed=frozenset(data["unnamed"]),
-        unserved=tuple(map(str, data.get("unserved", ()))),
-    )
+    """A check's own file read back, without its comparison and its second run. Raises `ValueError`
+    for what `details` did not write."""
+    return shaped(data, CheckFile).result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hydra.config.check_specs import in_folder, typed
 from hydra.errors import HydraError
 from hydra.git.contents import contents, sizes
 from hydra.git.diff import TreeChange, TreeEntry, changes
-from hydra.text import of_run
+from hydra.text import of_run, shell_quoted
 
 
 def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
@@ -28,7 +27,7 @@ def changed_requirements(patches: Path, commit: str, place: str = "") -> str:
         return ""
     name = min(paths, key=len).decode("utf-8", "backslashreplace")
     command = next(filter(None, map(_install, paths)), "")
-    setup = shlex.quote(typed(command, place)) if command else "COMMAND"
+    setup = shell_quoted(typed(command, place)) if command else "COMMAND"
     cure = f"hydra check{of_run(patches.parent.name)} --setup {setup}"
     return f"its dependencies changed ({name}) and were not installed: {cure} tests it with them"
 

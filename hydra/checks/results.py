@@ -18,8 +18,9 @@ CASES = 200_000
 """Tests of one run that are kept; what is more is counted in a remark."""
 
 
-class TestCase(Struct, frozen=True):
-    """One test: its id in its tool's own words, the same from run to run, and how it ended."""
+class TestCase(Struct, frozen=True, array_like=True):
+    """One test: its id in its tool's own words, the same from run to run, and how it ended; a pair
+    in a document."""
 
     __test__ = False  # pytest takes every Test... for one of its own
 

@@ -60,6 +60,8 @@ class CheckRun:
         self._machine = trio.Lock()
         self._trees: dict[str, _TreeRun] = {}
         self._agents_ended = agents_ended
+        self._unnamed: set[str] = set()
+        """Checks of which it was told that they name no test."""
         self._seeks_host = False
         """Whether the base has shown that it may need the machine's network."""
 
@@ -133,6 +135,7 @@ class CheckRun:
                     return await trio.to_thread.run_sync(_taken, self.context, name, results)
                 await self._run(suite, tell)
             results = await self._compared(suite, commit)
+            self._tell_of_unnamed(results, tell)
             if not any(result.status in _NOT_TO_ITS_END for result in results):
                 mine.results = results
             return results
@@ -165,6 +168,18 @@ class CheckRun:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(_rewrite, self.context, results)
         return results
+
+    def _tell_of_unnamed(self, results: Sequence[CheckResult], tell: Tell) -> None:
+        for result in results:
+            name, base = result.check.name, self._base_of(result)
+            if not (base and _names_none(base) and _names_none(result)) or name in self._unnamed:
+                continue
+            self._unnamed.add(name)
+            text = (
+                f"{name} ends with 0 on the base and on a patch, and names no test: whether any "
+                "ran is not known (--check: a command whose output names them)"
+            )
+            tell("run_warning", {"text": text})
 
     async def _run(self, suite: CheckSuite, tell: Tell) -> None:
         if self._seeks_host:
@@ -261,6 +276,11 @@ class CheckRun:
 
     def _base_of(self, result: CheckResult) -> CheckResult | None:
         return self.base.get(result.check.name)
+
+
+def _names_none(result: CheckResult) -> bool:
+    """Whether it passed as a check that runs tests, and says of none that it ran."""
+    return result.check.kind == "test" and result.passed and result.tests is None
 
 
 def _built_before(result: CheckResult, base: CheckResult | None, built: str) -> CheckResult:

@@ -23,7 +23,7 @@ from hydra.config.check_specs import typed
 from hydra.git.contents import files
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
-from hydra.text import join_names
+from hydra.text import join_names, shell_quoted
 from hydra.workspace.installs import EditableInstall
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -113,7 +113,7 @@ def _sentence(context: CheckContext) -> str:
     modules = dict.fromkeys(name for copy in context.copies_installed for name in copy.modules)
     return (
         f"tests import the installed copy of {join_names([*modules], 3)}, not the patch: "
-        f"--setup {shlex.quote(typed(_install(context), context.place))} installs it anew"
+        f"--setup {shell_quoted(typed(_install(context), context.place))} installs it anew"
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext
 from hydra.checks.network import seeks_network
-from hydra.checks.programs import missing
+from hydra.checks.programs import UNSTARTED, missing
 from hydra.checks.project import Project, folders_in
 from hydra.checks.run import SHELL
 from hydra.config.check_specs import RUNNERS, name_of, split_folders, words_of
@@ -49,6 +49,8 @@ _DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
 """How a runner shows what it would run, and says what it has no rule for."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
 _NOT_FOUND = 127
+_UNSTARTED = 125
+"""What a look exits with where a package manager cannot even say its version."""
 _NO_TESTS = 5
 """What pytest exits with where it finds none."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -158,7 +160,7 @@ async def _run(
         timeout=seconds,
         wrap=partial(confine, context.confinement, context.policy(workspace, network)),
         output_limit=_LARGEST,
-        on_sleep=lambda _asleep: None,
+        waits_for_core=True,
     )
 
 
@@ -170,11 +172,20 @@ def _script(command: str, top: Path) -> str:
     lines = _begin(folders, top)
     lines += [_finding(*question) for question in _needs(inner, top.joinpath(*folders))]
     terms = words_of(inner)
+    if terms[:1] and _pinned(top.joinpath(*folders), top).startswith(f"{terms[0]}@"):
+        # It may have to bring the version first that the project pins, which no lane has room for.
+        lines += [f'said=$({terms[0]} --version 2>&1) || {{ echo "$said"; exit {_UNSTARTED}; }}']
     if terms[:1] and terms[0] in _DRY and not _COMPOUND.search(inner):
         lines += [" ".join(["LC_ALL=C", terms[0], _DRY[terms[0]], *terms[1:]])]
     if (arguments := _unittest_arguments(inner)) is not None:
         lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
     return "\n".join(lines)
+
+
+def _pinned(place: Path, top: Path) -> str:
+    """The package manager of the project, with its version; "" where none is named."""
+    names = (Project(at, top).package.get("packageManager") for at in Project(place, top).above)
+    return str(next(filter(None, names), ""))
 
 
 def _entering(folders: Sequence[str]) -> list[str]:
@@ -301,6 +312,9 @@ def _problem(check: Check, ran: CommandResult, top: Path) -> str:
     if ran.exit_code == _NOT_FOUND:
         return next(iter(failure_lines.lines(text)), "its program was not found")
     inner = split_folders(check.command)[1]
+    if ran.exit_code == _UNSTARTED and words_of(inner)[0] in _MANAGERS:
+        line = next(iter(failure_lines.lines(text)), "it does not say its version")
+        return f"{words_of(inner)[0]}{UNSTARTED}{line}"
     if _unittest_arguments(inner) is not None:
         return _unloaded(check, text, top)
     if not _is_pytest(check):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hydra.cli.common import Command, json_option, run_option, use_color
-from hydra.cli.display import cells
+from hydra.cli.display import cells, progress
 from hydra.cli.options import flags, setting
 
 
@@ -53,8 +53,9 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     if options["dropped"]:
         _drop(lanes, options)
         return
+    progress(options)("looking at the race and its checks")
     from hydra.commands.check import CheckRequest, check
-    from hydra.records.codec import dump
+    from hydra.records.codec import as_json, dump
     from hydra.report.checks import line, table_text
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
@@ -66,7 +67,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     done = check(request)
     document = done.document()
     if options["as_json"]:
-        sys.stdout.write(dump(document))
+        sys.stdout.write(dump(as_json(document)))
     else:
         width, color = cells(sys.stdout), use_color(sys.stdout)
         sys.stdout.write(table_text(document, width=width, color=color))

@@ -172,7 +172,7 @@ def terminal_height(stream: IO[str]) -> int:
         return 24
 
 
-def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
+def invoked_as() -> str:
     """How the user's shell can run this very hydra again, quoted: by name where PATH has it."""
     from shlex import join
     from shutil import which
@@ -181,24 +181,24 @@ def invoked_as(environ: Mapping[str, str] = os.environ) -> str:
     name = os.path.basename(called)  # noqa: PTH119  pathlib would be one more import
     if name not in ("hydra", "hydra-race"):
         return join([sys.executable, "-m", "hydra"])
-    text = which(name, path=environ.get("PATH"))
+    text = which(name)
     if text and os.path.realpath(text) == os.path.realpath(called):
         return name
     return join([os.path.abspath(called)])  # noqa: PTH100  a link stays what it was called by
 
 
-def diagnosis(ctx: click.Context, verbosity: int, environ: Mapping[str, str] = os.environ) -> None:
+def diagnosis(ctx: click.Context, verbosity: int) -> None:
     """Logs to stderr at `-v` (what is decided and spawned) and `-vv` (with details), and all of it
     to the file that HYDRA_LOG names, until the command ends.
 
     structlog writes it, imported only here and only then: it would be half of a start. Diagnosis
     is not the record: events are (decision 12).
     """
-    file = environ.get("HYDRA_LOG", "")
+    file = os.environ.get("HYDRA_LOG", "")
     if _DIAGNOSIS in ctx.meta:  # of the group before its command: `hydra -v race`
         ctx.meta[_DIAGNOSIS].show(verbosity)
     elif verbosity or file:
         from hydra.cli.diagnosis import start
 
-        ctx.meta[_DIAGNOSIS] = start(verbosity, file, environ)
+        ctx.meta[_DIAGNOSIS] = start(verbosity, file, os.environ)
         ctx.find_root().call_on_close(ctx.meta[_DIAGNOSIS].stop)

@@ -14,6 +14,7 @@ from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.commands.compare import JudgedRun
+    from hydra.ranking.model import Verdict
 
 _NO_PATH = "\0"
 """`--html` without a FILE: no file can be called that."""
@@ -58,7 +59,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     html = options["html"]
     request = CompareRequest(run=options["run"], lanes=lanes)
     done = compare(request)
-    if html is not None and html in (lane["lane"] for lane in done.verdict["lanes"]):
+    if html is not None and done.verdict.lane(html):
         # `--html claude`: a lane, for whoever does not write ./claude.
         done, html = compare(_with_lane(request, html)), _NO_PATH
     _show(done, html, options)
@@ -97,11 +98,9 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
     if options["as_json"]:
         sys.stdout.write(dump(done.document()))
     elif options["markdown"]:
-        from hydra.commands.merge_candidates import landed_lanes
         from hydra.report.markdown import comment
 
-        landed = landed_lanes(done.record, done.root)
-        sys.stdout.write(comment({**done.verdict, "landed": landed}, lanes=done.lanes))
+        sys.stdout.write(comment(_offered(done), lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done))
     if page is not None:
@@ -112,15 +111,17 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
 
 
 def _text(done: JudgedRun) -> str:
-    from hydra.commands.merge_candidates import with_candidates
     from hydra.report.compare import compare_text
 
     return compare_text(
-        with_candidates(done.verdict, done.root, done.record),
-        lanes=done.lanes,
-        width=cells(sys.stdout),
-        color=use_color(sys.stdout),
+        _offered(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
     )
+
+
+def _offered(done: JudgedRun) -> Verdict:
+    from hydra.commands.merge_candidates import with_candidates
+
+    return with_candidates(done.verdict, done.root, done.record)
 
 
 def _write(done: JudgedRun, html: str) -> Path:

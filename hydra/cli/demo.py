@@ -28,7 +28,9 @@ def command(quiet: bool, **options: Any) -> None:
     """
     from hydra.commands.demo.command import demo
     from hydra.commands.demo.race import TEACHES, Demo
-    from hydra.records.codec import dump
+    from hydra.commands.merge_candidates import of_race
+    from hydra.ranking.model import EndedRace
+    from hydra.records.codec import dump, shaped
     from hydra.report.demo import introduction, what_next
     from hydra.report.document import result_document
     from hydra.report.race_end import race_end
@@ -49,7 +51,9 @@ def command(quiet: bool, **options: Any) -> None:
         sys.stdout.write(dump({**document, "page": page, "landing": _landing(done.landing)}))
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(race_end(document, width=columns, color=color, steps=False))
+        race = shaped(document, EndedRace)
+        verdict = of_race(race, done.report.result.verdict)
+        sys.stdout.write(race_end(race, verdict, width=columns, color=color, steps=False))
         if done.landing is not None:
             sys.stdout.write("\n" + _landed(done.landing, color=color))
         program = invoked_as()
@@ -72,10 +76,10 @@ def command(quiet: bool, **options: Any) -> None:
 def _landing(landing: Landing | None) -> dict[str, Any] | None:
     from hydra.report.landing import landing_document
 
-    return None if landing is None else landing_document(landing.document, hooks=landing.hooks)
+    return None if landing is None else landing_document(landing.record, hooks=landing.hooks)
 
 
 def _landed(landing: Landing, *, color: bool) -> str:
     from hydra.report.landing import landed_text
 
-    return landed_text(landing.document, landing.files, color=color, steps=False)
+    return landed_text(landing.record, landing.files, color=color, steps=False)

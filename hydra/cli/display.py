@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -46,6 +46,25 @@ def part() -> None:
     if is_terminal(sys.stderr) and is_terminal(sys.stdout):
         sys.stderr.write("\n")
         sys.stderr.flush()
+
+
+def progress(options: Mapping[str, Any]) -> Callable[[str], None]:
+    """Who is told on stderr what a command waits for: a line each. Nobody under `--quiet`, nor in
+    a pipe beside a document."""
+    document = options.get("as_json") or options.get("events")
+    if options.get("quiet") or (document and not is_terminal(sys.stderr)):
+        return lambda _: None
+    return _tell
+
+
+def _tell(text: str) -> None:
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        raise  # nobody reads it any more
+    except OSError:
+        pass  # a full disk behind `2>`: it goes on unseen
 
 
 def watcher(stream: TextIO) -> RaceWatcher:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
+from hydra.cli.display import progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,9 +87,11 @@ def command(lane: str | None, **options: Any) -> None:
     Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
     touch it, it is refused and every path is named.
     """
+    _refuse_mixtures(lane, options)
+    if not (options["abort"] or options["undo"]):
+        progress(options)("looking at the race and at your branch")
     from hydra.commands import merge, merge_undo
 
-    _refuse_mixtures(lane, options)
     if options["abort"]:
         _abort(options)
     elif options["undo"]:
@@ -156,7 +159,7 @@ def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
         check=None if options["no_check"] else _check,
         override=options["override"],
         warn=_warn,
-        tell=_tell,
+        tell=progress(options),
         confirm=_confirm(dry_run=options["dry_run"]),
     )
 
@@ -208,11 +211,6 @@ def _warn(sentence: str) -> None:
     sys.stderr.flush()
 
 
-def _tell(sentence: str) -> None:
-    if is_terminal(sys.stderr):
-        click.echo(sentence, err=True)
-
-
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
     """Runs the race's checks on what is to be landed; a line each on stderr."""
     from hydra.commands.check import check_commit
@@ -247,12 +245,12 @@ def _show(landing: Landing, options: dict[str, Any]) -> None:
     data: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
     data["remarks"] = landing.remarks
     if options["as_json"]:
-        document = landing_document(landing.document, dry_run=landing.dry_run, **data)
+        document = landing_document(landing.record, dry_run=landing.dry_run, **data)
         sys.stdout.write(dump(document))
         return
     sys.stdout.write(
         landed_text(
-            landing.document,
+            landing.record,
             landing.files,
             dry_run=landing.dry_run,
             color=use_color(sys.stdout),
@@ -266,10 +264,10 @@ def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
     from hydra.report.landing import landing_document, undone_text
 
     if options["as_json"]:
-        sys.stdout.write(dump(landing_document(landing.document)))
+        sys.stdout.write(dump(landing_document(landing.record)))
     else:
         color = use_color(sys.stdout)
-        sys.stdout.write(undone_text(landing.document, landing.files, color=color))
+        sys.stdout.write(undone_text(landing.record, landing.files, color=color))
 
 
 def _abort(options: dict[str, Any]) -> None:

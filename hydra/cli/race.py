@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, is_terminal, json_option, use_color
-from hydra.cli.display import cells, part, watcher
+from hydra.cli.common import Command, json_option, use_color
+from hydra.cli.display import cells, part, progress, watcher
 from hydra.cli.options import flags, setting
 from hydra.cli.streams import write_through
 
@@ -123,19 +123,19 @@ def command(**options: Any) -> None:
     your checkout, branches and dependencies stay as they are.
     """
     _check_outputs(options)
-    tells = is_terminal(sys.stderr) and not options["quiet"]
-    if tells:  # before the imports, which take seconds on a busy machine
-        _tell("looking at your repository and for agents that are ready")
+    prompt = _prompt(options["task"], options["file"])
+    tell = progress(options)
+    tell(_first_look(options))  # before the imports, which take seconds on a busy machine
     from hydra.commands.race_start import start
-    from hydra.race.preflight import RaceRequest, silent
+    from hydra.race.preflight import RaceRequest
 
     request = RaceRequest(
-        prompt=_prompt(options["task"], options["file"]),
+        prompt=prompt,
         base=options["base"],
         flags=flags(options),
         dry_run=options["dry_run"],
         no_check=options["no_check"],
-        tell=_tell if tells else silent,
+        tell=tell,
     )
     output = _Output()
     report = start(request, _watcher(options, output))
@@ -155,8 +155,14 @@ def command(**options: Any) -> None:
     sys.exit(report.exit_code)
 
 
-def _tell(text: str) -> None:
-    click.echo(text, err=True)
+def _first_look(options: Mapping[str, Any]) -> str:
+    """What a race waits for first, as far as the command line says it."""
+    from hydra.text import joined
+
+    agents = joined(options["agent"]) if options["agent"] else "which agents are ready"
+    tests = "whether your checks start" if options["check"] else "how your tests run"
+    more = "" if options["no_check"] else f", and at {tests}"
+    return f"looking at your repository, at {agents}{more}"
 
 
 def _check_outputs(options: Mapping[str, Any]) -> None:
@@ -256,20 +262,21 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.records.codec import dump
+    from hydra.records.codec import dump, shaped
     from hydra.report.document import plan_document, result_document
 
     if options["events"]:
         return
     columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
-        from hydra.commands.merge_candidates import with_candidates
+        from hydra.commands.merge_candidates import of_race, with_candidates
+        from hydra.ranking.model import EndedRace
         from hydra.report.race_end import race_end
 
         document = result_document(report.plan, report.result)
-        text = race_end(
-            with_candidates(document, report.plan.repository), width=columns, color=color
-        )
+        race = shaped(document, EndedRace)
+        verdict = with_candidates(of_race(race, report.result.verdict), report.plan.repository)
+        text = race_end(race, verdict, width=columns, color=color)
     else:
         from hydra.report.dryrun import plan_text
 

@@ -15,7 +15,9 @@ from hydra.cli.display import cells
 
 if TYPE_CHECKING:
     from hydra.commands.runs_remove import Removal
+    from hydra.landing.record import LandingRecord
     from hydra.race.recovery.runs import RepositoryRuns, RunReading
+    from hydra.ranking.model import Verdict
     from hydra.report.removal import Loss
     from hydra.report.runs import RunRow
 
@@ -96,7 +98,8 @@ def show(**options: Any) -> None:
     Every lane's rank, its patch, and why; what was landed. RUN is an id, how it begins or ends, or
     @-1: the one before. Default: the latest.
     """
-    from hydra.commands.merge_candidates import with_candidates
+    from hydra.commands.merge_candidates import unjudged, with_candidates
+    from hydra.landing.record import landings
     from hydra.race.recovery import runs
     from hydra.records.codec import dump
     from hydra.records.store.files import shared
@@ -108,7 +111,7 @@ def show(**options: Any) -> None:
     with shared(run.folder):
         reading = runs.read(run, events=True)
         verdict, problem = _verdict(reading)
-    landed = runs.landings(run)
+    landed = landings(run.folder)
     row, result = _row(place, reading, verdict), reading.result
     if options["as_json"]:
         document = (
@@ -120,9 +123,12 @@ def show(**options: Any) -> None:
     else:
         columns, color = cells(sys.stdout), use_color(sys.stdout)
         root = place.repository.root
-        by_now = {"verdict": verdict} if result and "verdict" in result else {}
-        data = None if result is None else with_candidates({**result, **by_now}, root, run)
-        ending = summary(data, width=columns, color=color, problem=problem) if data else ""
+        data = with_candidates(verdict or unjudged(reading.race), root, run)
+        ending = (
+            summary(reading.race, data, width=columns, color=color, problem=problem)
+            if result is not None
+            else ""
+        )
         sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
@@ -256,7 +262,7 @@ def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
         sys.stderr.write(f"hydra: {clean(text)}\n")
 
 
-def _verdict(reading: RunReading) -> tuple[Mapping[str, object] | None, str]:
+def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
     """The verdict on a run as it stands, if any, or why there is none to read; it raises nothing:
     of the rest there is something to show."""
     from hydra.errors import HydraError
@@ -269,20 +275,17 @@ def _verdict(reading: RunReading) -> tuple[Mapping[str, object] | None, str]:
         return None, "" if reading.damage else error.message
 
 
-def _row(
-    place: RepositoryRuns, reading: RunReading, verdict: Mapping[str, object] | None
-) -> RunRow:
+def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) -> RunRow:
     from hydra.race.recovery import runs
     from hydra.report.runs import RunRow
 
     run, manifest = reading.run, reading.manifest
-    started = manifest.get("started")
-    lanes = tuple((lane, str(outcome.get("status"))) for lane, outcome in reading.lanes.items())
+    lanes = tuple((lane.lane, lane.status) for lane in reading.race.lanes)
     return RunRow(
         run=run.id,
-        age=time.time() - started if isinstance(started, int | float) else None,
-        title=str(manifest.get("title") or ""),
-        prompt=str(manifest.get("prompt") or ""),
+        age=None if manifest.started is None else time.time() - manifest.started,
+        title=manifest.title,
+        prompt=manifest.prompt,
         lanes=lanes,
         size=runs.size(place, run),
         state=reading.state,
@@ -291,24 +294,21 @@ def _row(
     )
 
 
-def _ending(reading: RunReading, verdict: Mapping[str, object] | None) -> dict[str, Any]:
+def _ending(reading: RunReading, verdict: Verdict | None) -> dict[str, Any]:
     """Who won, who was landed, and what it cost."""
-    from hydra.race.recovery import runs
-    from hydra.race.recovery.retention import whole_lanes
-    from hydra.report.document import strings, text
+    from hydra.landing.record import landings
     from hydra.report.runs import RaceCost, spending
 
-    landings = runs.landings(reading.run)
-    standing = [landing for landing in landings if not landing.get("undone")]
-    lanes = [lane for landing in standing for lane in strings(landing, "lanes")]
-    whole = [lane for landing in standing for lane in whole_lanes(landing)]
-    result = reading.result
+    landed = landings(reading.run.folder)
+    standing = [landing for landing in landed if not landing.undone]
+    lanes = [lane for landing in standing for lane in landing.lanes]
+    whole = [lane for landing in standing for lane in landing.whole]
     return {
-        "winner": text(verdict or {}, "top"),
+        "winner": (verdict and verdict.top) or "",
         "landed": tuple(dict.fromkeys(lanes)),
         "partial": tuple({*lanes} - {*whole}),
-        "undone": bool(landings) and not lanes,
-        "spending": RaceCost() if result is None else spending(result),
+        "undone": bool(landed) and not lanes,
+        "spending": RaceCost() if reading.result is None else spending(reading.race),
     }
 
 
@@ -330,13 +330,19 @@ def _document(row: RunRow, reading: RunReading) -> dict[str, object]:
 
 def _ended(
     result: Mapping[str, object],
-    verdict: Mapping[str, object] | None,
-    landed: Sequence[Mapping[str, object]],
+    verdict: Verdict | None,
+    landed: Sequence[LandingRecord],
 ) -> dict[str, object]:
     """The result, its verdict as it stands by now, and what was landed."""
-    return {**result, "verdict": verdict or result.get("verdict"), "landings": list(landed)}
+    from hydra.records.codec import as_json
+
+    judged = verdict.document() if verdict else result.get("verdict")
+    return {**result, "verdict": judged, "landings": as_json(landed)}
 
 
 def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:
     """A run without a readable result: its manifest, and the lanes as far as they are known."""
-    return {**reading.manifest, "schema": 1, "kind": "run", **_document(row, reading)}
+    from hydra.records.codec import as_json
+
+    manifest = as_json(reading.manifest) if reading.manifest.run else {}
+    return {**manifest, "schema": 1, "kind": "run", **_document(row, reading)}

@@ -44,6 +44,7 @@ from hydra.race.recovery import history, runs
 from hydra.race.recovery.retention import remove_rounds
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
+from hydra.records.codec import as_json
 from hydra.records.plan import CheckPlan, Confinement, RacePlan
 from hydra.records.request import Check, Permission, TrialCap
 from hydra.records.store.files import alone, shared, write_json
@@ -140,7 +141,7 @@ def check_commit(
     plan, config, warnings = plan_here(place, record, request)
     work = partial(_checked, place, record, plan, config, {LANDING: commit}, request)
     done = replace(trio.run(work), warnings=warnings)
-    data = done.document()
+    data = as_json(done.document())
     return {
         "ok": not done.held_back and not done.interrupted,
         "why": "it was interrupted" if done.interrupted else "; ".join(done.held_back),
@@ -249,9 +250,7 @@ def _warnings(confinement: Confinement) -> tuple[str, ...]:
 
 def _was_trusted(record: RunRecord) -> bool:
     # A plan holds a repository's checks only where something confined them.
-    value = record.manifest.get("settings_from")
-    where = value.get("race.check", "") if isinstance(value, dict) else ""
-    return where.startswith(("--", "HYDRA_"))
+    return record.manifest.settings_from.get("race.check", "").startswith(("--", "HYDRA_"))
 
 
 def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
@@ -346,5 +345,5 @@ async def _checked(
                 )
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
-        write_json(context.folder / "result.json", checked.document())
+        write_json(context.folder / "result.json", as_json(checked.document()))
     return checked

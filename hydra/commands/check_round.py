@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hydra.checks.baseline import base_of
 from hydra.checks.context import CheckContext, Tell
-from hydra.checks.record import CheckResult, CheckStatus, document
+from hydra.checks.record import CheckDocument, CheckResult, CheckStatus
 from hydra.checks.round import CheckRun, held_back
 from hydra.errors import (
     EXIT_INTERRUPTED,
@@ -24,6 +24,7 @@ from hydra.log import bind
 from hydra.race.signals import ending_signals
 from hydra.records.request import TrialCap
 from hydra.records.store.reader import RunRecord
+from hydra.report.checks import CheckedLane, CheckedRun
 
 SCHEMA = 1
 
@@ -82,26 +83,20 @@ class CheckReport(Struct, frozen=True, kw_only=True):
             return EXIT_INTERRUPTED if self.interrupted == 2 else EXIT_TERMINATED
         return EXIT_NO_USABLE_LANE if self.held_back else EXIT_OK
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> CheckedRun:
         """As `--json` prints it and as the run's folder keeps it."""
-        return {
-            "schema": SCHEMA,
-            "kind": "check",
-            "run": self.run,
-            "folder": str(self.folder),
-            "baseline": [document(result) for result in self.base.values()],
-            "baseline_recorded": self.base_recorded,
-            "lanes": [
-                {
-                    "lane": lane,
-                    "checks": [document(result) for result in results],
-                    "held_back": list(held_back(results)),
-                }
+        return CheckedRun(
+            run=self.run,
+            folder=str(self.folder),
+            baseline=tuple(map(CheckDocument.of, self.base.values())),
+            baseline_recorded=self.base_recorded,
+            lanes=tuple(
+                CheckedLane(lane, tuple(map(CheckDocument.of, results)), held_back(results))
                 for lane, results in self.lanes.items()
-            ],
-            "exit_code": self.exit_code,
-            "warnings": list(self.warnings),
-        }
+            ),
+            exit_code=self.exit_code,
+            warnings=tuple(self.warnings),
+        )
 
 
 def _lacks(result: CheckResult) -> bool:

@@ -10,11 +10,13 @@ from stat import S_ISREG
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hydra import executables
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused
 from hydra.race.recovery import runs
-from hydra.race.verdict import judgement, lands
+from hydra.race.verdict import judgement
+from hydra.ranking.model import Verdict
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 
@@ -38,20 +40,19 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
     """A run and its verdict; ranks are those of all lanes, whichever are told of."""
 
     record: RunRecord
-    verdict: Mapping[str, Any]
+    verdict: Verdict
     root: Path
     lanes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0 where a lane may land without being named, of those that are told of."""
-        named = self.lanes or [lane["lane"] for lane in self.verdict["lanes"]]
-        able = any(lands(self.verdict, lane) for lane in named)
-        return EXIT_OK if able else EXIT_NO_USABLE_LANE
+        rows = (lane for lane in self.verdict.lanes if not self.lanes or lane.lane in self.lanes)
+        return EXIT_OK if any(map(self.verdict.lands, rows)) else EXIT_NO_USABLE_LANE
 
     def document(self) -> dict[str, Any]:
         """As `--json` prints it."""
-        return {**self.verdict, "exit_code": self.exit_code}
+        return replace(self.verdict, exit_code=self.exit_code).document()
 
 
 def compare(request: CompareRequest) -> JudgedRun:

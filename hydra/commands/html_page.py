@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from hydra.errors import Exhausted, HydraError
 from hydra.git import patches
 from hydra.git.diff import renames
 from hydra.git.runner import GitFailed
 from hydra.landing.hunks import Hunk, hunks
+from hydra.ranking.model import Verdict
 from hydra.records.events import Event
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
-from hydra.report.document import records, text
 from hydra.report.html.build import build
 from hydra.report.html.patches import PagePatch
 
 
-def page(run: RunRecord, document: Mapping[str, Any]) -> bytes:
-    """The whole page of a run's verdict document, as bytes of HTML.
+def page(run: RunRecord, verdict: Verdict) -> bytes:
+    """The whole page of a run's verdict, as bytes of HTML.
 
     What cannot be read of the run is said in the page. Raises `RecordError` where no document of
     the run says what its base was.
@@ -29,19 +28,19 @@ def page(run: RunRecord, document: Mapping[str, Any]) -> bytes:
     with shared(run.folder):
         base = run.base
         branches = _branches(run, problems)
-        names = [str(lane["lane"]) for lane in document["lanes"]]
+        names = (lane.lane for lane in verdict.lanes)
         page_patches = [_patch(run, base, lane, branches.get(lane)) for lane in names]
         events = list(_events(run, problems))
         plans = dict(_plans(run))
-    return build(document, page_patches, events, problems=problems, plans=plans)
+    return build(verdict, page_patches, events, problems=problems, plans=plans)
 
 
 def _plans(run: RunRecord) -> Iterator[tuple[str, str]]:
     """What lanes planned, where the race asked for that; what cannot be read is not there."""
     with suppress(HydraError, OSError):
-        for lane in records(run.result or {}, "lanes"):
-            if place := text(lane, "plan"):
-                yield text(lane, "lane"), (run.folder / place).read_text("utf-8", "replace")
+        for lane in run.outcomes or ():
+            if lane.plan:
+                yield lane.lane, (run.folder / lane.plan).read_text("utf-8", "replace")
 
 
 def _branches(run: RunRecord, problems: list[str]) -> dict[str, str]:

@@ -76,11 +76,7 @@ def drop(run: str, names: Sequence[str]) -> tuple[RunRecord, Path]:
 
 
 def _names(record: RunRecord) -> list[str]:
-    lanes = runs.read(record).lanes.values()
-    results = [
-        row for lane in lanes if isinstance(many := lane.get("checks"), list) for row in many
-    ]
-    own = [str(result.get("check")) for result in results if isinstance(result, dict)]
+    own = [check.check for lane in runs.read(record).race.lanes for check in lane.checks]
     gone = baseline.all_dropped(record.folder)
     since = baseline.all_checks(record.folder)
     return [*dict.fromkeys((*(name for name in own if name not in gone), *since))]

@@ -33,10 +33,11 @@ from hydra.landing.journal import LandingOrder, LandingStore
 from hydra.landing.obstacles import check_branch
 from hydra.landing.picks import Pick
 from hydra.landing.preflight import check_names
-from hydra.landing.salvage import SalvagedFile
+from hydra.landing.record import LandingRecord, SalvagedFile
 from hydra.race.guesses.setups import install
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
+from hydra.records.codec import as_json, shaped
 from hydra.records.outcome import Remark
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
@@ -90,20 +91,25 @@ class Landing(Struct, frozen=True, kw_only=True):
 
     `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are
     those of the user's that would have run with git. `remarks` are what it touches that deserves a
-    look. `document` is the record.
+    look.
     """
 
-    run: str
-    lanes: tuple[str, ...]
-    ref: str
-    commit: str
+    record: LandingRecord
     files: tuple[TreeChange, ...]
-    moved: bool
-    hooks: tuple[str, ...]
-    notes: tuple[str, ...]
-    dry_run: bool
-    document: Mapping[str, Any]
+    hooks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    dry_run: bool = False
     remarks: tuple[Remark, ...] = ()
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """What was landed of."""
+        return self.record.lanes
+
+    @property
+    def commit(self) -> str:
+        """The commit on the user's branch, "" where there is none (any more)."""
+        return "" if self.record.undone else self.record.commit
 
 
 def merge(request: MergeRequest) -> Landing:
@@ -254,44 +260,36 @@ def _land(
     commit = "" if not request.commits else _commit(place, record, tree, text, request, store)
     ref = f"refs/heads/{request.branch}" if request.branch else f"refs/heads/{repository.branch}"
     name = new_run_id()
-    document: dict[str, Any] = {
-        "schema": 1,
-        "kind": "landing",
-        "run": record.id,
-        "lanes": list(tree.lanes),
-        "picks": [pick.shown for pick in choice.picks],
-        "whole": [part.lane for part in choice.parts if is_whole(record, part)],
-        "title": redacted(text).splitlines()[0],
-        "ref": ref if request.commits or repository.branch else "HEAD",
-        "branch": request.branch,
-        "onto": tree.head if request.branch else repository.head,
-        "base": tree.base,
-        "head": tree.head,
-        "result": tree.result,
-        "commit": commit,
-        "files": [os.fsdecode(change.path) for change in files],
-        "loose": [os.fsdecode(path) for path in sorted(tree.dirty)],
-        "moved": tree.head != tree.base,
-        "verdict": list(choice.verdict),
-        "override": choice.override or None,
-        "confirmed": [] if request.dry_run else list(choice.confirmed),
-        "checks": data,
-        "landed": time.time(),
-        "undone": None,
-        "kept": [],
-        "record": str(record.folder / "landings" / f"{name}.json"),
-    }
-    landing = Landing(
+    file = record.folder / "landings" / f"{name}.json"
+    document = LandingRecord(
         run=record.id,
         lanes=tree.lanes,
-        ref=document["ref"],
+        picks=tuple(pick.shown for pick in choice.picks),
+        whole=tuple(part.lane for part in choice.parts if is_whole(record, part)),
+        title=redacted(text).splitlines()[0],
+        ref=ref if request.commits or repository.branch else "HEAD",
+        branch=request.branch,
+        onto=tree.head if request.branch else repository.head,
+        base=tree.base,
+        head=tree.head,
+        result=tree.result,
         commit=commit,
-        files=files,
+        files=tuple(os.fsdecode(change.path) for change in files),
+        loose=tuple(os.fsdecode(path) for path in sorted(tree.dirty)),
         moved=tree.head != tree.base,
+        verdict=choice.verdict,
+        override=choice.override or None,
+        confirmed=() if request.dry_run else choice.confirmed,
+        checks=data,
+        landed=time.time(),
+        record=str(file),
+    )
+    landing = Landing(
+        record=document,
+        files=files,
         hooks=() if not request.commits else hooks_of(place, files),
         notes=notes_of(place, record, choice.parts, choice.picks, tree, files),
         dry_run=request.dry_run,
-        document=document,
         remarks=remarks_of(place, record, tree),
     )
     order = replace(
@@ -299,12 +297,12 @@ def _land(
         id=name,
         ref=ref if commit else "",
         commit=commit,
-        reason=f"hydra merge {' '.join(tree.lanes)}: {document['title']}",
+        reason=f"hydra merge {' '.join(tree.lanes)}: {document.title}",
         bring=partial(
             export.bring, record.patches, store, repository, tree_difference, tree.result, commit
         ),
-        record=Path(document["record"]),
-        document=redacted(document),  # its journal has it as well
+        record=file,
+        document=shaped(redacted(as_json(document)), LandingRecord),  # its journal has it as well
     )
     if request.branch:
         _new_branch(place, order, request)
@@ -320,7 +318,7 @@ def _land(
 
 def with_salvaged(landing: Landing, files: Sequence[SalvagedFile]) -> Landing:
     """The landing, and what of the user's is kept besides."""
-    return replace(landing, document={**landing.document, "kept": [file.shown for file in files]})
+    return replace(landing, record=replace(landing.record, kept=tuple(files)))
 
 
 def _order(
@@ -411,7 +409,8 @@ def _new_branch(place: RepositoryRuns, order: LandingOrder, request: MergeReques
             f"nothing was landed: the branch cannot be made ({failed.result.reason})"
         ) from failed
     assert order.record is not None
-    completion.write_record(order.record, order.document or {}, desk(place))
+    if order.document is not None:
+        completion.write_record(order.document, desk(place))
 
 
 @contextmanager

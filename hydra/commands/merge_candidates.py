@@ -8,54 +8,57 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from hydra.errors import HydraError
 from hydra.git.diff import changes
 from hydra.git.runner import run as git
 from hydra.git.runner import split
+from hydra.landing.record import LandingRecord, landings
 from hydra.race.recovery import runs
-from hydra.race.recovery.retention import whole_lanes
+from hydra.ranking.model import EndedRace, Verdict
+from hydra.records.codec import shaped
 from hydra.records.store.reader import RunRecord
-from hydra.report.document import record as record_of
-from hydra.report.document import records, text
-from hydra.report.race_end import next_to_land
-
-Document = Mapping[str, Any]
+from hydra.report.ranking import to_land
 
 
-def with_candidates(
-    document: Document, root: Path, record: RunRecord | None = None
-) -> dict[str, Any]:
-    """A result or a verdict with what the lines to type depend on: for a person's eyes, never
-    recorded. Of a race that has just ended (no `record`) nothing can have landed; it is said of
-    its patches that one may land next what they touch that is changed in the checkout."""
-    run = record or RunRecord(Path(text(document, "folder")))
-    facts: dict[str, Any] = {
-        "detached": is_detached(root) or _is_behind(root, text(document, "base")),
-        "uncommitted": runs.is_uncommitted(run),
-    }
-    if record is not None:
-        facts["landed"] = landed_lanes(record, root)
-    else:
-        facts["dirty"] = {} if facts["uncommitted"] else dict(_dirty(document, root))
-    verdict = document.get("verdict")
-    inner = {"verdict": {**verdict, **facts}} if isinstance(verdict, Mapping) else {}
-    return {**document, **facts, **inner}
+def with_candidates(verdict: Verdict, root: Path, record: RunRecord | None = None) -> Verdict:
+    """A verdict with what the lines to type depend on. Of a race that has just ended (no `record`)
+    nothing can have landed; it is said of its patches that one may land next what they touch that
+    is changed in the checkout."""
+    run = record or RunRecord(Path(verdict.folder))
+    uncommitted = runs.is_uncommitted(run)
+    fresh = record is None and not uncommitted
+    return replace(
+        verdict,
+        detached=is_detached(root) or _is_behind(root, verdict.base),
+        uncommitted=uncommitted,
+        landed=tuple(landed_lanes(record, root)) if record is not None else (),
+        dirty=dict(_dirty(verdict, root)) if fresh else {},
+    )
 
 
-def _dirty(document: Document, root: Path) -> Iterator[tuple[str, list[str]]]:
+def of_race(race: EndedRace, verdict: Mapping[str, Any] | None) -> Verdict:
+    """The verdict of a race that has just ended; one without lanes where it was not judged."""
+    if verdict is not None:
+        return shaped(verdict, Verdict)
+    return unjudged(race)
+
+
+def unjudged(race: EndedRace) -> Verdict:
+    """What stands in for a verdict that there is not."""
+    return Verdict(run=race.run, base=race.base, folder=race.folder or "", lanes=())
+
+
+def _dirty(verdict: Verdict, root: Path) -> Iterator[tuple[str, list[str]]]:
     """By lane, what a landing of its patch would refuse to touch."""
-    verdict, folder = record_of(document, "verdict"), text(document, "folder")
-    if not folder:
-        return
-    for lane in next_to_land(verdict, records(document, "lanes")):
-        patch = record_of(lane, "patch")
+    for lane in to_land(verdict):
+        if not verdict.folder or lane.patch is None:
+            continue
         with suppress(HydraError, OSError):  # a landing says it then
-            ends = text(patch, "base"), text(patch, "commit")
-            touched = changes(Path(folder, "patches.git"), *ends)
-            yield (
-                text(lane, "lane"),
-                _changed_here(root, [change.path for change in touched[:_LOOKED_AT]]),
-            )
+            patches = Path(verdict.folder, "patches.git")
+            touched = changes(patches, lane.patch.base, lane.patch.commit)
+            yield lane.lane, _changed_here(root, [row.path for row in touched[:_LOOKED_AT]])
 
 
 _LOOKED_AT = 500
@@ -91,13 +94,12 @@ def _is_behind(root: Path, base: str) -> bool:
 
 def landed_lanes(record: RunRecord, root: Path) -> list[str]:
     """Lanes that stand as a whole where they were landed."""
-    landings = [landing for landing in runs.landings(record) if _is_in_place(landing, root)]
-    return [lane for landing in landings for lane in whole_lanes(landing)]
+    standing = (landing for landing in landings(record.folder) if _is_in_place(landing, root))
+    return [lane for landing in standing for lane in landing.whole]
 
 
-def _is_in_place(landing: Mapping[str, Any], root: Path) -> bool:
-    if landing.get("undone") is not None:
+def _is_in_place(landing: LandingRecord, root: Path) -> bool:
+    if landing.undone is not None:
         return False
-    commit, ref = str(landing.get("commit") or ""), str(landing.get("ref") or "HEAD")
-    question = ("merge-base", "--is-ancestor", commit, ref)
-    return not commit or git(*question, cwd=root, check=False).code == 0
+    question = ("merge-base", "--is-ancestor", landing.commit, landing.ref)
+    return not landing.commit or git(*question, cwd=root, check=False).code == 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from signal import SIGINT
 from typing import Any
 
-from hydra.checks.record import CheckStatus
+from hydra.checks.record import CheckDocument, CheckStatus
 from hydra.commands.merge_tree import ComposedTree, tree_of
 from hydra.errors import (
     LandingInterrupted,
@@ -17,7 +17,9 @@ from hydra.errors import (
 )
 from hydra.git import patches
 from hydra.race.recovery import runs
-from hydra.race.verdict import Verdict, is_anew, lane_of
+from hydra.race.verdict import is_anew
+from hydra.ranking.model import LaneResult, LaneVerdict, Verdict
+from hydra.records.codec import as_json, shaped
 from hydra.records.store.reader import RunRecord
 from hydra.text import join_names, of_run, plural
 
@@ -75,17 +77,20 @@ def _is_known(
     record: RunRecord, tree: ComposedTree, document: Mapping[str, Any], verdict: Verdict
 ) -> bool:
     """Whether all that checks hold against it now they have held against each of its lanes."""
-    against, anew, rows = _against(document), is_anew(record, verdict), runs.read(record).lanes
-    lanes = (lane_of(verdict, lane) if anew else rows.get(lane, {}) for lane in tree.lanes)
-    return bool(against) and all(against <= _against(lane) for lane in lanes)
+    against = _against(_results(document))
+    lanes = (_lane(record, verdict, name, is_anew(record, verdict)) for name in tree.lanes)
+    return bool(against) and all(lane and against <= _against(lane.checks) for lane in lanes)
 
 
-def _against(document: Mapping[str, Any]) -> set[tuple[str, str]]:
-    return {
-        (result["check"], result["held_back"])
-        for result in _results(document)
-        if result.get("held_back")
-    }
+def _lane(
+    record: RunRecord, verdict: Verdict, name: str, anew: bool
+) -> LaneVerdict | LaneResult | None:
+    """A lane with the checks that count: its race's, or those run since."""
+    return verdict.lane(name) if anew else runs.read(record).lanes.get(name)
+
+
+def _against(checks: Sequence[CheckDocument]) -> set[tuple[str, str]]:
+    return {(check.check, check.held_back) for check in checks if check.held_back}
 
 
 def _new_failures(
@@ -94,44 +99,37 @@ def _new_failures(
     """Tests that fail here, and neither did on the base nor do with a lane's own patch."""
     lanes = runs.read(record).lanes
     own = {
-        (result.get("check"), name)
+        (check.check, name)
         for lane in tree.lanes
-        for result in _results(lanes.get(lane, {}))
-        for name in _new_failing(result)
+        if lane in lanes
+        for check in lanes[lane].checks
+        for name in _new_failing(check)
     }
-    for result in _results(document):
-        names = [name for name in _new_failing(result) if (result["check"], name) not in own]
-        if names and result.get("required"):
+    for check in _results(document):
+        names = [name for name in _new_failing(check) if (check.check, name) not in own]
+        if names and check.required:
             verb = "fails" if len(names) == 1 else "fail"
             tests = f"{plural(len(names), 'test')} that the base does not have"
-            says = f"{tests} {verb}: {join_names(names, _NAMED)}"
-            yield f"{result['check']}: {says}"
+            yield f"{check.check}: {tests} {verb}: {join_names(names, _NAMED)}"
 
 
 _NAMED = 3
 """Tests that a sentence names."""
 
 
-def _results(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    checks = document.get("checks")
-    return (
-        [check for check in checks if isinstance(check, dict)] if isinstance(checks, list) else []
-    )
+def _results(document: Mapping[str, Any]) -> tuple[CheckDocument, ...]:
+    return shaped(document["checks"], tuple[CheckDocument, ...])
 
 
 def _output(record: RunRecord, document: Mapping[str, Any]) -> str:
     """Where it can be read what the first check that did not pass has printed, if anywhere."""
-    names = (
-        result.get("output") for result in _results(document) if result.get("status") != "passed"
-    )
-    files = (record.folder / name for name in names if isinstance(name, str))
+    names = (check.output for check in _results(document) if check.status is not CheckStatus.PASSED)
+    files = (record.folder / name for name in names if name)
     return next((f"its output is in {file}; " for file in files if file.is_file()), "")
 
 
-def _new_failing(result: Mapping[str, Any]) -> list[str]:
-    comparison = result.get("comparison")
-    names = comparison.get("new_failing") if isinstance(comparison, dict) else None
-    return names if isinstance(names, list) else []
+def _new_failing(check: CheckDocument) -> Sequence[str]:
+    return check.comparison.new_failing if check.comparison else ()
 
 
 _NOT_TO_ITS_END = (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
@@ -141,20 +139,20 @@ def _by_now(record: RunRecord, tree: ComposedTree, verdict: Verdict) -> Mapping[
     """What was found of this very tree, in its race or since."""
     if len(tree.lanes) != 1 or tree.head != tree.base:
         return None
-    (lane,) = tree.lanes
-    document = runs.read(record).lanes.get(lane, {})
-    results, value = document.get("checks"), document.get("held_back")
-    if since := is_anew(record, verdict):
-        results = lane_of(verdict, lane).get("checks")
-        value = [row["held_back"] for row in results or () if row.get("held_back")]
-    if not isinstance(results, list) or not isinstance(value, list) or not results:
+    (name,) = tree.lanes
+    in_race, since = runs.read(record).lanes.get(name), is_anew(record, verdict)
+    lane = _lane(record, verdict, name, since)
+    if in_race is None or lane is None or not lane.checks:
         return None
-    if any(result.get("status") in _NOT_TO_ITS_END for result in results):
+    if any(check.status in _NOT_TO_ITS_END for check in lane.checks):
         return None
-    commit, patch = runs.commit_of(record, lane), document.get("patch")
-    if isinstance(patch, dict) and patch.get("commit") != commit:
+    commit = runs.commit_of(record, name)
+    if in_race.patch and in_race.patch.commit != commit:
         return None  # its branch was moved since: what was checked is another patch
     if tree_of(record, commit) != tree.result:
         return None
-    why = "; ".join(map(str, value))
-    return {"ok": not value, "why": why, "checks": results, "recorded": True, "since": since}
+    by_checks = tuple(check.held_back for check in lane.checks if check.held_back)
+    against = by_checks if since else in_race.held_back
+    checks = as_json(lane.checks)
+    why = "; ".join(against)
+    return {"ok": not against, "why": why, "checks": checks, "recorded": True, "since": since}

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
 from hydra.errors import Exhausted, HydraError, LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
+from hydra.landing.record import RuledLane
 from hydra.race.recovery import runs
-from hydra.race.verdict import Verdict, judgement, judgement_to_land, lands, lane_of
+from hydra.race.verdict import judgement, judgement_to_land
+from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.records.store.reader import RunRecord
 from hydra.report.ranking import (
     OVERRIDE,
+    STATES,
     gate_paths,
     is_all_untested,
     is_held_back_whole,
     landing_options,
     lands_by_name,
     question,
-    state_words,
     untested_steps,
 )
 from hydra.report.text import quote
 from hydra.text import joined, of_run
+
+NONE = Verdict(run="", lanes=())
+"""Where there is none to go by."""
 
 Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
@@ -45,11 +49,11 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
 
     parts: tuple[LanePart, ...]
     picks: tuple[Pick, ...] = ()
-    verdict: tuple[Mapping[str, Any], ...] = ()
+    verdict: tuple[RuledLane, ...] = ()
     override: str = ""
     confirmed: tuple[str, ...] = ()
     unread: str = ""
-    judged: Verdict = field(default_factory=dict)
+    judged: Verdict = NONE
     """The verdict that was gone by, whole."""
 
     @property
@@ -57,12 +61,12 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
         """Why what is taken whole is not proved, and what was left to decide of which nobody was
         asked, a sentence each."""
         gates = (
-            f"{lane['lane']} is {state_words(lane)}: {why}"
+            f"{lane.lane} is {STATES.get(lane.state, lane.state)}: {why}"
             for lane in self.verdict
-            if lane.get("rank") is not None  # an empty patch is refused as that
-            for why in _against(lane)
+            if lane.rank is not None  # an empty patch is refused as that
+            for why in lane.against
         )
-        decisions = (f"{row['lane']} {row['decision']}" for row in self.verdict if row["decision"])
+        decisions = (f"{row.lane} {row.decision}" for row in self.verdict if row.decision)
         unasked = (decision for decision in decisions if decision not in self.confirmed)
         return (*((self.unread,) if self.unread else ()), *gates, *unasked)
 
@@ -98,7 +102,7 @@ def chosen(
         raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
     reason = (override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
-    options = options or landing_options({"uncommitted": runs.is_uncommitted(record)})
+    options = options or landing_options(runs.is_uncommitted(record))
     where = f"{rest}{of_run(record.id)}{options}"
     if lane or picks:
         verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
@@ -118,13 +122,11 @@ def chosen(
     _check_states(verdict, whole, line, reason)
     more = f"hydra compare{of_run(record.id)}"
     confirmed = () if reason else _confirmed(verdict, whole, line, more, confirm)
-    documents = tuple(
-        _whole_lanes(row, verdict) for row in (lane_of(verdict, name) for name in whole) if row
-    )
+    ruled = tuple(_ruled(row, verdict) for name in whole if (row := verdict.lane(name)))
     return MergeSelection(
         parts=parts,
         picks=tuple(picks),
-        verdict=documents,
+        verdict=ruled,
         override=reason,
         confirmed=confirmed,
         unread=unread,
@@ -138,20 +140,17 @@ def _verdict(
     """The verdict, without lanes where there is none; and why it cannot be read. Raises
     `LandingRefused` where it cannot, and no reason was given."""
     try:
-        return judgement_to_land(record, environ) or _NONE, ""
+        return judgement_to_land(record, environ) or NONE, ""
     except Exhausted:
         raise
     except HydraError as error:
         if reason:
-            return _NONE, error.message
+            return NONE, error.message
         first = f"{error.hint}; " if error.hint else ""
         raise LandingRefused(
             f"nothing was landed: {error.message}",
             hint=f"{first}to land it all the same: hydra merge{line}{OVERRIDE}",
         ) from error
-
-
-_NONE: Verdict = {"lanes": []}
 
 
 def _counts_as_lane(
@@ -163,11 +162,12 @@ def _counts_as_lane(
     is held back for what lies in no file."""
     if is_whole(record, part):
         return True
-    lane = lane_of(verdict, part.lane)
+    if (lane := verdict.lane(part.lane)) is None:
+        return False
     asks = bool(question(lane, verdict))
     if not asks and not _needs_reason(verdict, part.lane):
         return False
-    decided = checks and verdict.get("checked") is not False
+    decided = checks and verdict.checked
     against = gate_paths(lane)
     anywhere = (asks and not against) or (is_rest and is_held_back_whole(lane))
     return not decided or anywhere or not against.isdisjoint(whole_files(record, part))
@@ -187,10 +187,11 @@ def _option(pick: Pick) -> str:
 
 def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:
     """Raises `LandingRefused` where one of them lands for a reason only, and none was given."""
-    barred = [lane for lane in lanes if not reason and _needs_reason(verdict, lane)]
+    mine = filter(None, map(verdict.lane, lanes))
+    barred = [lane for lane in mine if not reason and _needs_reason(verdict, lane.lane)]
     if barred:
         raise LandingRefused(
-            f"nothing was landed: {barred[0]} is {_why(lane_of(verdict, barred[0]))}",
+            f"nothing was landed: {_why(barred[0])}",
             hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
         )
 
@@ -200,7 +201,8 @@ def _confirmed(
 ) -> tuple[str, ...]:
     """What a person has said yes to. Raises `LandingRefused` for a no, and where nobody is there
     to be asked."""
-    questions = tuple(filter(None, (question(lane_of(verdict, lane), verdict) for lane in lanes)))
+    rows = filter(None, map(verdict.lane, lanes))
+    questions = tuple(filter(None, (question(row, verdict) for row in rows)))
     if not questions:
         return ()
     request = "; ".join(questions)
@@ -216,8 +218,8 @@ def _confirmed(
 
 def _needs_reason(verdict: Verdict, lane: str) -> bool:
     """Whether it has a patch that lands only for a reason that a person gives."""
-    mine = lane_of(verdict, lane)
-    return mine.get("rank") is not None and not lands_by_name(mine, verdict)
+    mine = verdict.lane(lane)
+    return bool(mine and mine.rank is not None and not lands_by_name(mine, verdict))
 
 
 def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Verdict:
@@ -237,20 +239,20 @@ def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Ver
 def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: str) -> str:
     """The one lane to land. Raises `LandingRefused` with the lines to type instead, each with
     `rest`, what is left out."""
-    if verdict.get("top"):
-        return str(verdict["top"])
+    if verdict.top:
+        return verdict.top
     untested = is_all_untested(verdict)
-    ranked = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
-    able = [lane for lane in ranked if untested and lane.get("state") == "untested"]
-    first = able or [lane for lane in ranked if untested or lane["rank"] == 1]
-    names = [str(lane["lane"]) for lane in first]
+    ranked = [lane for lane in verdict.lanes if lane.rank is not None]
+    able = [lane for lane in ranked if untested and lane.state == "untested"]
+    first = able or [lane for lane in ranked if untested or lane.rank == 1]
+    names = [lane.lane for lane in first]
     if not first:
         raise LandingRefused(
             "nothing was landed: no lane has a patch",
             hint=f"`hydra runs show {record.id}` says why",
         )
     run = of_run(record.id)
-    how = f"{rest}{run}{options or landing_options(verdict)}"
+    how = f"{rest}{run}{options or landing_options(verdict.uncommitted)}"
     lines = "".join(
         f"\nhydra merge {quote(name)}{how}{OVERRIDE if _needs_reason(verdict, name) else ''}"
         for name in names
@@ -262,7 +264,7 @@ def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: s
             f"nothing was landed: nothing was tested, and there is no first{cannot}",
             hint=f"{when}: {test}\nor look (hydra compare{run}), then name one:{lines}",
         )
-    if len(first) > 1 and any(lands(verdict, name) for name in names):
+    if len(first) > 1 and any(map(verdict.lands, first)):
         tied = f"{joined(names)} are tied"
         raise LandingRefused(
             f"nothing was landed: {tied}{cannot}",
@@ -270,39 +272,36 @@ def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: s
         )
     if not reason or len(first) > 1:
         raise LandingRefused(
-            f"nothing was landed: {_unproved(first[0], len(verdict['lanes']))}",
+            f"nothing was landed: {_unproved(first[0], len(verdict.lanes))}",
             hint=f"hydra compare{run} says more; to land it all the same:{lines}",
         )
     return names[0]
 
 
-def _unproved(lane: Mapping[str, Any], of: int) -> str:
+def _unproved(lane: LaneVerdict, of: int) -> str:
     """Why the first in rank does not land by itself."""
     if of == 1:
-        return f"{lane['lane']} is {_why(lane)}"
-    return f"no patch is proved; {lane['lane']}, which comes first, is {_why(lane)}"
+        return _why(lane)
+    return f"no patch is proved; {lane.lane}, which comes first, is {_state(lane)}"
 
 
-def _why(lane: Mapping[str, Any]) -> str:
+def _why(lane: LaneVerdict) -> str:
+    return f"{lane.lane} is {_state(lane)}"
+
+
+def _state(lane: LaneVerdict) -> str:
     """Its state, and why in one sentence."""
-    return f"{state_words(lane)}: {lane.get('reason') or '; '.join(_texts(lane))}"
+    return f"{STATES[lane.state]}: {lane.reason or '; '.join(gate.text for gate in lane.gates)}"
 
 
-def _whole_lanes(lane: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("lane", "rank", "state", "reason", "decision")
-    documents = {name: lane.get(name) for name in names} | {
-        "agreed": lane.get("agreed") is not False
-    }
-    return {**documents, "checked": verdict.get("checked"), "gates": _texts(lane)}
-
-
-def _against(lane: Mapping[str, Any]) -> list[str]:
-    """Its gates; else why it is not proved, where checks ran."""
-    if gates := list(lane["gates"]):
-        return gates
-    unproved = lane["state"] != "proved" and lane["checked"] is not False
-    return [str(lane["reason"])] if unproved and lane["reason"] else []
-
-
-def _texts(lane: Mapping[str, Any]) -> list[str]:
-    return [str(gate.get("text", "")) for gate in lane.get("gates") or ()]
+def _ruled(lane: LaneVerdict, verdict: Verdict) -> RuledLane:
+    return RuledLane(
+        lane=lane.lane,
+        rank=lane.rank,
+        state=lane.state,
+        reason=lane.reason,
+        decision=lane.decision,
+        agreed=lane.agreed,
+        checked=verdict.checked,
+        gates=tuple(gate.text for gate in lane.gates),
+    )

@@ -67,8 +67,9 @@ def composed(
                 "both on a branch of their own: --branch NAME",
             )
         head = base
-    result = tree if head == base else bring(record.patches, base=base, tree=tree, head=head)
-    lanes = tuple(part.lane for part in parts)
+    lanes, result = tuple(part.lane for part in parts), tree
+    if head != base:
+        result = bring(record.patches, base=base, tree=tree, head=head, lanes=lanes)
     return ComposedTree(base=base, tree=tree, head=head, result=result, lanes=lanes, dirty=dirty)
 
 
@@ -144,12 +145,11 @@ def notes_of(
 ) -> tuple[str, ...]:
     """That a patch is not whole, what of it stays out and may be missed, or what it needs, a
     sentence each."""
-    notes = []
+    notes, lanes = [], runs.read(record).lanes
     for part in parts:
-        patch = runs.read(record).lanes.get(part.lane, {}).get("patch")
-        missing = patch.get("incomplete") if isinstance(patch, dict) else ""
-        if missing:
-            notes.append(f"the patch of {part.lane} is INCOMPLETE: {missing}")
+        lane = lanes.get(part.lane)
+        if lane and lane.patch and lane.patch.incomplete:
+            notes.append(f"the patch of {part.lane} is INCOMPLETE: {lane.patch.incomplete}")
         if any(pick.without for pick in picks):
             notes += _left_out(record, part)
     notes += _without_its_base(place, record, tree)
@@ -213,8 +213,8 @@ def _is(values: Sized) -> str:
 
 def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
     """The user's own uncommitted files in the base of an --include-dirty race."""
-    head = record.manifest.get("head")
-    if not isinstance(head, str) or head == base:
+    head = record.manifest.head
+    if not head or head == base:
         return frozenset()
     return frozenset(change.path for change in changes(record.patches, head, base))
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from hydra.commands.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
 from hydra.errors import LandingRefused, RecordError, UsageError
@@ -17,7 +18,8 @@ from hydra.git.diff import changes
 from hydra.git.runner import GitFailed, run
 from hydra.landing import completion, transaction
 from hydra.landing.journal import LandingOrder, LandingStore
-from hydra.landing.salvage import SalvagedFile, exact_folder
+from hydra.landing.record import LandingRecord, SalvagedFile
+from hydra.landing.salvage import exact_folder
 from hydra.race.recovery import runs
 from hydra.race.recovery.processes import end_left
 from hydra.race.recovery.runs import RepositoryRuns
@@ -35,21 +37,22 @@ def undo(environ: Mapping[str, str], run: str = "") -> Landing:
         with suppress(UsageError):  # it was removed, and its landing stands
             run = runs.find(place, run).id
     document = _last(at, run)
-    record = runs.find(place, str(document["run"]))
+    record = runs.find(place, document.run)
     with shared(record.folder), as_landing():
         return _undone(place, record, document, at)
 
 
 def _undone(
-    place: RepositoryRuns, record: RunRecord, document: Mapping[str, Any], at: LandingStore
+    place: RepositoryRuns, record: RunRecord, document: LandingRecord, at: LandingStore
 ) -> Landing:
     back = tuple(
-        change.reversed for change in changes(record.patches, document["head"], document["result"])
+        change.reversed for change in changes(record.patches, document.head, document.result)
     )
-    ref, commit = str(document["ref"]), str(document["commit"])
+    ref, commit = document.ref, document.commit
     added = [change.path for change in back if change.old is None]
     with scratch_of(place) as scratch:
         outside = attributes.left_out(place.repository, added, scratch)
+    undone = replace(document, undone=time.time())
     order = LandingOrder(
         id=new_run_id(),
         run=record.id,
@@ -57,47 +60,35 @@ def _undone(
         patches=record.patches,
         changes=back,
         ref=ref if commit else "",
-        head=commit or str(document["head"]),
-        commit=str(document["onto"]) if commit else "",
-        reason=f"hydra merge --undo: {document['title']}",
-        loose=[os.fsencode(path) for path in document["loose"]],
+        head=commit or document.head,
+        commit=document.onto if commit else "",
+        reason=f"hydra merge --undo: {document.title}",
+        loose=[os.fsencode(path) for path in document.loose],
         outside=outside,
         exact=_exact(document),
-        flags={os.fsencode(path): row for path, row in (document.get("flags") or {}).items()},
-        record=Path(str(document["record"])),
-        document={**document, "undone": time.time()},
+        flags={os.fsencode(path): row for path, row in (document.flags or {}).items()},
+        record=Path(document.record),
+        document=undone,
     )
     _check_unmoved(place, document)
     files: tuple[SalvagedFile, ...] = ()
-    if document["branch"]:
+    if document.branch:
         _remove_branch(place, ref, commit)
-        completion.write_record(Path(str(document["record"])), order.document or {}, at)
+        completion.write_record(undone, at)
     else:
         try:
             files = carry_out(order, at)
         except LandingRefused as refused:
             _reword(refused)
             raise
-    landing = Landing(
-        run=record.id,
-        lanes=tuple(document["lanes"]),
-        ref=ref,
-        commit="",
-        files=back,
-        moved=False,
-        hooks=(),
-        notes=(),
-        dry_run=False,
-        document=order.document or {},
-    )
-    return with_salvaged(landing, files)
+    return with_salvaged(Landing(record=undone, files=back), files)
 
 
-def _exact(document: Mapping[str, Any]) -> dict[bytes, Path]:
+def _exact(document: LandingRecord) -> dict[bytes, Path]:
     """What the landing took out of its place, but for links: git makes the same."""
-    folder = exact_folder(Path(str(document["record"])))
-    names = document.get("exact") or {}
-    files = ((os.fsencode(path), folder / str(name)) for path, name in names.items())
+    folder = exact_folder(Path(document.record))
+    named = (document.exact or {}).items()
+    files = ((os.fsencode(path), folder / name) for path, name in named)
     return {path: file for path, file in files if not file.is_symlink()}
 
 
@@ -145,18 +136,20 @@ def _remove_branch(place: RepositoryRuns, ref: str, commit: str) -> None:
         ) from failed
 
 
-def _last(store: LandingStore, run: str) -> Mapping[str, Any]:
+def _last(store: LandingStore, run: str) -> LandingRecord:
     try:
         rows = completion.standing(store)
         if run:
-            rows = [row for row in rows if Path(row["record"]).parents[1].name.endswith(run)]
-        document = completion.landing_record(rows[-1]) if rows else None
+            rows = [row for row in rows if Path(row.record).parents[1].name.endswith(run)]
+        document = LandingRecord.read(Path(rows[-1].record)) if rows else None
+    except FileNotFoundError:
+        document = None
     except (OSError, ValueError) as damage:
         raise RecordError(f"the last landing's record cannot be read: {damage}") from damage
-    if document is not None and document["undone"] is None:
+    if document is not None and document.undone is None:
         return document
     if rows and document is None:
-        commit = rows[-1]["commit"]
+        commit = rows[-1].commit
         raise LandingRefused(
             "nothing was undone: the run of the last landing was removed, and its record with it",
             hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",
@@ -173,18 +166,18 @@ def _last(store: LandingStore, run: str) -> Mapping[str, Any]:
     raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
 
 
-def _check_unmoved(place: RepositoryRuns, document: Mapping[str, Any]) -> None:
+def _check_unmoved(place: RepositoryRuns, document: LandingRecord) -> None:
     """The branch stands where the landing left it. The files are looked at by the engine."""
-    repository, commit = place.repository, str(document["commit"])
-    if document["branch"]:
+    repository, commit = place.repository, document.commit
+    if document.branch:
         return
     text = f"refs/heads/{repository.branch}" if repository.branch else "HEAD"
-    if text != document["ref"]:
+    if text != document.ref:
         raise LandingRefused(
-            f"nothing was undone: the landing was on {document['ref']}, and you are on {text}",
+            f"nothing was undone: the landing was on {document.ref}, and you are on {text}",
             hint="switch to that branch first",
         )
-    if repository.head != (commit or document["onto"]):
+    if repository.head != (commit or document.onto):
         raise LandingRefused(
             "nothing was undone: the branch has moved since the landing",
             hint=f"git revert {commit[:12]}" if commit else "take it back by hand: git restore",

@@ -78,14 +78,9 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
     if run.live:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
     reading = read(run)
-    changed = {
-        lane
-        for lane, outcome in reading.lanes.items()
-        if isinstance(patch := outcome.get("patch"), dict) and patch.get("files")
-    }
-    base = str(reading.manifest.get("base"))
+    changed = {lane.lane for lane in reading.race.lanes if lane.patch and lane.patch.files}
     try:
-        changed |= patches.with_work(run.patches, base)
+        changed |= patches.with_work(run.patches, reading.manifest.base)
     except Exhausted:
         raise
     except HydraError:
@@ -94,7 +89,7 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
         run=run,
         patches=tuple(sorted(changed)),
         worktrees=tuple(path.name for path in grounds(run, place.state)),
-        uncommitted=reading.manifest.get("head", base) != base,
+        uncommitted=reading.manifest.is_uncommitted,
         age=time.time() - started(run),
         bytes=size(run, place.state),
     )

@@ -7,10 +7,9 @@ this. `Config` is what the loader gives: settings that are whole, checked, and n
 # ruff: noqa: E501  (a table of keys reads best a row a line)
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from hydra.config import values
 from hydra.config.check_specs import KINDS, check_command, check_spec
@@ -127,7 +126,7 @@ _LIMITS = {
 }
 
 
-class CheckSettings(NamedTuple):
+class CheckSettings(Struct, frozen=True):
     """`[checks]`, and every check that one place names: the highest that names any.
 
     `trusted` is False when that is the repository's own file: then they run only where something
@@ -172,7 +171,7 @@ _RETRY = {
 }
 
 
-class HookSettings(NamedTuple):
+class HookSettings(Struct, frozen=True, kw_only=True):
     """`[hooks]`: commands of the user's own, which a repository may not set; seconds for each."""
 
     pre_run: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands before a race; one that does not end with 0 keeps it from beginning.", example='["notify-send Hydra"]')] = ()
@@ -182,7 +181,7 @@ class HookSettings(NamedTuple):
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that they are given.", example='["SLACK_WEBHOOK"]')] = ()
 
 
-class ConfineSettings(NamedTuple):
+class ConfineSettings(Struct, frozen=True, kw_only=True):
     """`[confine]`: what the agents see beyond what they need to run, which a repository may not
     say. `show` are absolute, or below HOME as `~/lib`."""
 
@@ -213,8 +212,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     adapter: Annotated[str | None, Key(values.text(values.object_spec), "A third party's adapter, in the table of an agent that Hydra has none for.", repository=NO, shown="Hydra's own, or one that is installed", example='"my_pkg:ADAPTER"')] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True):
     """`[profiles.<name>]`: an agent under a name of its own. None and "" leave it as the race, or
     the agent's own table, has it. `preface_file` is a path: no file is read here; `source` is where
     the table stands."""
@@ -228,8 +226,8 @@ class Profile:
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that it is given.", repository=NO, example='["ACME_PROXY_TOKEN"]')] = ()
     service_tier: Annotated[str, Key(values.text(values.plain), "Its service tier.", shown="the agent's", example='"fast"')] = ""
     remote: Annotated[str, Key(values.text(values.key_name), "The remote on which it runs; `local` is this machine.", repository=NO, shown="the agent's", example='"gpubox"')] = ""
-    budget: Budget = field(default_factory=Budget)
-    source: str = field(default="", compare=False)
+    budget: Budget = Budget()
+    source: str = ""
 
 
 LOCAL = "local"
@@ -265,7 +263,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         return f"pod {self.pod}{space}" + (f" in {self.context}" if self.context else "")
 
 
-class OwnModel(NamedTuple):
+class OwnModel(Struct, frozen=True):
     """`[models.<name>]`: a model by a name of the user's own. Prices are dollars for a million
     tokens, None for unknown; `prices_read` is the day they are of, "" for unknown."""
 
@@ -282,28 +280,24 @@ class OwnModel(NamedTuple):
 # fmt: on
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """Every setting of a race. `sources` says where each came from, by dotted key.
+class Config(Struct, frozen=True, kw_only=True):
+    """Every setting of a race. `sources` says where each came from, by dotted key: a file's path,
+    an environment variable, a flag, or "default"."""
 
-    A source is a file's path, an environment variable, a flag, or "default". It takes no part in
-    comparing: the same settings from another place are the same settings.
-    """
-
-    race: RaceSettings = field(default_factory=RaceSettings)
-    limits: Limits = field(default_factory=Limits)
-    checks: CheckSettings = field(default_factory=CheckSettings)
-    judge: JudgeSettings = field(default_factory=JudgeSettings)
-    budget: Budget = field(default_factory=Budget)
+    race: RaceSettings = RaceSettings()
+    limits: Limits = Limits()
+    checks: CheckSettings = CheckSettings()
+    judge: JudgeSettings = JudgeSettings()
+    budget: Budget = Budget()
     """Of every lane."""
-    retry: Retry = field(default_factory=Retry)
-    hooks: HookSettings = field(default_factory=HookSettings)
-    confine: ConfineSettings = field(default_factory=ConfineSettings)
+    retry: Retry = Retry()
+    hooks: HookSettings = HookSettings()
+    confine: ConfineSettings = ConfineSettings()
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     remotes: Mapping[str, Remote] = field(default_factory=dict)
     models: Mapping[str, OwnModel] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def agents_of_profiles(self) -> Mapping[str, str]:

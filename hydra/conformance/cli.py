@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,16 @@ from hydra.cli.common import (
 from hydra.cli.display import cells, lines_width
 
 if TYPE_CHECKING:
-    from hydra.conformance.command.request import ConformanceRequest
-    from hydra.conformance.report.progress import Progress
+    from hydra.conformance.command import ConformanceRequest
+    from hydra.conformance.listing import Names
+    from hydra.conformance.matrix import Matrix
+    from hydra.conformance.promotion import Promotions
+    from hydra.conformance.report import Progress
+    from hydra.conformance.results import Report
 
 _FACTS = {"listing": "--list", "matrix": "--matrix", "promotion": "--promotion"}
 _OF_LIVE = {"situations": "--situation", "keep": "--keep", "jobs": "--jobs"}
+_RUNS = ("live", "record", "cases", "drift", "junit")
 
 
 def _names_of(module: str, function: str) -> Callable[..., Any]:
@@ -56,7 +61,7 @@ def _names_of(module: str, function: str) -> Callable[..., Any]:
     ),
 )
 @click.argument(
-    "agents", nargs=-1, metavar="[AGENT...]", shell_complete=_names_of("command.subjects", "keys")
+    "agents", nargs=-1, metavar="[AGENT...]", shell_complete=_names_of("selection", "keys")
 )
 @click.option(
     "--adapter",
@@ -87,7 +92,7 @@ def _names_of(module: str, function: str) -> Callable[..., Any]:
 @click.option(
     "--drift",
     metavar="OLD",
-    shell_complete=_names_of("command.drift", "version_words"),
+    shell_complete=_names_of("selection", "version_words"),
     help='Name what changed since OLD: a version, a folder, a program, or "recorded".',
 )
 @click.option("--record", is_flag=True, help="Write what the installed CLIs said to --fixtures.")
@@ -117,85 +122,71 @@ def command(**options: Any) -> None:
     _check(options)
     if options["live"]:
         require_race_platform()
-    if named := [name for name in _FACTS if options[name]]:
-        _show_facts(named[0], options)
-        return
-    from hydra.conformance.command.report import conformance
+    from hydra.conformance.command import conformance
 
     progress = _progress()
     try:
-        done = conformance(_request(options), progress)
+        if _facts(options):
+            _show_facts(options, progress)
+            return
+        report = conformance(_request(options), progress)
     finally:
         progress.close()
-    document = done.document()
-    _show(document, options)
+    _show_report(report, options)
     sys.stdout.flush()
-    sys.exit(_write_junit(document, options["junit"]) or document["exit_code"])
+    sys.exit(_write_junit(report, options["junit"]) or report.exit_code)
+
+
+def _facts(options: dict[str, Any]) -> list[str]:
+    """Which of `--list`, `--matrix` and `--promotion` were given."""
+    return [name for name in _FACTS if options[name]]
 
 
 def _check(options: dict[str, Any]) -> None:
     """Raises `UsageError` for options that do not go together."""
-    from hydra.errors import UsageError
+    for message, hint in _refusals(options):
+        from hydra.errors import UsageError
 
+        raise UsageError(message, hint=hint)
+
+
+def _refusals(options: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each with its next step."""
     if options["as_json"] and options["markdown"]:
-        raise UsageError("--json and --markdown both go to standard output", hint="give one")
-    facts = [term for name, term in _FACTS.items() if options[name]]
+        yield "--json and --markdown both go to standard output", "give one"
+    facts = [_FACTS[name] for name in _facts(options)]
     if len(facts) > 1:
-        raise UsageError(f"{' and '.join(facts)} were both given", hint="give one")
+        yield f"{' and '.join(facts)} were both given", "give one"
     if options["drift"] == "":  # an empty variable in CI is no wish to compare nothing
-        raise UsageError("--drift names nothing", hint="`hydra conformance --drift recorded`")
-    _check_live(options, facts[0] if facts else "")
-    fixtures = options["fixtures"]
-    if fixtures is not None and not options["record"] and not fixtures.is_dir():
-        raise UsageError(
-            f"--fixtures: there is no folder {fixtures}", hint="--live --record makes one"
-        )
-    junit = options["junit"]
-    if junit is not None and not junit.absolute().parent.is_dir():
-        raise UsageError(
-            f"--junit: there is no folder {junit.parent}", hint=f"mkdir -p {junit.parent}"
-        )
-
-
-def _check_live(options: dict[str, Any], fact: str) -> None:
-    from hydra.errors import UsageError
-
-    runs = ("live", "record", "cases", "drift", "junit")
-    if fact and (named := [f"--{n.rstrip('s')}" for n in runs if options[n]]):
-        raise UsageError(f"{fact} takes no {named[0]}", hint="give one of them")
-    of_live = [term for name, term in _OF_LIVE.items() if options[name]]
-    if of_live and not options["live"]:
-        raise UsageError(
-            f"{of_live[0]} is of --live, which was not given",
-            hint="`hydra conformance --live --help` has examples",
-        )
+        yield "--drift names nothing", "`hydra conformance --drift recorded`"
+    for name in _RUNS:
+        if facts and options[name]:
+            yield f"{facts[0]} takes no --{name.rstrip('s')}", "give one of them"
+    for name, term in _OF_LIVE.items():
+        if options[name] and not options["live"]:
+            hint = "`hydra conformance --live --help` has examples"
+            yield f"{term} is of --live, which was not given", hint
     if options["cases"] and options["situations"]:
-        raise UsageError(
-            "--situation runs no contract, and --case was given", hint="give one of them"
-        )
+        yield "--situation runs no contract, and --case was given", "give one of them"
+    fixtures, junit = options["fixtures"], options["junit"]
+    if fixtures is not None and not options["record"] and not fixtures.is_dir():
+        yield f"--fixtures: there is no folder {fixtures}", "--live --record makes one"
+    if junit is not None and not junit.absolute().parent.is_dir():
+        yield f"--junit: there is no folder {junit.parent}", f"mkdir -p {junit.parent}"
 
 
 def _request(options: dict[str, Any]) -> ConformanceRequest:
-    from hydra.conformance.command.request import ConformanceRequest
+    from hydra.conformance.command import ConformanceRequest
 
-    return ConformanceRequest(
-        agents=options["agents"],
-        adapters=options["adapters"],
-        fixtures=options["fixtures"],
-        cases=options["cases"],
-        live=options["live"],
-        situations=options["situations"],
-        jobs=options["jobs"] or 2,
-        drift=options["drift"] or "",
-        record=options["record"],
-        keep=options["keep"],
-    )
+    values = {name: options[name] for name in ConformanceRequest.__struct_fields__[:-1]}
+    unset = {"jobs": options["jobs"] or 2, "drift": options["drift"] or ""}
+    return ConformanceRequest(**values | unset)
 
 
 def _progress() -> Progress:
     import os
 
-    from hydra.conformance.report.progress import Progress
+    from hydra.conformance.report import Progress
     from hydra.report.style import wants_live
 
     def write(text: str) -> None:
@@ -206,52 +197,74 @@ def _progress() -> Progress:
     return Progress(write, (lambda: terminal_width(sys.stderr)) if live else None)
 
 
-def _write_junit(document: dict[str, Any], file: Path | None) -> int:
+def _write_junit(report: Report, file: Path | None) -> int:
     """What it must exit with, 0 where all is well. The report is out already: only a file that
     cannot be written is not to cost a run of minutes."""
-    from hydra.conformance.command.facts import write_junit
+    if file is None:
+        return 0
+    from hydra.conformance.report_markup import conformance_junit
     from hydra.errors import Refused
     from hydra.report.text import error_text
 
-    if file is not None:
-        try:
-            write_junit(file, document)
-        except Refused as error:
-            width = lines_width(sys.stderr)
-            sys.stderr.write(error_text(error, color=use_color(sys.stderr), width=width))
-            return error.exit_code
+    try:
+        file.write_bytes(conformance_junit(report))
+    except OSError as error:
+        refused = Refused(
+            f"{file} cannot be written: {error.strerror}", hint="name another file: --junit FILE"
+        )
+        width = lines_width(sys.stderr)
+        sys.stderr.write(error_text(refused, color=use_color(sys.stderr), width=width))
+        return refused.exit_code
     return 0
 
 
-def _show(document: dict[str, Any], options: dict[str, Any]) -> None:
+def _show_report(report: Report, options: dict[str, Any]) -> None:
+    from hydra.conformance.report import conformance_text
+    from hydra.conformance.report_markup import conformance_markdown
+
+    _show(
+        options,
+        report.document,
+        lambda: conformance_markdown(report),
+        lambda width, color: conformance_text(report, width, color),
+    )
+
+
+def _show_facts(options: dict[str, Any], progress: Progress) -> None:
+    """`--list`, `--matrix` or `--promotion`; only the last takes its time: it runs the contract."""
+    from hydra.conformance.command import contract_cases
+    from hydra.conformance.selection import chosen
+
+    agents, specs = options["agents"], options["adapters"]
+    request = _request(options)
+    subjects = chosen(agents, specs, request.fixtures, request.environ).subjects
+    table: Names | Matrix | Promotions
+    if options["listing"]:
+        from hydra.conformance.listing import names
+
+        table = names(subjects)
+    elif options["matrix"]:
+        from hydra.conformance.matrix import matrix
+
+        table = matrix(subjects, all=bool(agents or specs))
+    else:
+        from hydra.conformance.promotion import promotion
+
+        table = promotion(subjects, contract_cases((), subjects, progress))
+    _show(options, table.document, table.markdown, table.text)
+
+
+def _show(
+    options: dict[str, Any],
+    document: Callable[[], dict[str, Any]],
+    markdown: Callable[[], str],
+    text: Callable[[int | None, bool], str],
+) -> None:
     if options["as_json"]:
         from hydra.records.codec import dump
 
-        sys.stdout.write(dump(document))
+        sys.stdout.write(dump(document()))
     elif options["markdown"]:
-        from hydra.conformance.report.markdown import conformance_markdown
-
-        sys.stdout.write(conformance_markdown(document))
+        sys.stdout.write(markdown())
     else:
-        from hydra.conformance.report.terminal import conformance_text
-
-        columns, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(conformance_text(document, width=columns, color=color))
-
-
-def _show_facts(name: str, options: dict[str, Any]) -> None:
-    """`--list`, `--matrix` or `--promotion`."""
-    from hydra.conformance.command import facts
-    from hydra.records.codec import dump
-
-    progress = _progress()
-    try:
-        table = facts.facts(name, _request(options), progress)
-    finally:
-        progress.close()
-    if options["as_json"]:
-        sys.stdout.write(dump(table.document))
-    elif options["markdown"]:
-        sys.stdout.write(table.markdown)
-    else:
-        sys.stdout.write(table.text(cells(sys.stdout), use_color(sys.stdout)))
+        sys.stdout.write(text(cells(sys.stdout), use_color(sys.stdout)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,33 +18,55 @@ from msgspec.structs import replace
 from hydra.adapters.command_line import options
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import definition
-from hydra.adapters.proofs.records import Proof
-from hydra.conformance.contract.requests import PERMISSIONS, SESSION, BuiltLine, ask, request
+from hydra.adapters.proofs.records import Proof, definition
+from hydra.conformance.contract.lines import PERMISSIONS, SESSION, ask, request
 from hydra.conformance.event_shapes import NO_JSON, fields, shapes, typed
 from hydra.conformance.recorded import Recording, Stream, parse
 from hydra.conformance.results import VersionChange
 from hydra.errors import RecordError
-from hydra.records.agent import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import ProbeOutput, SignIn
 from hydra.records.events import AgentEvent
 from hydra.records.request import Budget, Effort
-
-Probes = Mapping[str, ProbeOutput]
 
 _HAND = "recorded:"
 """Before the name of a stream that belongs to no live situation: another may have its name."""
 
 
 class VersionSide(Struct, frozen=True, kw_only=True):
-    """One version. `streams` and `proofs` are by situation; a stream may be missing (too long)."""
+    """One version. `streams` and `proofs` are by situation; a stream may be missing (too long).
+
+    `able` are the things that Hydra does with it, each with what there is to say of it, "" where it
+    simply can; `used` the words of the lines by which Hydra runs and asks it.
+    """
 
     adapter: Adapter
     version: str
-    version_text: str
+    text: str
     helps: Mapping[str, str]
-    probes: Probes
+    able: Mapping[str, str]
+    used: frozenset[str]
     streams: Mapping[str, Stream]
     proofs: Mapping[str, Proof]
+
+
+class _Versions(NamedTuple):
+    old: VersionSide
+    new: VersionSide
+
+    def change(
+        self, what: str, how: str, name: str, text: str, lost: Iterable[str] = ()
+    ) -> VersionChange:
+        """`lost` are the sentences that say what Hydra loses by it."""
+        return VersionChange(
+            agent=self.old.adapter.descriptor.key,
+            old=self.old.version,
+            new=self.new.version,
+            what=what,
+            how=how,
+            name=name,
+            text=text,
+            minds="; ".join(lost),
+        )
 
 
 def compare(adapter: Adapter, old: Path, new: Path) -> list[VersionChange]:
@@ -53,9 +75,9 @@ def compare(adapter: Adapter, old: Path, new: Path) -> list[VersionChange]:
     Within that: help texts, events, fields, outcomes. No two lines are the same. Raises
     `RecordError` where a folder or a record in it cannot be read.
     """
-    was, now = _side(adapter, old), _side(adapter, new)
-    parts = (_helps, _events, _tells, _outcomes, _not_compared)
-    once = dict.fromkeys(change for part in parts for change in part(was, now))
+    versions = _Versions(_side(adapter, old), _side(adapter, new))
+    parts = (_version, _helps, _events, _tells, _outcomes, _not_compared)
+    once = dict.fromkeys(change for part in parts for change in part(versions))
     return sorted(once, key=lambda change: not change.minds)
 
 
@@ -69,13 +91,15 @@ def _side(adapter: Adapter, folder: Path) -> VersionSide:
     owner = {proof.stream: name for name, proof in proofs.items() if proof.stream}
     runs = {f"stream.{s.name}.jsonl": s for s in recording.streams() if not s.synthetic}
     answers = recording.answers(adapter.descriptor.probes)
+    # The good answer of several, and a bad one where it gave no other: its sandbox, say.
+    able, used = _able(adapter, {name: outputs[0] for name, outputs in answers.items()})
     return VersionSide(
         adapter=adapter,
         version=recording.version,
-        version_text=recording.version_text,
+        text=recording.version_text,
         helps=recording.helps,
-        # The good answer of several, and a bad one where it gave no other: its sandbox, say.
-        probes={name: outputs[0] for name, outputs in answers.items()},
+        able=able,
+        used=used,
         streams={owner.get(file, f"{_HAND}{run.name}"): run for file, run in runs.items()},
         proofs=proofs,
     )
@@ -91,27 +115,6 @@ def _proofs(folder: Path) -> dict[str, Proof]:
         name if proof.definition == definition(name) else f"{name} as it was": proof
         for name, proof in proofs.items()
     }
-
-
-def _change(
-    old: VersionSide,
-    new: VersionSide,
-    what: str,
-    how: str,
-    name: str,
-    text: str,
-    lost: Iterable[str] = (),
-) -> VersionChange:
-    return VersionChange(
-        agent=old.adapter.descriptor.key,
-        old=old.version,
-        new=new.version,
-        what=what,
-        how=how,
-        name=name,
-        text=text,
-        minds="; ".join(lost),
-    )
 
 
 # what Hydra can do with the answers
@@ -130,134 +133,119 @@ _WISHES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def fewer(adapter: Adapter, was: Probes, now: Probes) -> list[str]:
-    """What these answers take away, compared with those: refused first, then each loss once."""
-    before, after = _able(adapter, was), _able(adapter, now)
-    if before["detect"] != after["detect"]:
-        return [after["detect"]] if after["detect"] else []
-    lines = (text for thing, text in after.items() if text != before.get(thing, ""))
-    return list(dict.fromkeys(text for text in lines if text))
-
-
-def _able(adapter: Adapter, probes: Probes) -> dict[str, str]:
-    """A thing that Hydra does with a CLI to what there is to say of it, "" where it simply can."""
-    result = _detected(adapter, probes)
-    values = {"detect": f"refused: {result.error.message}" if result.error else ""}
-    for about, line in _lines(adapter, result):
+def _able(
+    adapter: Adapter, probes: Mapping[str, ProbeOutput]
+) -> tuple[dict[str, str], frozenset[str]]:
+    # As a signed-in user meets it: how it is signed in here has nothing to do with its version.
+    outputs = {name: probe for name, probe in probes.items() if name != "sign_in"}
+    result = adapter.detect(f"/opt/agents/{adapter.descriptor.binaries[0]}", outputs)
+    result = replace(result, sign_in=SignIn.CONFIRMED)
+    values = {
+        "version": result.version or "",
+        "detect": f"refused: {result.error.message}" if result.error else "",
+    }
+    used = {arg for probe in adapter.descriptor.probes for arg in probe.args}
+    for about, rows in _WISHES.items():
+        line = ask(adapter, result, request(**rows))
         if line.refused is not None:
             values[f"line: {about}"] = f"{about} is refused: {line.refused.failure.message}"
         if line.command is not None:
+            used.update(line.command.args)
             lost = {name: f"{name} is left out of its line" for name in line.command.dropped}
             values |= lost | {text: text for text in line.command.warnings}
     for name, capability in result.capabilities.items():
         note = f": {capability.note}" if capability.note else ""
         values[f"capability {name}"] = "" if capability.present else f"{name} is lost{note}"
-    return values
+    return values, frozenset(used)
 
 
-def _detected(adapter: Adapter, probes: Probes) -> DetectResult:
-    """As a signed-in user meets it: how it is signed in here has nothing to do with its version."""
-    outputs = {name: probe for name, probe in probes.items() if name != "sign_in"}
-    result = adapter.detect(f"/opt/agents/{adapter.descriptor.binaries[0]}", outputs)
-    return replace(result, sign_in=SignIn.CONFIRMED)
-
-
-def _lines(adapter: Adapter, result: DetectResult) -> Iterator[tuple[str, BuiltLine]]:
-    for about, rows in _WISHES.items():
-        yield about, ask(adapter, result, request(**rows))
+def _fewer(versions: _Versions) -> list[str]:
+    """What the newer answers take away: refused first, then each loss once."""
+    before, after = versions.old.able, versions.new.able
+    if before["detect"] != after["detect"]:
+        return [after["detect"]] if after["detect"] else []
+    lines = (t for name, t in after.items() if name != "version" and t != before.get(name, ""))
+    return list(dict.fromkeys(text for text in lines if text))
 
 
 # help texts
 
 
-def _helps(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
-    """The version's text, then each help text that both have; then what is lost beside that."""
-    yield from _version(old, new)
-    lost = fewer(old.adapter, old.probes, new.probes)
+def _version(versions: _Versions) -> Iterator[VersionChange]:
+    """Its version's text, every number as N."""
+    before, after = (re.sub(r"\d+", "N", " ".join(side.text.split())) for side in versions)
+    if before and after and before != after:
+        was, now = (side.able["version"] for side in versions)
+        lost = "its version is not understood, and no version check is made"
+        text = f"the version text reads {after!r}, it read {before!r}"
+        yield versions.change(
+            "help", "changed", "--version", text, [lost] if was and not now else []
+        )
+
+
+def _helps(versions: _Versions) -> Iterator[VersionChange]:
+    """Each help text that both have; then what is lost beside that."""
+    old, new = versions
+    lost = _fewer(versions)
     named: set[str] = set()
     for probe in sorted(set(old.helps) & set(new.helps)):
-        for change in [*_options(old, new, probe, lost), *_commands(old, new, probe)]:
+        for change in [*_options(versions, probe, lost), *_commands(versions, probe)]:
             named.update(change.minds.split("; "))
             yield change
     for probe in sorted(set(old.helps) ^ set(new.helps)):
         have = old.version if probe in old.helps else new.version
         text = f"only {have} has its {_title(probe)} recorded: not compared"
-        yield _change(old, new, "help", "changed", probe, text)
+        yield versions.change("help", "changed", probe, text)
     if rest := [text for text in lost if not set(text.split("; ")) <= named]:
         text = "the answers as a whole let Hydra do less"
-        yield _change(old, new, "help", "changed", "help", text, rest)
+        yield versions.change("help", "changed", "help", text, rest)
 
 
-def _version(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
-    before, after = _shape_of(old.version_text), _shape_of(new.version_text)
-    if not before or not after or before == after:
-        return
-    lost = []
-    if (
-        _detected(old.adapter, old.probes).version
-        and not _detected(new.adapter, new.probes).version
-    ):
-        lost = ["its version is not understood, and no version check is made"]
-    text = f"the version text reads {after!r}, it read {before!r}"
-    yield _change(old, new, "help", "changed", "--version", text, lost)
-
-
-def _shape_of(text: str) -> str:
-    """A version text with every number as N."""
-    return re.sub(r"\d+", "N", " ".join(text.split()))
-
-
-def _options(
-    old: VersionSide, new: VersionSide, probe: str, lost: Sequence[str]
-) -> Iterator[VersionChange]:
+def _options(versions: _Versions, probe: str, lost: Sequence[str]) -> Iterator[VersionChange]:
     """Options, and the values that they list; a loss is of the one that it names."""
-    was, now = option_values(old.helps[probe]), option_values(new.helps[probe])
+    was, now = (option_values(side.helps[probe]) for side in versions)
+    mine = {
+        name: [text for text in lost if re.search(rf"{re.escape(name)}(?![\w-])", text)]
+        for name in was
+    }
     gone = sorted(was.keys() - now.keys())
-    mine = {name: [text for text in lost if _names(text, name)] for name in was}
     for name in gone:
         if mine[name]:
             text = f"{_title(probe)}: {name} vanished"
-            yield _change(old, new, "help", "vanished", name, text, mine[name])
-    quiet = [name for name in gone if not mine[name]]
-    yield from _listed(old, new, probe, "option", "vanished", quiet)
-    yield from _listed(old, new, probe, "option", "appeared", sorted(now.keys() - was.keys()))
+            yield versions.change("help", "vanished", name, text, mine[name])
+    yield from _listed(versions, probe, "option", "vanished", [n for n in gone if not mine[n]])
+    yield from _listed(versions, probe, "option", "appeared", now.keys() - was.keys())
     for name in sorted(was.keys() & now.keys()):
         less, more = sorted(was[name] - now[name]), sorted(now[name] - was[name])
         lines = [f"no longer lists {', '.join(less)}"] if less else []
         lines += [f"now lists {', '.join(more)}"] if more else []
         if lines:
             text = f"{_title(probe)}: {name} {' and '.join(lines)}"
-            yield _change(old, new, "help", "changed", name, text, mine[name] if less else ())
+            yield versions.change("help", "changed", name, text, mine[name] if less else ())
 
 
-def _names(text: str, name: str) -> bool:
-    return re.search(rf"{re.escape(name)}(?![\w-])", text) is not None
-
-
-def _commands(old: VersionSide, new: VersionSide, probe: str) -> Iterator[VersionChange]:
+def _commands(versions: _Versions, probe: str) -> Iterator[VersionChange]:
     """Nobody reads these from the help text; what matters is whether Hydra's own lines use one."""
-    before, after = commands(old.helps[probe]), commands(new.helps[probe])
+    before, after = (commands(side.helps[probe]) for side in versions)
     if not before or not after:
         return
-    used = {arg for probe in old.adapter.descriptor.probes for arg in probe.args}
-    for _, line in _lines(old.adapter, _detected(old.adapter, old.probes)):
-        used.update(line.command.args if line.command else ())
+    used = versions.old.used
     for name in sorted((before - after) & used):
-        lost = [f"Hydra runs or asks it by `{name}`"]
         text = f"{_title(probe)}: command {name} vanished"
-        yield _change(old, new, "help", "vanished", name, text, lost)
-    yield from _listed(old, new, probe, "command", "vanished", sorted(before - after - used))
-    yield from _listed(old, new, probe, "command", "appeared", sorted(after - before))
+        lost = [f"Hydra runs or asks it by `{name}`"]
+        yield versions.change("help", "vanished", name, text, lost)
+    yield from _listed(versions, probe, "command", "vanished", before - after - used)
+    yield from _listed(versions, probe, "command", "appeared", after - before)
 
 
 def _listed(
-    old: VersionSide, new: VersionSide, probe: str, what: str, how: str, texts: Sequence[str]
+    versions: _Versions, probe: str, what: str, how: str, names: Iterable[str]
 ) -> Iterator[VersionChange]:
     """One line for all that Hydra does not mind."""
-    if texts:
+    if texts := sorted(names):
         count = f"{len(texts)} {what}s" if len(texts) > 1 else f"one {what}"
         text = f"{_title(probe)}: {count} {how}: {', '.join(texts)}"
-        yield _change(old, new, "help", how, ", ".join(texts), text)
+        yield versions.change("help", how, ", ".join(texts), text)
 
 
 def _title(probe: str) -> str:
@@ -287,29 +275,30 @@ def option_values(text: str) -> dict[str, set[str]]:
 
 def commands(text: str) -> set[str]:
     """The commands of the section `Commands:`."""
-    mapping, inside = set(), False
+    names, inside = set(), False
     for line in text.splitlines():
         if not line[:1].isspace():
             inside = line.strip() == "Commands:" or (inside and not line.strip())
         elif inside and (match := _COMMAND.match(line)):
-            mapping.add(match["name"])
-    return mapping
+            names.add(match["name"])
+    return names
 
 
 # events and their fields
 
 
-def _events(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
+def _events(versions: _Versions) -> Iterator[VersionChange]:
     """Which events and fields appeared, vanished or changed, over the streams that both have; one
     line for the fields that went the same way in the same events."""
-    both = sorted(set(old.streams) & set(new.streams))
-    lines = ([line for name in both for line in s.streams[name].lines] for s in (old, new))
-    before, after = map(shapes, lines)
+    both = sorted(set(versions.old.streams) & set(versions.new.streams))
+    before, after = (
+        shapes(line for name in both for line in side.streams[name].lines) for side in versions
+    )
     for kind in sorted(before.keys() - after.keys()):
-        yield _change(old, new, "event", "vanished", kind, f"event {kind} vanished")
+        yield versions.change("event", "vanished", kind, f"event {kind} vanished")
     for kind in sorted(after.keys() - before.keys()):
-        text = f"event {kind} appeared: {_reading(new, kind)}"
-        yield _change(old, new, "event", "appeared", kind, text)
+        text = f"event {kind} appeared: {_reading(versions.new, kind)}"
+        yield versions.change("event", "appeared", kind, text)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for kind in sorted(before.keys() & after.keys()):
         for how, paths in fields(before[kind], after[kind]).items():
@@ -317,88 +306,84 @@ def _events(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
     for (how, same), kinds in groups.items():
         named = ", ".join(kinds)
         what = f"{len(same)} fields {how}" if len(same) > 1 else f"one field {how}"
-        yield _change(old, new, "field", how, named, f"{named}: {what}: {', '.join(same)}")
+        text = f"{named}: {what}: {', '.join(same)}"
+        yield versions.change("field", how, named, text)
 
 
-def _reading(new: VersionSide, kind: str) -> str:
+def _reading(side: VersionSide, kind: str) -> str:
     """What the adapter makes of the first such line."""
-    parser = new.adapter.parser()
-    for stream in new.streams.values():
-        for line in stream.lines:
-            if next((name == kind for name, _ in typed([line])), False):
-                events = parser.parse_line(line)
-                subs = {event.sub for event in events if event.kind == "progress"}
-                if kind == NO_JSON or "malformed" in subs:
-                    return "passed over, counted as malformed"
-                if "unknown" in subs:
-                    return "passed over, counted as unknown"
-                names = sorted({f"{e.kind}/{e.sub}".rstrip("/") for e in events})
-                return f"read as {', '.join(names)}" if names else "known, tells nothing"
+    parser = side.adapter.parser()
+    for line in (line for stream in side.streams.values() for line in stream.lines):
+        if not any(name == kind for name, _ in typed([line])):
+            continue
+        names = sorted({f"{e.kind}/{e.sub}".rstrip("/") for e in parser.parse_line(line)})
+        if kind == NO_JSON or "progress/malformed" in names:
+            return "passed over, counted as malformed"
+        if "progress/unknown" in names:
+            return "passed over, counted as unknown"
+        return f"read as {', '.join(names)}" if names else "known, tells nothing"
     return "not read"
 
 
 # what comes of a run
 
 
-def _tells(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
+def _tells(versions: _Versions) -> Iterator[VersionChange]:
     """What the adapter reads no more in a stream that was recorded by hand: no expectation says
     how it should go. A field that moved to where it is read too is no loss."""
     lost: dict[str, list[str]] = {}
-    for name in sorted(set(old.streams) & set(new.streams)):
+    for name in sorted(set(versions.old.streams) & set(versions.new.streams)):
         if name.startswith(_HAND):
-            was, now = (outline(parse(s.adapter, s.streams[name])) for s in (old, new))
+            was, now = (
+                dict.fromkeys(_aspects(parse(side.adapter, side.streams[name])))
+                for side in versions
+            )
             for aspect in was:
                 if aspect not in now:
                     lost.setdefault(aspect, []).append(name.removeprefix(_HAND))
     for aspect, names in lost.items():
         text = f"no {aspect} in {', '.join(names)}"
-        yield _change(old, new, "outcome", "vanished", aspect, text, [f"{aspect} is unknown"])
+        yield versions.change("outcome", "vanished", aspect, text, [f"{aspect} is unknown"])
 
 
-def outline(events: Iterable[AgentEvent]) -> dict[str, None]:
+def _aspects(events: Iterable[AgentEvent]) -> Iterator[str]:
     """What the events tell: texts and figures by name, what Hydra decides by with its value."""
-    aspects: dict[str, None] = {}
     for event in events:
+        data = event.data
         if event.kind == "usage":
-            aspects |= dict.fromkeys(f"usage.{name}" for name in event.data)
-        elif event.kind == "progress" and event.sub in ("session", "retry"):
-            aspects |= dict.fromkeys(_aspect(event.sub, *item) for item in event.data.items())
+            yield from (f"usage.{name}" for name in data)
+        elif event.sub in ("session", "retry"):
+            decides = ("permission", "sandbox")
+            for name, value in data.items():
+                yield f"{event.sub}.{name}{f'={value}' if name in decides else ''}"
         elif event.kind == "tool_call":
-            data = event.data
-            parts = {
-                "id": data["id"],
-                "name": data["name"],
-                "summary": data["summary"] != data["name"],
-            }
-            aspects |= dict.fromkeys(f"tool_call.{name}" for name, value in parts.items() if value)
+            summary = data["summary"] != data["name"]
+            parts = {"id": data["id"], "name": data["name"], "summary": summary}
+            yield from (f"tool_call.{name}" for name, value in parts.items() if value)
         elif event.kind == "tool_result":
-            aspects[f"tool_result ok={event.data['ok']}"] = None
+            yield f"tool_result ok={data['ok']}"
         elif event.kind == "failed":
-            aspects[f"failed ({event.data['error']}/{event.data['reason']})"] = None
+            yield f"failed ({data['error']}/{data['reason']})"
         elif event.kind != "progress":
-            aspects[f"{event.kind}/{event.sub}".rstrip("/")] = None
-    return aspects
+            yield f"{event.kind}/{event.sub}".rstrip("/")
 
 
-def _aspect(sub: str, name: str, value: object) -> str:
-    return f"{sub}.{name}={value}" if name in ("permission", "sandbox") else f"{sub}.{name}"
-
-
-def _outcomes(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
+def _outcomes(versions: _Versions) -> Iterator[VersionChange]:
     """One line for each situation that came out differently under Hydra, by the records."""
     alike = []
-    for name in sorted(set(old.proofs) & set(new.proofs)):
-        was, now = old.proofs[name], new.proofs[name]
-        lost = [] if now.passed else ["it does not go as Hydra expects"]
+    for name in sorted(set(versions.old.proofs) & set(versions.new.proofs)):
+        was, now = (side.proofs[name] for side in versions)
         if lines := list(_differences(was, now)):
             text = f"situation {name}: {'; '.join(lines)}"
-            yield _change(old, new, "outcome", "changed", name, text, lost)
+            lost = [] if now.passed else ["it does not go as Hydra expects"]
+            yield versions.change("outcome", "changed", name, text, lost)
         elif was.passed and not now.passed:
             alike.append(name)
     if alike:
-        text = f"with the same outcome, but not as expected any more: {', '.join(alike)}"
+        named = ", ".join(alike)
+        text = f"with the same outcome, but not as expected any more: {named}"
         lost = ["they do not go as Hydra expects; the live run says why"]
-        yield _change(old, new, "outcome", "changed", ", ".join(alike), text, lost)
+        yield versions.change("outcome", "changed", named, text, lost)
 
 
 def _differences(was: Proof, now: Proof) -> Iterator[str]:
@@ -421,26 +406,26 @@ def _differences(was: Proof, now: Proof) -> Iterator[str]:
             yield more.format(", ".join(sorted(after - before)))
 
 
+def _usage(proof: Proof) -> set[str]:
+    return {name for name, is_known in proof.usage.items() if is_known}
+
+
 def _ending(proof: Proof) -> str:
     why = "/".join(part for part in (proof.error, proof.error_reason) if part)
     return f"{proof.status or 'unknown'}{f' ({why})' if why else ''}"
 
 
 def _exit(proof: Proof) -> str:
-    if proof.exit.get("signal"):
-        return f"signal {proof.exit['signal']}"
-    return f"exit {proof.exit.get('code')}"
+    signal = proof.exit.get("signal")
+    return f"signal {signal}" if signal else f"exit {proof.exit.get('code')}"
 
 
 def _patch(proof: Proof) -> str:
     return ", ".join(f"{letter} {path}" for path, letter in sorted(proof.patch.items())) or "empty"
 
 
-def _usage(proof: Proof) -> set[str]:
-    return {name for name, is_known in proof.usage.items() if is_known}
-
-
-def _not_compared(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]:
+def _not_compared(versions: _Versions) -> Iterator[VersionChange]:
+    old, new = versions
     for side, other, how in ((old, new, "vanished"), (new, old, "appeared")):
         mine, theirs = ({*s.streams, *s.proofs} for s in (side, other))
         only = sorted(mine - theirs)
@@ -450,10 +435,10 @@ def _not_compared(old: VersionSide, new: VersionSide) -> Iterator[VersionChange]
             lines.append(f"{line} recorded by hand")
         if lines:
             text = f"not compared, only {side.version} has: {', '.join(lines)}"
-            yield _change(old, new, "outcome", how, "not compared", text)
+            yield versions.change("outcome", how, "not compared", text)
     # What Hydra refuses has no exit, and no events to compare.
-    ran = [{name for name, proof in s.proofs.items() if proof.exit} for s in (old, new)]
+    ran = [{name for name, proof in s.proofs.items() if proof.exit} for s in versions]
     short = sorted((ran[0] & ran[1]) - (set(old.streams) & set(new.streams)))
     if short:
         text = f"events not compared, a side has kept no stream: {', '.join(short)}"
-        yield _change(old, new, "outcome", "changed", "not compared", text)
+        yield versions.change("outcome", "changed", "not compared", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from hydra.adapters.json_stream import MalformedLine, Object, decode
+from hydra.adapters.json_fields import MalformedLine, Object, decode
 
 Shape = dict[str, set[str]]
 """A type of event: each field's path, with the JSON types that it was of. A path is written

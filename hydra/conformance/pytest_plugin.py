@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(
 
 
 def _contract(session: pytest.Session, spec: str, fixtures: str | None) -> Contract:
-    from hydra.conformance.command.subjects import named
+    from hydra.conformance.selection import named
     from hydra.errors import HydraError
     from hydra.report.text import clean
 

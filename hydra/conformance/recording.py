@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from hydra import __version__
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Proof, Record, definition
 from hydra.conformance.live.observation import Observation
-from hydra.conformance.proof import fresh_record, proof
 from hydra.conformance.recorded import Recording, Stream, expectation, parse
-from hydra.conformance.results import Case
+from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
 from hydra.errors import AuthMissing
 from hydra.records.agent import ProbeOutput
@@ -98,8 +100,8 @@ def _answers(folder: Path, adapter: Adapter, answers: Mapping[str, ProbeOutput])
 
 def _answered(folder: Path, adapter: Adapter, output: ProbeOutput) -> bool:
     """Whether an answer to it was recorded by hand that is as good."""
-    outputs = Recording(folder).answers(adapter.descriptor.probes).get(output.name, [])
-    return any((output.exit_code == 0) == (output.exit_code == 0) for output in outputs)
+    answers = Recording(folder).answers(adapter.descriptor.probes).get(output.name, [])
+    return any((answer.exit_code == 0) == (output.exit_code == 0) for answer in answers)
 
 
 # streams
@@ -116,7 +118,7 @@ class _Folder:
 
     def add(self, seen: Sequence[Observation], cases: Sequence[Case], *, whole: bool) -> list[Path]:
         """Streams, exits and the record."""
-        entry = fresh_record(self._folder, seen[0].agent, seen[0].version, cases)
+        entry = _fresh(self._folder, seen[0].agent, seen[0].version, cases)
         proofs = {} if whole else dict(entry.situations)
         written: list[Path] = []
         for earlier in entry.situations.values() if whole else ():
@@ -125,9 +127,8 @@ class _Folder:
             name = self._name(observation.situation)
             files = self._stream(observation, name)
             written += files
-            proofs[observation.situation] = proof(
-                observation, f"stream.{name}.jsonl" if files else ""
-            )
+            stream = f"stream.{name}.jsonl" if files else ""
+            proofs[observation.situation] = _proof(observation, stream)
         exits = json.dumps(self._exits, indent=1, sort_keys=True) + "\n"
         written.append(_write(self._folder / "exits.json", exits))
         written.append(records.write(self._folder, replace(entry, situations=proofs)))
@@ -141,14 +142,13 @@ class _Folder:
 
     def _stream(self, observation: Observation, name: str) -> list[Path]:
         """The files of one stream; none where it is too long or nobody knows how it ended."""
-        code, number = observation.exit.get("code"), observation.exit.get("signal")
-        stdout, stderr = (
-            _text(observation.stdout, observation.places),
-            _text(observation.stderr, observation.places),
-        )
-        stdout = _shortened(stdout)
+        run = observation.run
+        ended = run.lane.get("exit") or {}
+        code, number = ended.get("code"), ended.get("signal")
+        stdout = _shortened(_text(run.raw, run.places))
+        stderr = _text(run.raw_stderr, run.places)
         self._remove(f"stream.{name}.jsonl")
-        if observation.stdout is None or max(map(_size, (stdout, stderr))) > LONGEST:
+        if run.raw is None or max(map(_size, (stdout, stderr))) > LONGEST:
             return []
         if not isinstance(code, int) and not isinstance(number, int):
             return []
@@ -159,9 +159,7 @@ class _Folder:
             stderr=_bytes(stderr),
             exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
         )
-        sides = {
-            number: _text(path, observation.places) for number, path in observation.sides.items()
-        }
+        sides = {number: _text(path, run.places) for number, path in run.sides.items()}
         stream = replace(stream, files={number: _bytes(text) for number, text in sides.items()})
         texts = {".jsonl": stdout, ".expected.json": expectation(parse(self._adapter, stream))}
         if stderr:
@@ -184,8 +182,64 @@ class _Folder:
 
 def _suite_alone(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> list[Path]:
     """A record of the offline suite, where no race was run; one that has situations stays."""
-    entry = fresh_record(folder, agent, version, cases)
+    entry = _fresh(folder, agent, version, cases)
     return [records.write(folder, entry)] if entry.contract and not entry.situations else []
+
+
+# what a record says of one version
+
+
+def _fresh(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> Record:
+    """The record to be written: this day's, with the situations of the one that is there."""
+    fresh = Record(
+        agent=agent,
+        version=version,
+        hydra=__version__,
+        platform=records.this_platform(),
+        date=datetime.now(UTC).date().isoformat(),
+        contract={
+            case.name: case.verdict is CaseVerdict.PASSED
+            for case in cases
+            if case.suite == "contract"
+            and case.agent == agent
+            and case.version in ("", version)
+            and case.verdict is not CaseVerdict.SKIPPED
+        },
+    )
+    path = folder / fresh.name
+    if not path.is_file():
+        return fresh
+    record = records.read(path)
+    return replace(fresh, situations=record.situations, contract=fresh.contract or record.contract)
+
+
+def _proof(observation: Observation, stream: str) -> Proof:
+    """What one situation gave; `stream` is the file that holds its stream, "" for none."""
+    run, ended = observation.run, observation.run.lane.get("exit") or {}
+    usage = run.lane.get("usage") or {}
+    return Proof(
+        passed=not observation.differences,
+        status=run.status,
+        error=str(run.error.get("kind", "")),
+        error_reason=str(run.error.get("reason", "")),
+        exit={name: ended[name] for name in ("code", "signal") if name in ended},
+        events=_folded(run.events),
+        usage={name: value is not None for name, value in sorted(usage.items())},
+        patch=dict(sorted(run.patch.items())),
+        stream=stream,
+        proves=observation.proves,
+        definition=definition(observation.situation),
+    )
+
+
+def _folded(events: Iterable[Mapping[str, object]]) -> tuple[str, ...]:
+    """`kind/sub` in order, a run of the same once. Notices come as their clock has it: left out."""
+    names: list[str] = []
+    for event in events:
+        name = f"{event['kind']}/{event['sub']}".rstrip("/")
+        if name != "progress/notice" and names[-1:] != [name]:
+            names.append(name)
+    return tuple(names)
 
 
 # files

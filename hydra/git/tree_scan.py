@@ -158,9 +158,9 @@ def shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-def first_paths(paths: list[bytes], most: int = 3) -> str:
+def first_paths(paths: list[bytes]) -> str:
     """The first few paths, and how many more there are."""
-    return text.join_names([shown(path) for path in paths], most)
+    return text.join_names([shown(path) for path in paths], text.NAMED)
 
 
 def _entries(top: bytes, folder: bytes, scan: Survey) -> list[os.DirEntry[bytes]]:

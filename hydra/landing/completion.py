@@ -7,23 +7,25 @@ What is undone is judged by `rollback`; what is left in the staging folder by `s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from hydra.errors import Exhausted, HydraError, LandingRefused
 from hydra.git.index import clear_drafts
 from hydra.git.paths import parents
 from hydra.git.runner import run
 from hydra.landing.journal import DONE, MOVING, PREPARING, Journal, LandingStore
+from hydra.landing.record import LandingRecord, SalvagedFile
 from hydra.landing.rollback import Act, Unsure, displaced, full, way_back
-from hydra.landing.salvage import SalvagedFile, files_in_short, keep_displaced, salvage
+from hydra.landing.salvage import files_in_short, keep_displaced, salvage
 from hydra.landing.swap import free
 from hydra.log import get_logger
 from hydra.paths import make_private
+from hydra.records.codec import shaped
 from hydra.records.store.files import read_object, write_json
 from hydra.text import join_names, plural
 from hydra.workspace import tree
@@ -125,46 +127,38 @@ def finish(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:
 
 def _record(journal: Journal, store: LandingStore, named: Sequence[SalvagedFile]) -> None:
     if journal.record and journal.document is not None:
-        document = {**journal.document, "kept": [file.shown for file in named]}
-        write_record(Path(journal.record), document, store)
+        write_record(replace(journal.document, kept=tuple(named)), store)
 
 
-def write_record(record: Path, document: Mapping[str, Any], store: LandingStore) -> None:
+def write_record(record: LandingRecord, store: LandingStore) -> None:
     """Keeps what was landed in its run's folder, and that it stands, or was taken back. Raises
     `OSError`."""
-    record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_json(record, document)
+    file = Path(record.record)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_json(file, to_builtins(record))
     make_private(store.folder)
-    others: list[dict[str, str]] = []
+    others: list[StandingLanding] = []
     with suppress(ValueError):  # what is damaged is written anew
-        others = [row for row in standing(store) if row["record"] != str(record)]
-    now = {"record": str(record), "commit": str(document["commit"])}
-    rows = others if document["undone"] is not None else [*others, now]
-    write_json(store.last, {"standing": rows[-_STANDING:]})
+        others = [row for row in standing(store) if row.record != record.record]
+    now = StandingLanding(record.record, record.commit)
+    rows = others if record.undone is not None else [*others, now]
+    write_json(store.last, {"standing": to_builtins(rows[-_STANDING:])})
 
 
-def standing(store: LandingStore) -> list[dict[str, str]]:
-    """The landings that were not taken back, the last one at the end: the path of each's record,
-    and its commit, "" where it is not known. Raises `OSError`, `ValueError`."""
-    try:
-        rows = read_object(store.last)["standing"]
-        return [{"record": str(row["record"]), "commit": str(row["commit"])} for row in rows]
-    except FileNotFoundError:  # never landed
-        return []
-    except (KeyError, TypeError) as damage:
-        raise ValueError("it names no landing") from damage
+class StandingLanding(Struct, frozen=True):
+    """A landing that was not taken back: the path of its record, and its commit, if any."""
+
+    record: str
+    commit: str
 
 
-def landing_record(row: Mapping[str, str]) -> dict[str, Any] | None:
-    """The landing of a row of `standing`; None where its run was removed. Raises `OSError`,
+def standing(store: LandingStore) -> list[StandingLanding]:
+    """The landings that were not taken back, the last one at the end. Raises `OSError`, and
     `ValueError`."""
     try:
-        read = read_object(Path(row["record"]))
-    except FileNotFoundError:
-        return None
-    if "undone" not in read:
-        raise ValueError("it is not what Hydra writes")
-    return read
+        return shaped(read_object(store.last).get("standing"), list[StandingLanding])
+    except FileNotFoundError:  # never landed
+        return []
 
 
 def undo(journal: Journal, store: LandingStore) -> tuple[SalvagedFile, ...]:

@@ -15,10 +15,9 @@ from msgspec import Struct
 from hydra.errors import LandingRefused
 from hydra.git.diff import changes
 from hydra.git.merge import MergeResult, three_way
+from hydra.text import of_run
 
 _SHOWN = 20
-
-_SMALLER = "leave one of the two out, or pick smaller parts: `hydra diff LANE --hunks`"
 
 
 class LanePart(Struct, frozen=True, kw_only=True):
@@ -41,7 +40,7 @@ def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
         (part.lane, other.lane): three_way(patches, base=base, ours=part.tree, theirs=other.tree)
         for part, other in combinations(parts, 2)
     }
-    _refuse_clashes(pairs)
+    _refuse_clashes(patches, pairs)
     tree = parts[0].tree
     for n, part in enumerate(parts[1:], 1):
         before = parts[:n]
@@ -52,7 +51,9 @@ def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
         whose = f"{' and '.join(part.lane for part in before)} and those of {part.lane}"
         if merged.conflicts:
             raise _in_conflict(
-                f"the picks of {whose} change the same place", _rows(merged), _SMALLER
+                f"the picks of {whose} change the same place",
+                _rows(merged),
+                _smaller(patches, part.lane),
             )
         expected = [(base, part.tree)]
         expected += (
@@ -63,14 +64,15 @@ def compose(patches: Path, base: str, parts: Sequence[LanePart]) -> str:
             raise _in_conflict(
                 f"it cannot be told which file the picks of {whose} change",
                 [(os.fsdecode(path), "looks like a moved file") for path in sorted(strays)],
-                _SMALLER,
+                _smaller(patches, part.lane),
             )
         tree = merged.tree
     return tree
 
 
-def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
-    """The same changes on `head`, where the branch has moved on since the race began.
+def bring(patches: Path, *, base: str, tree: str, head: str, lanes: Sequence[str]) -> str:
+    """The same changes, those of `lanes`, on `head`, where the branch has moved on since the race
+    began.
 
     Raises `LandingRefused` with every conflict, by path.
     """
@@ -80,12 +82,15 @@ def bring(patches: Path, *, base: str, tree: str, head: str) -> str:
             "the branch has moved since the race, and both changed the same place",
             _rows(merged),
             "race again from here, or merge it by hand: "
-            f"git fetch {shlex.quote(str(patches))} LANE && git merge FETCH_HEAD",
+            + " && ".join(
+                f"git fetch {shlex.quote(str(patches))} {shlex.quote(lane)} && git merge FETCH_HEAD"
+                for lane in lanes
+            ),
         )
     return merged.tree
 
 
-def _refuse_clashes(pairs: Mapping[tuple[str, str], MergeResult]) -> None:
+def _refuse_clashes(patches: Path, pairs: Mapping[tuple[str, str], MergeResult]) -> None:
     clashes = {lanes: merged for lanes, merged in pairs.items() if merged.conflicts}
     if not clashes:
         return
@@ -94,7 +99,13 @@ def _refuse_clashes(pairs: Mapping[tuple[str, str], MergeResult]) -> None:
     for (name, other), merged in clashes.items():
         by = f", by {name} and {other}" if len(clashes) > 1 else ""
         rows += ((path, reason + by) for path, reason in _rows(merged))
-    raise _in_conflict(f"the picks of {whose} change the same place", rows, _SMALLER)
+    hint = _smaller(patches, next(iter(clashes))[0])
+    raise _in_conflict(f"the picks of {whose} change the same place", rows, hint)
+
+
+def _smaller(patches: Path, lane: str) -> str:
+    way = f"hydra diff {shlex.quote(lane)} --hunks{of_run(patches.parent.name)}"
+    return f"leave one of the two out, or pick smaller parts: {way}"
 
 
 def _paths(patches: Path, steps: Iterable[tuple[str, str]]) -> set[bytes]:

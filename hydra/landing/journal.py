@@ -17,17 +17,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from hydra.errors import RecordError
 from hydra.git.diff import TreeChange
 from hydra.git.repository import Repository
 from hydra.git.status import WorkTree
 from hydra.landing.obstacles import mount_of
+from hydra.landing.record import LandingRecord
 from hydra.landing.swap import FileMark
 from hydra.paths import make_private
 from hydra.process.identity import ProcessIdentity
+from hydra.records.codec import shaped
 from hydra.records.store.files import read_object, write_whole
 
 SCHEMA = 2
@@ -42,18 +44,24 @@ was there lies in the staging folder. done: the landing stands; only its leftove
 
 
 class FileMove(NamedTuple):
-    """One path of the work tree under way: `number` names its place in the staging folder.
+    """One path of the work tree under way, in JSON an array: `number` names its place in the
+    staging folder, `name` is the path as text.
 
     `old` knows the file that goes (None: none), `fresh` the one that comes (None: none). `digest`
     is of the old file's content, `fresh_digest` of the new one's ("" of what has none).
     """
 
     number: int
-    path: bytes
+    name: str
     old: FileMark | None
     fresh: FileMark | None
     digest: str = ""
     fresh_digest: str = ""
+
+    @property
+    def path(self) -> bytes:
+        """As the disk has it."""
+        return os.fsencode(self.name)
 
 
 class Journal(Struct, frozen=True, kw_only=True):
@@ -65,6 +73,7 @@ class Journal(Struct, frozen=True, kw_only=True):
     nothing does. `made` are folders that will be made, the upper ones first.
     """
 
+    schema: int = SCHEMA
     id: str
     run: str
     owner: str
@@ -79,9 +88,14 @@ class Journal(Struct, frozen=True, kw_only=True):
     head: str
     commit: str
     shifts: tuple[FileMove, ...] = ()
-    made: tuple[bytes, ...] = ()
+    made: tuple[str, ...] = ()
     record: str = ""
-    document: Mapping[str, Any] | None = None
+    document: LandingRecord | None = None
+
+    @property
+    def folders(self) -> Sequence[bytes]:
+        """Those of `made`, as the disk has them."""
+        return list(map(os.fsencode, self.made))
 
     def at(self, phase: str, **changed: Any) -> Journal:
         """The same, further on."""
@@ -121,7 +135,7 @@ class LandingStore:
 
     def write(self, journal: Journal) -> None:
         """Puts the journal on the disk for good. Raises `OSError`."""
-        text = json.dumps({"schema": SCHEMA, **_plain(journal)}, separators=(",", ":"))
+        text = json.dumps(to_builtins(journal), separators=(",", ":"))
         write_whole(self.file, text.encode() + b"\n")
         folder = os.open(self.folder, os.O_RDONLY)
         try:
@@ -142,8 +156,8 @@ class LandingStore:
                 f"{self.file} was written by a newer Hydra", hint="run that one again"
             )
         try:
-            return _journal(document)
-        except (KeyError, TypeError, ValueError) as damage:
+            return shaped(document, Journal)
+        except ValueError as damage:
             raise _damaged(self.file, damage) from damage
 
     def clear(self) -> None:
@@ -157,32 +171,6 @@ def _locked(lock: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _plain(journal: Journal) -> dict[str, Any]:
-    document = asdict(journal)
-    document["shifts"] = [
-        (move.number, os.fsdecode(move.path), *move[2:]) for move in journal.shifts
-    ]
-    document["made"] = [os.fsdecode(path) for path in journal.made]
-    return document
-
-
-def _journal(document: dict[str, Any]) -> Journal:
-    document = {key: value for key, value in document.items() if key != "schema"}
-    document["shifts"] = tuple(
-        FileMove(
-            number=number,
-            path=os.fsencode(path),
-            old=FileMark(*old) if old else None,
-            fresh=FileMark(*fresh) if fresh else None,
-            digest=digest,
-            fresh_digest=fresh_digest,
-        )
-        for number, path, old, fresh, digest, fresh_digest in document["shifts"]
-    )
-    document["made"] = tuple(os.fsencode(path) for path in document["made"])
-    return Journal(**document)
 
 
 def _damaged(path: Path, damage: Exception) -> RecordError:
@@ -220,7 +208,7 @@ class LandingOrder(Struct, frozen=True, kw_only=True):
     flags: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     exact: Mapping[bytes, Path] = field(default_factory=dict)
     record: Path | None = None
-    document: Mapping[str, Any] | None = None
+    document: LandingRecord | None = None
 
     def tree(self, root: Path, index: Path) -> WorkTree:
         """A work tree at `root`, seen with an index of Hydra's."""

@@ -57,7 +57,7 @@ def way_back(journal: Journal) -> tuple[list[Act], list[Unsure]]:
     judge(_index_back(journal))
     for move in came:
         judge(_came_back(journal, move))
-    acts += [partial(_unmake, journal, folder) for folder in reversed(journal.made)]
+    acts += [partial(_unmake, journal, folder) for folder in reversed(journal.folders)]
     for move in came:
         judge(_folder_back(journal, move))
     for move in went:
@@ -160,7 +160,7 @@ def _went_back(journal: Journal, move: FileMove) -> Act | Unsure | None:
         return None
     if _is_one(now, gone):
         return partial(os.unlink, gone)  # a link made where there is no renameat2: still in place
-    if now is None or move.path in journal.made or _is_ours(journal, move.path, now):
+    if now is None or move.name in journal.made or _is_ours(journal, move.path, now):
         return partial(_put_back, move, gone, target)
     return Unsure(os.fsdecode(move.path), "made anew since it was removed", gone)
 

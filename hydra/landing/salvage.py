@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
-
 from hydra.landing.journal import FileMove, Journal, LandingStore, is_folder
 from hydra.landing.preflight import files_below
+from hydra.landing.record import SalvagedFile
 from hydra.landing.rollback import (
     Unsure,
     back_place,
@@ -38,20 +37,6 @@ OPEN = "a program still has it open to write"
 BEFORE = "what it was before the landing"
 
 
-class SalvagedFile(Struct, frozen=True, kw_only=True):
-    """A file that was taken out of its place and is to be named: `path` in the tree, `file` where
-    it lies now, and why."""
-
-    path: str
-    file: str
-    why: str
-
-    @property
-    def shown(self) -> dict[str, str]:
-        """For a record and a person."""
-        return {"path": self.path, "file": self.file, "why": self.why}
-
-
 def exact_folder(record: Path, *, undone: bool = False) -> Path:
     """Where a landing that is recorded keeps what it displaced; an undo of it, in one beside."""
     return record.with_suffix(".undone" if undone else ".exact")
@@ -60,8 +45,8 @@ def exact_folder(record: Path, *, undone: bool = False) -> Path:
 def keep_displaced(journal: Journal) -> tuple[SalvagedFile, ...]:
     """All that a landing which stands has displaced, to its run's folder. Gives what is to be
     named: it is not what was read there. Raises `OSError`."""
-    document = journal.document or {}
-    folder = exact_folder(Path(journal.record), undone=document.get("undone") is not None)
+    is_undone = journal.document is not None and journal.document.undone is not None
+    folder = exact_folder(Path(journal.record), undone=is_undone)
     named: list[SalvagedFile] = []
     for move in journal.shifts:
         file = folder / str(move.number)

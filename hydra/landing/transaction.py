@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git.index import copy_users_index
@@ -37,8 +38,8 @@ from hydra.landing.journal import (
 from hydra.landing.obstacles import check_repository, locked
 from hydra.landing.preflight import SHOWN, Step, TreeLook, files_below
 from hydra.landing.prepare import LandingFiles
+from hydra.landing.record import LandingRecord, SalvagedFile
 from hydra.landing.rollback import displaced, folder_place, fresh_place, full, gone_place, restore
-from hydra.landing.salvage import SalvagedFile
 from hydra.landing.swap import TAKEN, FileMark, put
 from hydra.landing.version import Version, digest_of
 from hydra.log import get_logger
@@ -188,26 +189,26 @@ class _Under:
         journal = self.journal.at(
             MOVING,
             shifts=tuple(file_move for file_move in shifts if file_move.old or file_move.fresh),
-            made=self.ready.missing,
+            made=tuple(map(os.fsdecode, self.ready.missing)),
             document=self._document(),
         )
         self._note(journal)
 
-    def _document(self) -> Mapping[str, Any] | None:
+    def _document(self) -> LandingRecord | None:
         """The record, with what an undo is to give back: flags, and the files that go."""
         if self.order.document is None:
             return None
-        flags = {os.fsdecode(path): list(flags) for path, flags in self.ready.flags.items()}
+        flags = {os.fsdecode(path): tuple(flags) for path, flags in self.ready.flags.items()}
         went = [(n, step.path) for n, step in enumerate(self.ready.steps) if step.version]
         exact = {os.fsdecode(path): str(number) for number, path in went}
-        return {**self.order.document, "flags": flags, "exact": exact}
+        return replace(self.order.document, flags=flags, exact=exact)
 
     def shift(self) -> None:
         """Each file goes aside, and the one that is staged for it comes; what only goes, first."""
         shifts = self.journal.shifts
         for file_move in (file_move for file_move in shifts if file_move.fresh is None):
             self._take(file_move)
-        for folder in self.journal.made:
+        for folder in self.journal.folders:
             moment("folder")
             self._make_folder(folder)
         for file_move in (file_move for file_move in shifts if file_move.fresh is not None):
@@ -287,7 +288,7 @@ class _Under:
             raise OSError(f"git did not write {os.fsdecode(step.path)} (is the disk full?)")
         mark = step.version.mark if step.version else None
         digest = digest_of(fresh_place(self.journal, step.path), fresh) if fresh else ""
-        return FileMove(number, step.path, mark, fresh, step.digest, digest)
+        return FileMove(number, os.fsdecode(step.path), mark, fresh, step.digest, digest)
 
     def _take(self, file_move: FileMove) -> None:
         moment("take")

@@ -28,7 +28,7 @@ def pager_of(config: Mapping[str, str], environ: Mapping[str, str] = os.environ)
     return next((pager for pager in named if pager), "less")
 
 
-def page(text: bytes, pager: str, environ: Mapping[str, str] = os.environ) -> None:
+def page(text: bytes, pager: str) -> None:
     """Shows `text` through `pager`, a shell command as git takes it; without one, on stdout.
 
     `LESS` and `LV` are set as git sets them where the user has not (git 2.39, pager.c).
@@ -37,7 +37,7 @@ def page(text: bytes, pager: str, environ: Mapping[str, str] = os.environ) -> No
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
         return
-    environment = {"LESS": "FRX", "LV": "-c", **environ}
+    environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     with subprocess.Popen(["sh", "-c", pager], stdin=subprocess.PIPE, env=environment) as shown:
         assert shown.stdin is not None
         try:

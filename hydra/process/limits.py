@@ -252,20 +252,12 @@ STEP = 0.5
 MOST = 10.0
 """So many times its limit it gets by the clock, whatever it waits for: a disk may never answer."""
 
-ASLEEP = 1.0
-"""Seconds of sleep after which its core is somebody else's."""
-
-OnSleep = Callable[[bool], None]
-"""Told True when the program sleeps and needs no core, False when it wants one again."""
-
 
 class CpuClock:
     """The seconds of one program that count. `look` is given what was seen of it since."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.slept = 0.0
-        """How long it has slept by now, without a pause."""
         self._cpu = 0.0
 
     def look(self, passed: float, cpu: float, wants: bool) -> None:
@@ -273,14 +265,12 @@ class CpuClock:
         used = max(0.0, cpu - self._cpu)  # what is reaped unseen takes its time along
         self._cpu = max(self._cpu, cpu)
         self.seconds += min(passed, used) if wants else passed
-        idle = not wants and used < passed / 10
-        self.slept = self.slept + passed if idle else 0.0
 
 
-async def outlasts(child: Child, seconds: float, on_sleep: OnSleep) -> bool:
+async def outlasts(child: Child, seconds: float) -> bool:
     """Waits for the child's end; True where it has had its `seconds` and has not ended."""
-    counted, began, is_told = CpuClock(), time.monotonic(), False
-    last = began
+    counted = CpuClock()
+    last = began = time.monotonic()
     while counted.seconds < seconds and last - began < seconds * MOST:
         with trio.move_on_after(min(STEP, seconds - counted.seconds + 0.001)):
             await child.finished.wait()
@@ -289,7 +279,4 @@ async def outlasts(child: Child, seconds: float, on_sleep: OnSleep) -> bool:
         # Where Hydra itself has come late to look, nothing is known of the time in between.
         counted.look(min(now - last, 2 * STEP), *procfs.work(child.process.pid))
         last = now
-        if is_told != (counted.slept >= ASLEEP):
-            is_told = not is_told
-            on_sleep(is_told)
     return True

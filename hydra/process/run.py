@@ -13,7 +13,7 @@ import trio
 from hydra.log import get_logger
 from hydra.process.anew import anew
 from hydra.process.child import ANSWER, Child, OnChunk, streams
-from hydra.process.limits import OnSleep, outlasts
+from hydra.process.limits import outlasts
 from hydra.process.records import CommandResult, Wrap, plain
 from hydra.process.spawn import sealed, spawn_keeper
 
@@ -35,14 +35,14 @@ async def run(
     stdin: bytes = b"",
     output_limit: int = 1024**2,
     on_output: OnChunk = _forget,
-    on_sleep: OnSleep | None = None,
+    waits_for_core: bool = False,
 ) -> CommandResult:
     """Runs `argv` in its own session for at most `timeout` seconds, with `stdin` as its input.
 
     At the limit it is killed with all it started; what it had written by then is kept. `on_output`
-    gets all of both outputs as it comes; it must be quick and must not raise. With `on_sleep` the
-    time it waits for a core does not count (fairness.py). Raises `CannotStart` when the program was
-    never executed.
+    gets all of both outputs as it comes; it must be quick and must not raise. With `waits_for_core`
+    the time until it has one does not count. Raises `CannotStart` when the program was never
+    executed.
     """
     began = time.monotonic()
     out, err = _CappedOutput(output_limit, on_output), _CappedOutput(output_limit, on_output)
@@ -52,7 +52,7 @@ async def run(
             spawn_keeper(argv, env=env, cwd=cwd, stdin=source, wrap=wrap) as child,
             streams(child, out.take, err.take),
         ):
-            timed_out = await _ended_late(child, timeout, on_sleep)
+            timed_out = await _ended_late(child, timeout, waits_for_core)
             if timed_out:
                 _log.info("limit met", limit="timeout", seconds=timeout, program=argv[0])
     finally:
@@ -71,9 +71,9 @@ async def run(
     )
 
 
-async def _ended_late(child: Child, seconds: float, on_sleep: OnSleep | None) -> bool:
-    if on_sleep is not None:
-        if not await outlasts(child, seconds, on_sleep):
+async def _ended_late(child: Child, seconds: float, waits_for_core: bool) -> bool:
+    if waits_for_core:
+        if not await outlasts(child, seconds):
             return False
     else:
         with trio.move_on_after(seconds):

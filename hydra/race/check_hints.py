@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hydra.checks.programs import UNSTARTED
 from hydra.config.check_specs import in_folder, split_folder, typed
 from hydra.errors import Refused
 from hydra.git.runner import run, split
@@ -17,6 +18,7 @@ from hydra.race.guesses.python import ENVIRONMENTS
 from hydra.race.guesses.setups import setup as set_up_commands
 from hydra.race.guesses.setups import without_manager
 from hydra.records.request import Check
+from hydra.text import shell_quoted
 
 WITHOUT = "--no-check races without tests"
 """What a race's refusal ends with."""
@@ -103,6 +105,11 @@ def _ways(
     line: str, check: Check, top: Path, folder: str, setup: Sequence[str], again: str
 ) -> Iterator[str]:
     command = check.command
+    if UNSTARTED in line:
+        asks = in_folder(f"{line.partition(UNSTARTED)[0]} --version", split_folder(command)[0])
+        then = f", then {again} again" if again else ""
+        yield f"{typed(asks, folder)} in your checkout brings the version that is pinned{then}"
+        return
     needed = installing(line, command, top)
     if line.startswith(_NO_CD):
         yield _another_folder(line.removeprefix(_NO_CD), command, top)
@@ -115,7 +122,7 @@ def _ways(
             yield f"{line}, then check again"
         else:
             first = f"{line}, then {again} again; or " if again else ""
-            yield f"{first}--setup {shlex.quote(line)}"
+            yield f"{first}--setup {shell_quoted(line)}"
     elif needed or not (_ABSENT.match(line) or _UNNAMED.search(line)):
         other = "another" if setup else "the"
         yield f"--setup with {other} command that installs what they need"
@@ -123,7 +130,7 @@ def _ways(
         yield f"install {absent[1]}" if check.guessed else "check its spelling, or install it"
     for guess in guess_checks(top, split_folder(command)[0])[:1]:
         if guess != command and not check.guessed:
-            yield f"--check {shlex.quote(typed(guess, folder))} is Hydra's own guess"
+            yield f"--check {shell_quoted(typed(guess, folder))} is Hydra's own guess"
 
 
 def _is_absent(line: str) -> bool:

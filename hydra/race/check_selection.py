@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,8 @@ _TYPED = ("--", "HYDRA_")
 def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -> Config:
     """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
     checks."""
-    checks = config.checks._replace(**_checks(config, top, folder, none))
-    return dataclasses.replace(with_setup(config, folder), checks=checks)
+    checks = replace(config.checks, **_checks(config, top, folder, none))
+    return replace(with_setup(config, folder), checks=checks)
 
 
 def with_setup(config: Config, folder: str) -> Config:
@@ -31,7 +30,7 @@ def with_setup(config: Config, folder: str) -> Config:
     if not (race.setup and _typed(config, "race.setup")):
         return config
     setup = tuple(in_folder(name, folder) for name in race.setup)
-    return dataclasses.replace(config, race=replace(race, setup=setup))
+    return replace(config, race=replace(race, setup=setup))
 
 
 def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any]:

@@ -95,11 +95,11 @@ def names_of(repository: Repository, config: Config, environ: Mapping[str, str])
 
 @contextmanager
 def linked(
-    plan: RacePlan, repository: Repository, frozen: Path, begun: Links | None = None
+    plan: RacePlan, repository: Repository, frozen: Path
 ) -> Iterator[DependencySource | None]:
-    """Links them to `frozen`, where something confines what needs them and they are not `begun`
-    already: that waits for it. They go at the end."""
-    links = _links_of(plan, repository, frozen, begun)
+    """Links them to `frozen`, where something confines what needs them: that waits for it. They go
+    at the end."""
+    links = _links_of(plan, repository, frozen, None)
     try:
         yield _source(links, plan)
     finally:
@@ -111,7 +111,7 @@ def linked(
 async def linked_aside(
     plan: RacePlan, repository: Repository, frozen: Path, begun: Links | None = None
 ) -> AsyncIterator[DependencySource | None]:
-    """`linked`, for whoever has Trio's thread: they go in another."""
+    """`linked`, for whoever has Trio's thread: they go in another. `begun` are linked already."""
     links = _links_of(plan, repository, frozen, begun)
     try:
         yield _source(links, plan)

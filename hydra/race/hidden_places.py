@@ -183,9 +183,7 @@ class HiddenPlaces:
         view = self.view()
         for place in missing_places(text, view.home, view.is_visible, self.own):
             if self._is_new(place):
-                name = self._name(place)
-                what = f"{name} ({_WHO[kind]} speaks of it)"
-                yield f"{HIDDEN}{what}; {self._way(name)}"
+                yield self._sentence(place, f"{_WHO[kind]} speaks of it")
 
     def _programs(self, text: str, kind: str) -> Iterator[str]:
         """Of programs that PATH has here, in folders that lanes do not see."""
@@ -197,9 +195,8 @@ class HiddenPlaces:
             at = real if view.is_visible(path.parent) else path
             places = missing_places(f"{at}: not found", view.home, view.is_visible, self.own)
             for place in filter(self._is_new, places):
-                shown = self._name(place)
-                what = f"{shown} ({_WHO[kind]} misses the program {name}, which is there)"
-                yield f"{HIDDEN}{what}; {self._way(shown)}"
+                what = f"{_WHO[kind]} misses the program {name}, which is there"
+                yield self._sentence(place, what)
 
     def _unlinked(self, text: str, kind: str) -> Iterator[str]:
         """Of programs that are shown without the libraries beside them."""
@@ -208,9 +205,7 @@ class HiddenPlaces:
             program = shutil.which(name, path=self.surplus.result().search)
             top = installation_of(Path(program), view.home) if program else None
             if top and not is_system(top) and self._is_new(top):
-                shown = self._name(top)
-                what = f"{shown} ({_WHO[kind]} misses libraries of the program {name})"
-                yield f"{HIDDEN}{what}; {self._way(shown)}"
+                yield self._sentence(top, f"{_WHO[kind]} misses libraries of the program {name}")
 
     def _lacks(self, text: str) -> tuple[Lack, ...]:
         """What others than checks miss of the checkout, as far as it is listed by now. What passes
@@ -227,18 +222,18 @@ class HiddenPlaces:
             if own := next((at for at in self.own if module.folder.is_relative_to(at)), None):
                 yield _of_the_checkout(module, own, _WHO[kind])
             else:
-                name = self._name(module.place)
-                what = f"{name} ({_WHO[kind]} misses the module {module.name})"
-                yield f"{HIDDEN}{what}; {self._way(name)}"
+                what = f"{_WHO[kind]} misses the module {module.name}"
+                yield self._sentence(module.place, what)
 
     def _is_new(self, what: object) -> bool:
         fresh = what not in self._named
         self._named.add(what)
         return fresh
 
-    def _way(self, name: str) -> str:
-        line = f"show = {json.dumps([name], ensure_ascii=False)}"
-        return f"to show it: [confine] {line} in {self._name(self.settings_file)}"
+    def _sentence(self, place: Path, what: str) -> str:
+        name = self._name(place)
+        way = f"[confine] show = {json.dumps([name], ensure_ascii=False)}"
+        return f"{HIDDEN}{name} ({what}); to show it: {way} in {self._name(self.settings_file)}"
 
     def _name(self, place: Path) -> str:
         home = self.view().home

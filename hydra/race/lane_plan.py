@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Descriptor
 from hydra.adapters.environment import names
-from hydra.adapters.remote.detection import RemoteDetection
-from hydra.adapters.remote.names import HOME, WORK, carried, folder_of
+from hydra.adapters.remote.spec import HOME, WORK, RemoteDetection, carried, folder_of
 from hydra.adapters.supported import check_supported
 from hydra.config.schema import LOCAL, Config, Profile, Remote
 from hydra.errors import AgentError, BinaryMissing, Failure, Refused, UnsupportedFlag

@@ -7,7 +7,6 @@ Each lane's part of it is `lane_plan.py`'s; here is what holds for the race. Pur
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from hydra.records.agent import DetectResult, Tier
 from hydra.records.plan import CheckPlan, LanePlan, RacePlan
 from hydra.records.request import Check, Lane, Permission
 from hydra.redaction import redacted
+from hydra.text import shell_quoted
 
 SUBJECT, BODY = 72, 4000
 """Characters of the task in a patch's commit: in its first line, and in all."""
@@ -174,7 +174,7 @@ def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:
         )
     skipped = inputs.config.checks.checks if not plan.checks else ()
     if skipped and skipped[0].guessed:
-        named = " ".join(f"--check {shlex.quote(check.command)}" for check in skipped)
+        named = " ".join(f"--check {shell_quoted(check.command)}" for check in skipped)
         warnings.append(f"no check is guessed where nothing confines it; to run it: {named}")
     elif skipped:
         names = ", ".join(check.name for check in skipped)

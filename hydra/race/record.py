@@ -20,9 +20,10 @@ from hydra.process.identity import ProcessIdentity
 from hydra.race.check_selection import folder_of
 from hydra.race.dependencies import Links
 from hydra.race.preflight import RaceInputs
-from hydra.records.codec import SCHEMA
+from hydra.ranking.model import EndedRace
+from hydra.records.codec import as_json, shaped
 from hydra.records.outcome import RaceResult, Status
-from hydra.records.plan import RacePlan
+from hydra.records.plan import RaceManifest, RacePlan
 from hydra.records.store.writer import RunStore
 from hydra.report.document import result_document
 from hydra.text import plural
@@ -108,28 +109,30 @@ def _furnish(inputs: RaceInputs, planned: RacePlan, store: RunStore) -> RacePlan
 
 
 def manifest(planned: RacePlan, head: str, sources: Mapping[str, str]) -> dict[str, object]:
-    """Who runs what of which task, before anything is decided of it: `manifest.json`. `head` is the
-    commit of the checkout, and `sources` say where each setting came from."""
-    return {
-        "schema": SCHEMA,
-        "hydra": __version__,
-        "run": planned.run,
-        "started": time.time(),
-        "process": ProcessIdentity.of(os.getpid()).as_dict(),
-        "owner": owner,
-        "argv": sys.argv,
-        "repository": str(planned.repository),
-        "base": planned.base,
-        "base_name": planned.base_name,
-        "head": head,
-        "title": planned.title,
-        "prompt": planned.prompt,
-        "python": sys.version.split()[0],
-        "git": ".".join(map(str, require_git())),
-        "environment_names": sorted({n for lane in planned.lanes for n in lane.env_names}),
-        "settings_from": dict(sources),
-        "lanes": [lane.id for lane in planned.lanes],
-    }
+    """`manifest.json` of a race. `head` is the commit of the checkout, and `sources` say where each
+    setting came from."""
+    document: dict[str, object] = as_json(
+        RaceManifest(
+            hydra=__version__,
+            run=planned.run,
+            started=time.time(),
+            process=ProcessIdentity.of(os.getpid()).as_dict(),
+            owner=owner,
+            argv=tuple(sys.argv),
+            repository=str(planned.repository),
+            base=planned.base,
+            base_name=planned.base_name,
+            head=head,
+            title=planned.title,
+            prompt=planned.prompt,
+            python=sys.version.split()[0],
+            git=".".join(map(str, require_git())),
+            environment_names=tuple(sorted({n for row in planned.lanes for n in row.env_names})),
+            settings_from=dict(sources),
+            lanes=tuple(lane.id for lane in planned.lanes),
+        )
+    )
+    return document
 
 
 def _documents(inputs: RaceInputs, planned: RacePlan) -> dict[str, dict[str, object]]:
@@ -175,15 +178,15 @@ def _judged(
     try:
         from hydra.race.verdict import of_result  # not before: an agent is not to wait for it
 
-        document = result_document(planned, result)
+        race = shaped(result_document(planned, result), EndedRace)
         place = folder_of(inputs.repository.root, inputs.request.directory)
-        verdict = of_result(store.folder, planned.base, document, inputs.config, place)
+        verdict = of_result(store.folder, planned.base, race, inputs.config, place)
     except Exception as bug:
         # Every outcome is recorded already, and `hydra compare` judges again.
         _log.warning("the race could not be judged", exc_info=True)
         remark = f"the race could not be judged: {bug}"
         return replace(result, warnings=(*result.warnings, remark))
-    return replace(result, verdict=verdict)
+    return replace(result, verdict=verdict.document())
 
 
 def left_standing(planned: RacePlan, result: RaceResult) -> bool:

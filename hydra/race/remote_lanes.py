@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from hydra import paths
 from hydra.adapters import registry
 from hydra.adapters.probe.cache import ELSEWHERE
-from hydra.adapters.remote.detection import RemoteDetection
+from hydra.adapters.remote.spec import RemoteDetection
 from hydra.race.lane_plan import resolve_options
 from hydra.race.preflight import RaceInputs
 from hydra.records.request import Lane

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,26 +16,23 @@ from hydra.checks.collected import collected, patch_files
 from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
-from hydra.checks.record import CheckResult, read
+from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
 from hydra.git import commits, contents, patches
 from hydra.git.file_changes import without_texts
 from hydra.git.runner import GitError
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
-from hydra.records.codec import shaped
-from hydra.records.outcome import Patch, Usage
+from hydra.ranking.model import LaneResult
 
 RECENT = 20
 """Commits of the base's history that a patch is held against."""
-
-Document = Mapping[str, Any]
 
 
 def evidence(
     folder: Path,
     base: str,
-    lanes: Sequence[Document],
+    lanes: Sequence[LaneResult],
     *,
     protected: Sequence[str] = (),
     notes: Sequence[Note] = (),
@@ -50,19 +46,19 @@ def evidence(
     """
     git_dir = folder / "patches.git"
     values = {lane: commit for lane, commit in patches.branches(git_dir).items() if commit != base}
-    named = [str(lane["lane"]) for lane in lanes]
+    named = [lane.lane for lane in lanes]
     heads = {lane: values[lane] for lane in named if lane in values}
     trees = dict(zip(heads, contents.trees(git_dir, [*heads.values()]), strict=True))
     baseline = _in_order(newest(folder, BASE), lanes)
     paths = contents.paths(git_dir, base)
     on_base = collected(baseline.values(), paths)
     old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
-    moved = {str(lane["lane"]) for lane in lanes if _moved(lane, values)}
+    moved = {lane.lane for lane in lanes if _moved(lane, values)}
     same = _same_trees({lane: tree for lane, tree in trees.items() if lane not in moved})
     results = {
-        lane: [*_results(folder, lane, same.get(lane, ()), document)]
-        for lane, document in zip(named, lanes, strict=True)
-        if lane not in moved
+        lane.lane: [*_results(folder, lane, same.get(lane.lane, ()))]
+        for lane in lanes
+        if lane.lane not in moved
     }
     results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
     files = patch_files(git_dir, base, heads, on_base, results)
@@ -75,21 +71,21 @@ def evidence(
         lanes=tuple(
             _unchecked(
                 replace(
-                    _lane(document),
+                    _lane(result),
                     tree=trees.get(lane, ""),
                     files=files.get(lane, ()),
                     moved=lane in moved,
                     baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(
                         _with_new(
-                            compare_to_baseline(result, bases[lane].get(result.check.name)), old
+                            compare_to_baseline(check, bases[lane].get(check.check.name)), old
                         )
-                        for result in results.get(lane, ())
+                        for check in results.get(lane, ())
                     ),
                 ),
-                document.get("held_back"),
+                result.held_back,
             )
-            for lane, document in zip(named, lanes, strict=True)
+            for lane, result in zip(named, lanes, strict=True)
         ),
         baseline=tuple(baseline.values()),
         tests=base_tests(
@@ -169,11 +165,9 @@ def base_tests(
     }
 
 
-def _moved(document: Document, values: Mapping[str, str]) -> bool:
+def _moved(lane: LaneResult, values: Mapping[str, str]) -> bool:
     """Whether a lane's branch is not the patch that its race has recorded."""
-    patch, now = document.get("patch"), values.get(str(document["lane"]))
-    taken = patch.get("commit") if isinstance(patch, dict) else None
-    return now is not None and bool(taken) and taken != now
+    return lane.patch is not None and values.get(lane.lane, lane.patch.commit) != lane.patch.commit
 
 
 def _same_trees(trees: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -185,16 +179,14 @@ def _same_trees(trees: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return {lane: same for lane, same in others.items() if same}
 
 
-def _results(folder: Path, lane: str, same: Sequence[str], data: Document) -> Iterator[CheckResult]:
+def _results(folder: Path, lane: LaneResult, same: Sequence[str]) -> Iterator[CheckResult]:
     """A lane's checks in the order of its race; one that could not begin has no file of its own."""
-    results, gone = newest(folder, lane, same=same), all_dropped(folder)
-    for document in data.get("checks") or ():
-        name = document.get("check") if isinstance(document, dict) else None
-        if name in results:
-            yield results.pop(name)
-        elif name is not None and name not in gone:
-            with suppress(KeyError, TypeError, ValueError):
-                yield read({**document, "cases": (), "unnamed": ()})
+    results, gone = newest(folder, lane.lane, same=same), all_dropped(folder)
+    for check in lane.checks:
+        if check.check in results:
+            yield results.pop(check.check)
+        elif check.check not in gone:
+            yield check.result()
     yield from results.values()
 
 
@@ -208,9 +200,11 @@ def _with_new(result: CheckResult, old: Set[str]) -> CheckResult:
     return replace(result, comparison=replace(changed, new=new))
 
 
-def _in_order(results: dict[str, CheckResult], lanes: Sequence[Document]) -> dict[str, CheckResult]:
+def _in_order(
+    results: dict[str, CheckResult], lanes: Sequence[LaneResult]
+) -> dict[str, CheckResult]:
     """As the race's own checks stand in its lanes; files know no order."""
-    named = [str(row.get("check")) for lane in lanes for row in lane.get("checks") or ()]
+    named = [check.check for lane in lanes for check in lane.checks]
     names = [name for name in dict.fromkeys(named) if name in results]
     return {
         name: results[name] for name in (*names, *(name for name in results if name not in names))
@@ -257,38 +251,29 @@ def _trials(
     )
 
 
-def _lane(document: Document) -> LaneEvidence:
-    status = str(document.get("status", ""))
-    seconds = document.get("seconds")
+def _lane(result: LaneResult) -> LaneEvidence:
     return LaneEvidence(
-        lane=str(document["lane"]),
-        adapter=str(document.get("adapter") or ""),
-        status=status,
-        ended="" if status in ("completed", "no_changes") else _ended(document, status),
-        patch=_patch(document),
-        usage=shaped(document.get("usage") or {}, Usage),
-        seconds=float(seconds) if isinstance(seconds, int | float) else None,
+        lane=result.lane,
+        adapter=result.adapter,
+        status=result.status,
+        ended="" if result.status in ("completed", "no_changes") else _ended(result),
+        patch=result.patch,
+        usage=result.usage,
+        seconds=result.seconds,
     )
 
 
-def _unchecked(lane: LaneEvidence, held_back: object) -> LaneEvidence:
+def _unchecked(lane: LaneEvidence, held_back: Sequence[str]) -> LaneEvidence:
     """Where its race has recorded why its checks could not run, and none has since."""
-    if lane.ended or lane.moved or lane.checks or not isinstance(held_back, list):
+    if lane.ended or lane.moved or lane.checks:
         return lane
-    return replace(lane, ended=str(next(iter(held_back), "")))
+    return replace(lane, ended=next(iter(held_back), ""))
 
 
-def _ended(document: Document, status: str) -> str:
-    error = document.get("error")
-    text = str(error.get("message", "")) if isinstance(error, dict) else ""
-    term = status.replace("_", " ")
+def _ended(result: LaneResult) -> str:
+    text = result.failure.message if result.failure else ""
+    term = result.status.replace("_", " ")
     # Of an interrupted lane its message has the word, of an empty one its state.
-    patch = _patch(document)
-    if text and (status == "interrupted" or patch is None or patch.empty):
+    if text and (result.status == "interrupted" or result.patch is None or result.patch.empty):
         return text
     return f"{term}: {text}" if text else term
-
-
-def _patch(document: Document) -> Patch | None:
-    patch = document.get("patch")
-    return None if patch is None else shaped(patch, Patch)

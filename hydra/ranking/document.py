@@ -1,71 +1,59 @@
-"""The verdict as a document: what `hydra compare --json` prints and result.json keeps.
-
-docs/reference/json.md has every field. Every field is always there; what is unknown is null.
-"""
+"""The verdict whole: what the judge says of a run, beside the evidence that it stands on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
 from hydra.checks.lack import joined
-from hydra.checks.record import NAMED, CheckStatus
-from hydra.checks.record import document as check_document
+from hydra.checks.record import NAMED, CheckDocument, CheckStatus
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
 from hydra.ranking.evidence import Evidence, LaneEvidence
-from hydra.ranking.model import LaneVerdict, Reason, Verdict
+from hydra.ranking.model import (
+    ChangedFile,
+    EndedRace,
+    LaneResult,
+    LaneVerdict,
+    ProtectedTrial,
+    Verdict,
+)
 from hydra.ranking.unchecked import folders_of, made_places, untested_places
-from hydra.records.codec import as_json
-
-SCHEMA = 1
-"""Version of this document. A field may be added under it; none changes its meaning or goes."""
-
-Document = dict[str, Any]
 
 
-def verdict_document(
-    verdict: Verdict, evidence: Evidence, result: Mapping[str, Any], folder: str, place: str = ""
-) -> Document:
-    """One run's verdict with the evidence it stands on; `result` is the run's result document, and
-    `place` where in the checkout one types what its sentences offer."""
+def whole(
+    verdict: Verdict, evidence: Evidence, race: EndedRace, folder: str, place: str = ""
+) -> Verdict:
+    """One run's verdict with its evidence; `race` is the run's result, and `place` where in the
+    checkout one types what its sentences offer."""
     lanes = {lane.lane: lane for lane in evidence.lanes}
-    document = {str(lane["lane"]): lane for lane in result.get("lanes") or ()}
+    results = {lane.lane: lane for lane in race.lanes}
     touched = _touched(evidence)
-    whole: Document = as_json(
-        {
-            "schema": SCHEMA,
-            "kind": "verdict",
-            "run": verdict.run,
-            "base": evidence.base,
-            **{name: result.get(name) for name in ("base_name", "title", "repository")},
-            "top": verdict.top or None,
-            "says": verdict.says,
-            "checked": verdict.checked,
-            "tested": verdict.tested,
-            "interrupted": result.get("interrupted") or None,
-            "confidence": verdict.confidence,
-            "lanes": [
-                _lane(lane, lanes[lane.lane], document.get(lane.lane, {}), evidence, touched)
-                for lane in verdict.lanes
-            ],
-            "baseline": [check_document(result) for result in evidence.baseline],
-            "cross": verdict.cross,
-            "groups": verdict.groups,
-            "shared": verdict.shared,
-            "picks": verdict.picks,
-            "not_tried": verdict.not_tried,
-            "notes": evidence.notes,
-            "separated": None,
-            "folder": folder,
-            "exit_code": EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
-            "warnings": list(_warnings(evidence, place)),
-        }
+    return replace(
+        verdict,
+        base=evidence.base,
+        base_name=race.base_name,
+        title=race.title,
+        repository=race.repository,
+        interrupted=race.interrupted,
+        lanes=tuple(
+            _lane(
+                lane,
+                lanes[lane.lane],
+                results.get(lane.lane) or LaneResult(lane=lane.lane),
+                evidence,
+                touched,
+            )
+            for lane in verdict.lanes
+        ),
+        baseline=tuple(map(CheckDocument.of, evidence.baseline)),
+        notes=evidence.notes,
+        folder=folder,
+        exit_code=EXIT_OK if verdict.usable else EXIT_NO_USABLE_LANE,
+        warnings=tuple(_warnings(evidence, place)),
     )
-    return whole
 
 
 def _warnings(evidence: Evidence, place: str) -> Iterator[str]:
@@ -90,66 +78,53 @@ def _warnings(evidence: Evidence, place: str) -> Iterator[str]:
 def _lane(
     verdict: LaneVerdict,
     lane: LaneEvidence,
-    document: Mapping[str, Any],
+    result: LaneResult,
     evidence: Evidence,
     touched: Mapping[str, Sequence[str]],
-) -> Document:
-    return {
-        "lane": verdict.lane,
-        "adapter": lane.adapter,
-        **{name: document.get(name) for name in ("model", "label")},
-        "rank": verdict.rank,
-        "tied": verdict.tied,
-        "state": verdict.state,
-        "reason": verdict.reason,
-        "decision": verdict.decision or None,
-        "agreed": verdict.agreed,
-        "status": lane.status,
-        "why": verdict.why,
-        "gates": [_reason(reason) for reason in verdict.gates],
-        "reasons": [_reason(reason) for reason in verdict.reasons],
-        "own_version": verdict.own_version[:NAMED],
-        "chance": None if verdict.chance is None else round(verdict.chance, 6),
-        "checks": [check_document(result) for result in lane.checks],
-        "protected": [
-            {
-                "check": trial.result.check.name,
-                "status": trial.result.status.value,
-                "says": trial.result.says,
-                "details": trial.result.details or None,
-                "paths": trial.paths,
-                "configuration": trial.configuration,
-            }
+) -> LaneVerdict:
+    return replace(
+        verdict,
+        adapter=lane.adapter,
+        model=result.model,
+        label=result.label,
+        status=lane.status,
+        own_version=verdict.own_version[:NAMED],
+        chance=None if verdict.chance is None else round(verdict.chance, 6),
+        checks=tuple(map(CheckDocument.of, lane.checks)),
+        protected=tuple(
+            ProtectedTrial(
+                check=trial.result.check.name,
+                status=trial.result.status.value,
+                says=trial.result.says,
+                details=trial.result.details or None,
+                paths=trial.paths,
+                configuration=trial.configuration,
+            )
             for trial in evidence.trials
             if trial.kind == "protected" and trial.on == verdict.lane
-        ],
-        "patch": document.get("patch"),
-        "files": [_file(file, touched[file.path]) for file in lane.files],
-        "made": folders_of(lane, evidence),
-        "usage": lane.usage,
-        "usage_estimate": document.get("usage_estimate"),
-        "seconds": lane.seconds,
-        "message": document.get("message") or "",
-    }
+        ),
+        patch=result.patch,
+        files=tuple(_file(file, touched[file.path]) for file in lane.files),
+        made=folders_of(lane, evidence),
+        usage=lane.usage,
+        usage_estimate=result.usage_estimate,
+        seconds=lane.seconds,
+        message=result.message,
+    )
 
 
-def _reason(reason: Reason) -> Document:
-    document = asdict(reason)
-    return {**document, "file": reason.file or None, "path": reason.path or None}
-
-
-def _file(file: FileChange, lanes: Sequence[str]) -> Document:
+def _file(file: FileChange, lanes: Sequence[str]) -> ChangedFile:
     term = "modified" if file.old_mode and file.new_mode else "added"
-    return {
-        "path": file.path,
-        "added": file.insertions,
-        "deleted": file.deletions,
-        "status": term if file.new_mode else "deleted",
-        "binary": file.binary,
-        "lanes": list(lanes),
-        "generated": generated(file.path, file.new),
-        "vendored": vendored(file.path),
-    }
+    return ChangedFile(
+        path=file.path,
+        added=file.insertions,
+        deleted=file.deletions,
+        status=term if file.new_mode else "deleted",
+        binary=file.binary,
+        lanes=tuple(lanes),
+        generated=generated(file.path, file.new),
+        vendored=vendored(file.path),
+    )
 
 
 def _touched(evidence: Evidence) -> Mapping[str, Sequence[str]]:

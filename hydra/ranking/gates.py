@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.inline_tests import gone, inline_changed
-from hydra.analysis.tampering.test_files import exists, holds_tests
+from hydra.analysis.tampering.test_files import exists, holds_tests, supports_tests
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.config.values import compiled
@@ -144,8 +144,9 @@ def _put_back(
 def _contradicting(mine: LaneResults, demanded: Collection[str]) -> Iterator[Reason]:
     """Tests of the base that passed there, pass by its own version and fail by the base's, and of
     which it may not ask so, where reading the patch has shown no change of what they expect."""
-    trial = mine.tests_alone.trial
-    if trial is None or trial.configuration or not mine.tests_alone.is_known:
+    trial = mine.whole.trial
+    settled = mine.tests_only is None and trial is not None and trial.configuration
+    if trial is None or settled or not mine.whole.is_known:
         return
     names = [
         name
@@ -202,14 +203,12 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
 def _files_of(mine: LaneResults, names: Sequence[str]) -> list[str]:
     """The files whose own version makes these pass: of those that were put back the ones in which
     the tests lie, if any is; else all."""
-    alone, trial = mine.tests_alone, mine.whole.trial
-    beside: Sequence[str] = ()
-    if alone is not mine.whole and alone.trial is not None:
-        if alone.undone or not alone.fails.keys().isdisjoint(names):
-            trial = alone.trial
-        else:
-            beside = alone.trial.paths
-    paths = [path for path in trial.paths if path not in beside] if trial else []
+    trial = mine.whole.trial
+    paths = [*trial.paths] if trial else []
+    if mine.tests_only is not None and names:
+        tests = {file.path for file in mine.lane.files if supports_tests(file)}
+        of_tests = not mine.tests_only.fails.keys().isdisjoint(names)
+        paths = [path for path in paths if (path in tests) == of_tests]
     parts = {part for name in names for part in _parts(name)}
     return [path for path in paths if PurePosixPath(path).stem in parts] or paths
 

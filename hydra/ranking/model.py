@@ -1,13 +1,28 @@
-"""A verdict: a rank, gates, a confidence, and sentences. Every number has its file."""
+"""A verdict: a rank, gates, a confidence, and sentences. Every number has its file.
+
+It is what `hydra compare --json` prints and result.json keeps: docs/reference/json.md has each
+field. What the judge itself does not say of a run, `document` puts beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import force_setattr, replace
 
 from hydra.analysis.equivalence.model import Group, Shared
+from hydra.analysis.made_folders import MadeFolder
+from hydra.checks.record import CheckDocument
+from hydra.errors import Failure
+from hydra.ranking.evidence import Note
+from hydra.records.codec import as_json
+from hydra.records.outcome import Attempt, Estimate, Patch, Usage
+from hydra.records.plan import Confinement
+
+SCHEMA = 1
+"""Version of the document. A field may be added under it; none changes its meaning or goes."""
 
 State = Literal["proved", "untested", "broken", "held_back"]
 """`proved`: a test ran that tells the patch from the base, it passes, and nothing speaks against
@@ -18,15 +33,18 @@ that it weakens."""
 
 class Reason(Struct, frozen=True, kw_only=True):
     """One sentence. `kind` says what it is about: gate, decision, base, protected, cross,
-    agreement, build, lint, scope, risk or unknown. `file` is where its numbers
-    stand, from the run's folder, or ""; `path` the file of the patch it is about, `line` the line
-    there."""
+    agreement, build, lint, scope, risk or unknown. `file` is where its numbers stand, from the
+    run's folder; `path` the file of the patch it is about, `line` the line there."""
 
     kind: str
     text: str
-    file: str = ""
-    path: str = ""
+    file: str | None = None
+    path: str | None = None
     line: int | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "file", self.file or None)
+        force_setattr(self, "path", self.path or None)
 
 
 Proof = Literal["tests", "checks", "new", ""]
@@ -49,6 +67,30 @@ class WinnerConfidence(Struct, frozen=True, kw_only=True):
     proof: Proof = ""
 
 
+class ProtectedTrial(Struct, frozen=True, kw_only=True):
+    """How a patch did with the base's own tests (`paths`); its settings too: `configuration`."""
+
+    check: str
+    status: str
+    says: str
+    details: str | None = None
+    paths: tuple[str, ...] = ()
+    configuration: bool = False
+
+
+class ChangedFile(Struct, frozen=True, kw_only=True):
+    """A file of a patch; `lanes` are all that change it."""
+
+    path: str
+    added: int | None = None
+    deleted: int | None = None
+    status: str = "modified"
+    binary: bool = False
+    lanes: tuple[str, ...] = ()
+    generated: bool = False
+    vendored: bool = False
+
+
 class LaneVerdict(Struct, frozen=True, kw_only=True):
     """One lane's. `rank` from 1; lanes of one rank are tied, and `tied` names the others.
 
@@ -62,22 +104,37 @@ class LaneVerdict(Struct, frozen=True, kw_only=True):
     what they stand on.
 
     `decision` is what it leaves to the user, a clause after the lane's name ("changes what test_up
-    expects: 2 -> 3"), "" where there is nothing to decide; `agreed` False where no independent
+    expects: 2 -> 3"), None where there is nothing to decide; `agreed` False where no independent
     patch agrees. A part of it that takes a file of its reasons of kind `decision` asks as it does.
+
+    `status` and `message` are its outcome's, as are `patch`, `usage` and `seconds`.
     """
 
     lane: str
+    adapter: str = ""
+    model: str | None = None
+    label: str | None = None
     rank: int | None
+    tied: tuple[str, ...] = ()
     state: State
     reason: str
-    tied: tuple[str, ...] = ()
+    decision: str | None = None
+    agreed: bool = True
+    status: str = ""
+    why: str = ""
     gates: tuple[Reason, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    why: str = ""
-    chance: float | None = None
     own_version: tuple[str, ...] = ()
-    decision: str = ""
-    agreed: bool = True
+    chance: float | None = None
+    checks: tuple[CheckDocument, ...] = ()
+    protected: tuple[ProtectedTrial, ...] = ()
+    patch: Patch | None = None
+    files: tuple[ChangedFile, ...] = ()
+    made: tuple[MadeFolder, ...] = ()
+    usage: Usage = Usage()
+    usage_estimate: Estimate | None = None
+    seconds: float | None = None
+    message: str = ""
 
     @property
     def passes_gates(self) -> bool:
@@ -120,43 +177,132 @@ class CrossTest(Struct, frozen=True, kw_only=True):
 class Verdict(Struct, frozen=True, kw_only=True):
     """One run's. `lanes` stand in the order of their ranks, those without a patch last.
 
-    `top` is the one lane to land, "" on a tie or where none is proved (where no check ran, it is
+    `top` is the one lane to land, None on a tie or where none is proved (where no check ran, it is
     the race's only lane, if that passes its gates); `says` is the sentence for it. `checked`: does
     the race have any result of a check; `tested`: does one say something of a patch. `picks`
     take the code of one lane and the tests of the top, where the two are equal in all tests
     (`together`). `not_tried` says, a sentence each, what the cap has cut.
+
+    `round` is the newest round of checks that it stands on, and `consult` the newest question to a
+    model; `check_now` the line that tests it where nothing did, as one types it in the folder
+    `typed_in` of the checkout.
     """
 
+    schema: int = SCHEMA
+    kind: str = "verdict"
     run: str
-    lanes: tuple[LaneVerdict, ...]
-    top: str
-    says: str
-    confidence: WinnerConfidence
+    base: str = ""
+    base_name: str | None = None
+    title: str | None = None
+    repository: str | None = None
+    top: str | None = None
+    says: str = ""
     checked: bool = True
     tested: bool = True
+    interrupted: str | None = None
+    confidence: WinnerConfidence = WinnerConfidence(word="unknown")
+    lanes: tuple[LaneVerdict, ...]
+    baseline: tuple[CheckDocument, ...] = ()
     cross: tuple[CrossTest, ...] = ()
     groups: tuple[Group, ...] = ()
     shared: tuple[Shared, ...] = ()
     picks: tuple[str, ...] = ()
     not_tried: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    separated: Mapping[str, Any] | None = None
+    folder: str = ""
+    exit_code: int = 0
+    warnings: tuple[str, ...] = ()
+    uncommitted: bool = False
+    round: int | None = None
+    check_now: str = ""
+    typed_in: str = ""
+    consult: int | None = None
+    # For a person's eyes alone, as the checkout stands by now; never recorded.
+    detached: bool = False
+    landed: tuple[str, ...] = ()
+    dirty: Mapping[str, Sequence[str]] = {}
+
+    def document(self) -> dict[str, Any]:
+        """It as JSON has it."""
+        memory = dict.fromkeys(("detached", "landed", "dirty"), UNSET)
+        document: dict[str, Any] = as_json(replace(self, **memory))
+        return document
+
+    def lane(self, name: str | None) -> LaneVerdict | None:
+        """One lane of it, if it has one of that name."""
+        return next((lane for lane in self.lanes if lane.lane == name), None)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no check ran in a race of one lane."""
+        return is_alone(self.checked, self.lanes)
+
+    def lands(self, lane: LaneVerdict) -> bool:
+        """Whether it is proved; in a race of one lane without a check, whether nothing speaks
+        against it."""
+        return may_land(lane.state, lane.passes_gates, self.is_alone)
+
+    def way_to_land(self, lane: LaneVerdict) -> Way:
+        """What it needs in order to land."""
+        passes = lane.passes_gates
+        return way_to_land(lane.state, passes, self.is_alone, lane.decision, lane.agreed)
 
     @property
     def usable(self) -> bool:
         """Whether a lane is proved; of a race of one lane without a check, whether that
         passes its gates."""
-        alone = is_alone(self.checked, self.lanes)
-        return any(may_land(lane.state, lane.passes_gates, alone) for lane in self.lanes)
+        return any(map(self.lands, self.lanes))
 
 
-def is_alone(checked: object, lanes: Sized) -> bool:
+class LaneResult(Struct, frozen=True, kw_only=True):
+    """A lane of result.json, as a verdict and a report go by it; of a race that has none,
+    as far as it is known: `status` may then be "running" or "broken off"."""
+
+    lane: str
+    adapter: str = ""
+    label: str = ""
+    model: str | None = None
+    sandbox: str = ""
+    attempt: int = 1
+    attempts: tuple[Attempt, ...] = ()
+    status: str = ""
+    usable: bool = False
+    held_back: tuple[str, ...] = ()
+    checks: tuple[CheckDocument, ...] = ()
+    failure: Failure | None = field(name="error", default=None)
+    patch: Patch | None = None
+    usage: Usage = Usage()
+    usage_estimate: Estimate | None = None
+    seconds: float | None = None
+    message: str = ""
+    plan: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class EndedRace(Struct, frozen=True, kw_only=True):
+    """result.json, as a verdict and a report go by it. Its verdict is read apart from it
+    (`race.verdict`): a newer one than is known leaves the rest to be shown."""
+
+    run: str = ""
+    repository: str = ""
+    base: str = ""
+    base_name: str = ""
+    title: str = ""
+    confinement: Confinement = Confinement(kind="none")
+    baseline: tuple[CheckDocument, ...] = ()
+    lanes: tuple[LaneResult, ...] = ()
+    verdict: Mapping[str, Any] | UnsetType | None = UNSET
+    interrupted: str | None = None
+    seconds: float | None = None
+    folder: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def is_alone(checked: bool, lanes: Sized) -> bool:
     """Whether no check ran in a race of one lane: there is nothing to choose, and nothing to choose
     by is missed."""
-    return checked is False and len(lanes) == 1
-
-
-def passes_gates(lane: Mapping[str, Any]) -> bool:
-    """Whether a lane of a verdict's document has a patch, and nothing speaks against it."""
-    return lane.get("rank") is not None and not lane.get("gates")
+    return not checked and len(lanes) == 1
 
 
 Way = Literal["itself", "name", "yes", "override"]
@@ -165,11 +311,7 @@ reason."""
 
 
 def way_to_land(
-    state: object,
-    passes: object,
-    alone: object,
-    decision: object = "",
-    agreed: object = True,
+    state: str, passes: bool, alone: bool, decision: str | None = None, agreed: bool = True
 ) -> Way:
     """What a patch needs in order to land: nothing, its lane's name, a yes, or a person's reason.
     One that needs a yes is the top all the same where its state makes it that. `alone`: see
@@ -178,22 +320,12 @@ def way_to_land(
         return "itself"
     if state != "untested" and not may_land(state, passes, alone):
         return "override"
-    return "yes" if _is_open(decision, agreed) else "name"
+    return "yes" if decision and not agreed else "name"
 
 
 def may_land(
-    state: object,
-    passes: object,
-    alone: object,
-    decision: object = "",
-    agreed: object = True,
+    state: str, passes: bool, alone: bool, decision: str | None = None, agreed: bool = True
 ) -> bool:
     """Whether a patch lands without being named, and without a yes; of its state alone, without its
     decision: whether it may be the top."""
-    answer = state == "proved" or (alone is True and passes is True)
-    return answer and not _is_open(decision, agreed)
-
-
-def _is_open(decision: object, agreed: object) -> bool:
-    """Whether a decision is a person's: no independent patch agrees with what it demands."""
-    return bool(decision) and agreed is False
+    return (state == "proved" or (alone and passes)) and not (decision and not agreed)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from hydra.analysis.code_lines import is_document
+from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
-from hydra.analysis.tampering.configuration import configuration
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
-from hydra.analysis.tampering.suite import tests_changed
-from hydra.analysis.tampering.test_files import is_configuration, is_support, supports_tests
+from hydra.analysis.tampering.restore import to_restore
+from hydra.analysis.tampering.test_files import (
+    existed,
+    is_configuration,
+    is_support,
+    supports_tests,
+)
 from hydra.checks import results
 from hydra.checks.collected import collected
 from hydra.checks.cross.trial import Trial
@@ -57,8 +64,8 @@ class LaneResults(Struct, frozen=True, kw_only=True):
     that the base's own version, put back, shows to fail is failing whatever the patch made of its
     text. `broken` are those that passed. `turned` are all that failed on the base and pass, also of
     checks that could be compared beside some that could not; `whole_checks` those of them that are
-    checks without tests. `tests_only`: the base's own tests put back; `whole`: what configures them
-    too.
+    checks without tests. `whole`: with the base's own tests, and what configures
+    them; `tests_only`: what of it is the tests' doing, where it changed both.
     """
 
     lane: LaneEvidence
@@ -102,7 +109,7 @@ class LaneResults(Struct, frozen=True, kw_only=True):
 
     @property
     def tests_alone(self) -> PutBack:
-        """With the base's own tests put back, and nothing else where that was tried."""
+        """What is the tests' doing, where that is known of settings."""
         return self.whole if self.tests_only is None else self.tests_only
 
     @property
@@ -132,7 +139,7 @@ def standing(lane: LaneEvidence, evidence: Evidence) -> LaneResults:
     """Adds up one lane's checks and trials."""
     tests = [result for result in lane.checks if result.check.kind == "test"]
     compared = [test.comparison for test in tests if test.comparison is not None]
-    whole, tests_only = _put_back(lane, evidence)
+    whole = _put_back(lane, evidence)
     baseline = evidence.baseline_of(lane)
     whole_checks = tuple(_turned_checks(lane, baseline))
     return LaneResults(
@@ -144,7 +151,7 @@ def standing(lane: LaneEvidence, evidence: Evidence) -> LaneResults:
         turned=(*(name for comparison in compared for name in comparison.fixed), *whole_checks),
         whole_checks=whole_checks,
         whole=whole,
-        tests_only=tests_only,
+        tests_only=_of_tests(whole, lane),
         build=_passes(lane.checks, "build"),
         lint=_passes(lane.checks, "lint"),
     )
@@ -237,19 +244,41 @@ def _passes(checks: Sequence[CheckResult], kind: str) -> bool | None:
     return all(result.passed for result in check_results)
 
 
-def _put_back(lane: LaneEvidence, evidence: Evidence) -> tuple[PutBack, PutBack | None]:
-    """With all put back; and with the tests alone, where that was tried beside it."""
+def _put_back(lane: LaneEvidence, evidence: Evidence) -> PutBack:
+    """With all put back."""
     trials = [item for item in evidence.trials if item.kind == "protected" and item.on == lane.lane]
     cut = any(tried.kind == "protected" and tried.on == lane.lane for tried in evidence.not_tried)
     bare = _is_bare(lane, evidence, trials)
-    with_configuration = [item for item in trials if item.configuration]
-    tests_alone = [item for item in trials if not item.configuration]
-    if with_configuration:
-        alone = _read(lane, tests_alone) if tests_alone else None
-        return _read(lane, with_configuration, bare=bare), alone
-    if tests_alone:
-        return _read(lane, tests_alone, bare=bare), None
-    return PutBack(is_known=not (bare or cut)), None
+    if trials:
+        whole = [item for item in trials if item.configuration] or trials
+        return _read(lane, whole, bare=bare)
+    return PutBack(is_known=not (bare or cut))
+
+
+def _of_tests(whole: PutBack, lane: LaneEvidence) -> PutBack | None:
+    """Of what fails with tests and settings put back, the tests in files that it changed: by the
+    file that the id names, or by the test's own name in there; None where it changed no settings,
+    or no test that was there."""
+    changed = [file for file in lane.files if existed(file) and supports_tests(file)]
+    if whole.trial is None or not whole.trial.configuration or not changed:
+        return None
+    stems = {PurePosixPath(file.path).name.partition(".")[0] for file in changed}
+    texts = [file.old or "" for file in changed]
+
+    def lies(name: str) -> bool:
+        if not stems.isdisjoint(_PART.findall(name)):
+            return True
+        leaf = _CASE.sub("", name).rpartition("::")[2].rpartition(" > ")[2]
+        leaf = leaf.rpartition("/")[2].rpartition(".")[2]
+        return not _FILE.search(name) and any(leaf in text for text in texts)
+
+    fails = {name: failed for name, failed in whole.fails.items() if lies(name)}
+    return replace(whole, fails=fails, stopped=(), undone=())
+
+
+_PART = re.compile(r"[\w-]+")
+_CASE = re.compile(r"(?<=.)(?:\[| \().*", re.DOTALL)
+_FILE = re.compile(r"\.\w{1,4}(?:::|:| > |$)")
 
 
 def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) -> bool:
@@ -265,15 +294,16 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     if not lost and all(check.name in tried for check in ran):
         return False
     checks = [result.check for result in lane.checks]
-    changed = asks or tests_changed(lane.files)
-    return bool(changed or configuration(lane.files, checks, evidence.paths))
+    restore = to_restore(lane.files, checks)
+    return bool(lost or restore.tests or restore.settings)
 
 
 def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
-    """Whether it changes nothing but what is asserted, in files that may be tests for all that is
-    known: a check that failed on the base passes, and on the base names no file of them."""
+    """Whether it changes nothing but what is asserted, or data, in files that may be tests, or what
+    these go by, for all that is known: a check that failed on the base passes, and on the base
+    names no file of them."""
     code = [file for file in lane.files if not (is_document(file.path) or supports_tests(file))]
-    if not asserts_alone(code):
+    if not (asserts_alone(code) or data_alone(code)):
         return False
     passed = {check.check.name for check in lane.checks if check.passed}
     return any(

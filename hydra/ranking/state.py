@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hydra.analysis.code_lines import data_alone
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import writes_tests
@@ -318,6 +319,8 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         if not evidence.checked:
             return f"no check ran: `hydra check{of_run(evidence.run)} --check COMMAND` tests it"
         return "its checks did not run"
+    if not mine.whole.is_known and data_alone(mine.lane.files):
+        return "it changes data alone, by which its check may go: only a reader can tell"
     if not mine.whole.is_known:
         return "it changes tests, and could not be run with the base's version of them"
     if mine.unclear:

@@ -7,10 +7,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from hydra.analysis.code_lines import is_document
-from hydra.analysis.made_folders import by_hand, made_folders
+from hydra.analysis.made_folders import MadeFolder, by_hand, made_folders
 from hydra.config.check_specs import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.results import RAN
@@ -34,15 +32,6 @@ def untested_places(evidence: Evidence) -> Iterator[str]:
             f"{joined(names)} {change} {shown}; {whose} tests were not run "
             "(race from the top, or name a check for them)"
         )
-
-
-class MadeFolder(Struct, frozen=True):
-    """A folder that a patch adds and a build may have left (`coverage/`), how many files of it are
-    such, and which are of a kind that people write."""
-
-    folder: str
-    files: int
-    by_hand: tuple[str, ...] = ()
 
 
 def folders_of(lane: LaneEvidence, evidence: Evidence) -> tuple[MadeFolder, ...]:

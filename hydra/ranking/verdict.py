@@ -55,7 +55,9 @@ def rank(evidence: Evidence) -> Verdict:
             why=explain.why(ranking_state.gates[lane], reasons),
             chance=ranking_state.chances.get(lane),
             own_version=own_version(ranking_state.lane_results[lane]),
-            decision=ranking_state.decisions[lane].text if lane in ranking_state.decisions else "",
+            decision=ranking_state.decisions[lane].text
+            if lane in ranking_state.decisions
+            else None,
             agreed=lane not in ranking_state.decisions or lane in ranking_state.agreed,
         )
         for place, group in places
@@ -245,7 +247,7 @@ class _RankingState(Struct, frozen=True, kw_only=True):
         """Whether a gate or the decision says it already, with what made it one."""
         decision = (self.decisions[lane],) if lane in self.decisions else ()
         return any(
-            (reason.path, reason.line) == (finding.path, finding.line)
+            (reason.path, reason.line) == (finding.path or None, finding.line)
             and reason.text.startswith(finding.text)
             for reason in (*self.gates[lane], *decision)
         )
@@ -350,12 +352,12 @@ def _without(lane: LaneEvidence, ranking_state: _RankingState) -> LaneVerdict:
     )
 
 
-def _top(order: Sequence[Sequence[str]], ranking_state: _RankingState) -> str:
+def _top(order: Sequence[Sequence[str]], ranking_state: _RankingState) -> str | None:
     """The one to land; of patches that are the same, the first in the race's own order."""
     first = order[0] if order else ()
     able = [lane for lane in first if ranking_state.may_land(lane)]
     is_decided = len(first) == 1 or _same(first, ranking_state)
-    return able[0] if able and is_decided else ""
+    return able[0] if able and is_decided else None
 
 
 def _is_tested(lane_results: Mapping[str, LaneResults], rulings: Mapping[str, LaneState]) -> bool:
@@ -367,7 +369,7 @@ def _is_tested(lane_results: Mapping[str, LaneResults], rulings: Mapping[str, La
 
 
 def _picks(
-    top: str, order: Sequence[Sequence[str]], ranking_state: _RankingState
+    top: str | None, order: Sequence[Sequence[str]], ranking_state: _RankingState
 ) -> tuple[str, ...]:
     """What takes the tests of the top and the code of one that is equal to it in all tests."""
     if not top or len(order) < 2 or ranking_state.before_next(top, order)[0] != "tests":
@@ -392,7 +394,7 @@ _SAME = {
 
 
 def _says(
-    top: str,
+    top: str | None,
     order: Sequence[Sequence[str]],
     lanes: Sequence[LaneVerdict],
     ranking_state: _RankingState,

@@ -49,18 +49,6 @@ class Origin(Struct, frozen=True):
         return " ".join(filter(None, (self.distribution, self.version))) or self.spec
 
 
-CAPABILITIES = (
-    "json_stream",
-    "plain_text",
-    "force_edit_mode",
-    "sandbox_controls",
-    "approval_controls",
-    "session_resume",
-    "emits_usage",
-)
-"""The seed's CapabilitySet, by name (seed 004, section 3)."""
-
-
 class Capability(Struct, frozen=True):
     """One thing a CLI can do, how sure that is, and the CLI version in which it was seen.
 
@@ -74,7 +62,7 @@ class Capability(Struct, frozen=True):
 
 
 class CapabilitySet(Struct, frozen=True):
-    """The seed's seven capabilities of one agent, as found on this machine."""
+    """The seven capabilities of one agent (seed 004, section 3), as found on this machine."""
 
     json_stream: Capability = Capability(False)
     plain_text: Capability = Capability(False)
@@ -94,6 +82,8 @@ class CapabilitySet(Struct, frozen=True):
         dropped = replace(capability, present=False, note=note)
         return replace(self, **{name: dropped})
 
+
+CAPABILITIES = CapabilitySet.__struct_fields__
 
 UNKNOWN_CAPABILITIES = CapabilitySet(**dict.fromkeys(CAPABILITIES, Capability(None)))
 """Those of an agent of which nothing was found out."""

@@ -260,3 +260,36 @@ class RacePlan(RaceHead, frozen=True, kw_only=True):
             return True
         in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
         return self.keep == "failed" and not in_order
+
+
+class RaceManifest(Struct, frozen=True, kw_only=True):
+    """Who runs what of which task, before anything is decided of it: manifest.json.
+
+    `head` is the commit of the checkout, and `base` another one where its uncommitted changes came
+    along; by `process` and `owner` it is known what a killed Hydra has left; `settings_from` says
+    where each setting came from. What is not known is "".
+    """
+
+    schema: int = SCHEMA
+    hydra: str = ""
+    run: str = ""
+    started: float | None = None
+    process: Mapping[str, Any] = {}
+    owner: str = ""
+    argv: tuple[str, ...] = ()
+    repository: str = ""
+    base: str = ""
+    base_name: str = ""
+    head: str = ""
+    title: str = ""
+    prompt: str = ""
+    python: str = ""
+    git: str = ""
+    environment_names: tuple[str, ...] = ()
+    settings_from: Mapping[str, str] = {}
+    lanes: tuple[str, ...] = ()
+
+    @property
+    def is_uncommitted(self) -> bool:
+        """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
+        return bool(self.head) and self.head != self.base

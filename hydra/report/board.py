@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hydra.records.events import AgentEvent, Event
 from hydra.records.outcome import Status
@@ -128,8 +128,8 @@ def _baseline_step(board: Board, event: Event) -> Board:
         return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
-    result = gist(text(event.data, "says")) + skipped(event.data)
-    line = result or "$ " + gist(text(event.data, "command"))
+    result = gist(text(event.data, "says")) + skipped(int(number(event.data, "skipped") or 0))
+    line = result or command(event.data)
     if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
         line = f"{line}  {duration(spent)}"
     values = {**dict(board.baseline), gist(text(event.data, "check")): line}
@@ -139,166 +139,112 @@ def _baseline_step(board: Board, event: Event) -> Board:
 def _row_step(row: BoardRow, event: Event) -> BoardRow:
     if event.source == "agent" and AgentEvent(event.kind, event.sub).is_progress:
         row = replace(row, progress=event.mono, warned=False, limit=None)
-    change = _CHANGES.get(event.kind)
-    return change(row, event) if change else row
+    change = _of_lane(row, event) or _of_agent(row, event.kind, event.sub, event.data)
+    return replace(row, **change) if change else row
 
 
-def _waiting(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="waiting", last="for a place: other lanes run first")
+def _of_lane(row: BoardRow, event: Event) -> Data:
+    """What an event of Hydra's own changes in a row."""
+    data = event.data
+    match event.kind:
+        case "lane_waiting":
+            return {"state": "waiting", "last": "for a place: other lanes run first"}
+        case "lane_opening":
+            fresh = BoardRow(lane=row.lane, state="preparing", since=event.mono)
+            return {**asdict(fresh), "progress": event.mono}
+        case "lane_retrying":  # its silence is Hydra's own: no limit runs
+            return {"state": "retrying", "last": again_text(data), "progress": None}
+        case "setup_started":
+            return {"state": "set-up", "last": command(data)}
+        case "agent_started":
+            return {"state": "starting", "last": "", "progress": event.mono, "remaining": None}
+        case "limit_warning" if "for" in data:
+            return {"state": "waiting", "last": waits_for(data)}
+        case "limit_warning" if text(data, "limit") != "total":  # that is no standing still
+            return {"warned": True, "limit": number(data, "of")}
+        case "stopping":
+            return {"state": "stopping", "last": stops(data)}
+        case "agent_exited":
+            return {"state": "collecting", "warned": False, "tools": (), "remaining": event.mono}
+        case "patch_taken":
+            files = number(data, "files")
+            return {"files": None if files is None else int(files)}
+        case "check_waiting":
+            return {"state": "waiting", "last": waits(data).removeprefix("waits ")}
+        case "check_started":
+            return {"state": "testing", "last": command(data)}
+        case "check_ended":
+            return {"last": _result(data)}
+        case "lane_ended":
+            return _ended(row, event)
+    return {}
 
 
-def _opening(row: BoardRow, event: Event) -> BoardRow:
-    return BoardRow(lane=row.lane, state="preparing", since=event.mono, progress=event.mono)
+def _of_agent(row: BoardRow, kind: str, sub: str, data: Data) -> Data:
+    """What an event of its agent changes."""
+    says = gist(text(data, "text")) or row.last
+    match kind, sub:
+        case "message", _:
+            return {"state": _state(row), "last": says}
+        case "tool_call", _:
+            summary = gist(text(data, "summary") or text(data, "name"))
+            state = tool_word(text(data, "name"), summary)
+            tools = (*row.tools, (text(data, "id"), state, summary))
+            return {"state": state, "last": summary, "tools": tools[-50:]}
+        case "tool_result", _:
+            tools = tuple(tool for tool in row.tools if tool[0] != text(data, "id"))
+            _, state, last = tools[-1] if tools else ("", "thinking", "")  # the command is over
+            return {"tools": tools, "state": state, "last": last}
+        case "progress", "session":
+            return {"state": _state(row)}
+        case "progress", "retry":
+            return {"state": "retrying", "last": retry_text(data)}
+        case "progress", "closing":
+            return {"state": "finishing", "last": says}
+        case "usage", _:
+            used, spent = total_tokens(data), number(data, "cost_usd")
+            figures = {"tokens": used, "cost": spent}
+            return {name: value for name, value in figures.items() if value is not None}
+        case "completed", _:
+            return {"state": "finishing", "last": says, "tools": ()}
+        case "failed", _:
+            state = "finishing" if data.get("terminal") else row.state
+            return {"state": state, "last": gist(text(data, "message")) or row.last}
+    return {}
 
 
-def _again(row: BoardRow, event: Event) -> BoardRow:
-    # Its silence is Hydra's own: no limit runs.
-    return replace(row, state="retrying", last=again_text(event.data), progress=None)
+def _ended(row: BoardRow, event: Event) -> Data:
+    data = event.data
+    status, spent = text(data, "status"), number(data, "seconds")
+    held_back = "; ".join(map(gist, strings(data, "held_back")))
+    # What was waited for last is over: what the checks say stands for it.
+    checked = "; ".join(map(_result, records(data, "checks")))
+    return {
+        "state": STATUS_WORDS.get(status) or gist(status) or "ended",
+        "last": gist(text(record(data, "error"), "message")) or held_back or checked or row.last,
+        "seconds": spent if spent is not None else row.elapsed(event.mono) or 0.0,
+        "warned": False,
+        "tools": (),
+    }
 
 
-def _setup(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="set-up", last="$ " + gist(text(event.data, "command")))
+def _result(data: Data) -> str:
+    return f"{gist(text(data, 'check'))}: {gist(text(data, 'says'))}"
 
 
-def _started(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="starting", last="", progress=event.mono, remaining=None)
+def command(data: Data) -> str:
+    """`$ pytest -q`."""
+    return "$ " + gist(text(data, "command"))
 
 
-def _message(row: BoardRow, event: Event) -> BoardRow:
-    line = gist(text(event.data, "text"))
-    return replace(row, state=_state(row, "thinking"), last=line or row.last)
+def stops(data: Data) -> str:
+    """`idle (SIGTERM)`: why an agent is ended, and how."""
+    reason, sent = gist(text(data, "reason")).replace("_", " "), gist(text(data, "signal"))
+    return f"{reason} ({sent})" if sent else reason
 
 
-def _tool_call(row: BoardRow, event: Event) -> BoardRow:
-    summary = gist(text(event.data, "summary")) or gist(text(event.data, "name"))
-    state = tool_word(text(event.data, "name"), summary)
-    tools = (*row.tools, (text(event.data, "id"), state, summary))
-    return replace(row, state=state, last=summary, tools=tools[-50:])
-
-
-def _tool_result(row: BoardRow, event: Event) -> BoardRow:
-    done = text(event.data, "id")
-    tools = tuple(tool for tool in row.tools if tool[0] != done)
-    if tools:
-        return replace(row, tools=tools, state=tools[-1][1], last=tools[-1][2])
-    return replace(row, tools=(), state="thinking", last="")  # the command is over
-
-
-def _progress(row: BoardRow, event: Event) -> BoardRow:
-    if event.sub == "session":
-        return replace(row, state=_state(row, "thinking"))
-    if event.sub == "retry":
-        return replace(row, state="retrying", last=retry_text(event.data))
-    if event.sub == "closing":
-        return replace(row, state="finishing", last=gist(text(event.data, "text")) or row.last)
-    return row
-
-
-def _usage(row: BoardRow, event: Event) -> BoardRow:
-    used, spent = total_tokens(event.data), number(event.data, "cost_usd")
-    return replace(
-        row,
-        tokens=row.tokens if used is None else used,
-        cost=row.cost if spent is None else spent,
-    )
-
-
-def _completed(row: BoardRow, event: Event) -> BoardRow:
-    line = gist(text(event.data, "text"))
-    return replace(row, state="finishing", last=line or row.last, tools=())
-
-
-def _failed(row: BoardRow, event: Event) -> BoardRow:
-    message = gist(text(event.data, "message"))
-    state = "finishing" if event.data.get("terminal") else row.state
-    return replace(row, state=state, last=message or row.last)
-
-
-def _half(row: BoardRow, event: Event) -> BoardRow:
-    if text(event.data, "limit") == "total":
-        return row  # it is no sign of standing still
-    if "for" in event.data:
-        return replace(row, state="waiting", last=waits_for(event.data))
-    return replace(row, warned=True, limit=number(event.data, "of"))
-
-
-def _stopping(row: BoardRow, event: Event) -> BoardRow:
-    reason = gist(text(event.data, "reason")).replace("_", " ")
-    sent = gist(text(event.data, "signal"))
-    return replace(row, state="stopping", last=f"{reason} ({sent})" if sent else reason)
-
-
-def _exited(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="collecting", warned=False, tools=(), remaining=event.mono)
-
-
-def _patch(row: BoardRow, event: Event) -> BoardRow:
-    files = number(event.data, "files")
-    return replace(row, files=None if files is None else int(files))
-
-
-def _check_waiting(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="waiting", last=waits(event.data).removeprefix("waits "))
-
-
-def _check_started(row: BoardRow, event: Event) -> BoardRow:
-    return replace(row, state="testing", last="$ " + gist(text(event.data, "command")))
-
-
-def _check_ended(row: BoardRow, event: Event) -> BoardRow:
-    line = f"{gist(text(event.data, 'check'))}: {gist(text(event.data, 'says'))}"
-    return replace(row, last=line)
-
-
-def _checked(event: Event) -> str:
-    """What the checks say; what was waited for last is over."""
-    results = records(event.data, "checks")
-    return "; ".join(
-        f"{gist(text(result, 'check'))}: {gist(text(result, 'says'))}" for result in results
-    )
-
-
-def _lane_ended(row: BoardRow, event: Event) -> BoardRow:
-    status = text(event.data, "status")
-    line = "; ".join(map(gist, strings(event.data, "held_back")))
-    why = gist(text(record(event.data, "error"), "message")) or line
-    spent = number(event.data, "seconds")
-    return replace(
-        row,
-        state=STATUS_WORDS.get(status) or gist(status) or "ended",
-        last=why or _checked(event) or row.last,
-        seconds=spent if spent is not None else row.elapsed(event.mono) or 0.0,
-        warned=False,
-        tools=(),
-    )
-
-
-_CHANGES = {
-    "lane_waiting": _waiting,
-    "lane_opening": _opening,
-    "lane_retrying": _again,
-    "setup_started": _setup,
-    "agent_started": _started,
-    "message": _message,
-    "tool_call": _tool_call,
-    "tool_result": _tool_result,
-    "progress": _progress,
-    "usage": _usage,
-    "completed": _completed,
-    "failed": _failed,
-    "limit_warning": _half,
-    "stopping": _stopping,
-    "agent_exited": _exited,
-    "patch_taken": _patch,
-    "check_waiting": _check_waiting,
-    "check_started": _check_started,
-    "check_ended": _check_ended,
-    "lane_ended": _lane_ended,
-}
-
-
-def _state(row: BoardRow, term: str) -> str:
-    return row.tools[-1][1] if row.tools else term
+def _state(row: BoardRow) -> str:
+    return row.tools[-1][1] if row.tools else "thinking"
 
 
 def tool_word(name: str, summary: str) -> str:

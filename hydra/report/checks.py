@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from hydra.report.document import Data, number, record, records, strings, text
+from msgspec import Struct
+
+from hydra.checks.record import ChangedTests, CheckDocument, CheckStatus
+from hydra.ranking.model import LaneResult, LaneVerdict
+from hydra.records.codec import SCHEMA
+from hydra.report.document import Data, number, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import bullets, clean, duration, gist
@@ -13,7 +19,6 @@ from hydra.text import of_run, plural, quoted, shortened
 COLUMNS = 3
 """Checks that have a column each; more of them share one."""
 
-_STYLES = {"passed": "good", "failed": "bad", "flaky": "warn"}
 NOTHING = "-"
 
 
@@ -33,24 +38,24 @@ def nobodys(kind: str) -> str:
 
 def describe(kind: str, data: Data) -> str:
     """What an event of a check says, without its lane."""
-    if kind == "check_waiting":
-        return waits(data)
-    if kind == "check_started":
-        again = "again: " if data.get("again") else ""
-        return f"check {again}$ {gist(text(data, 'command'))}"
-    if kind == "check_ended":
-        again = ", again" if data.get("again") else ""
-        took = duration(number(data, "seconds"))
-        value = f"{says(data)}, {took}{_reason(data)}{_telling(data)}"
-        return f"check {clean(text(data, 'check'))}{again}: {value}"
-    if kind == "setup_started":
-        return f"set-up: $ {gist(text(data, 'command'))}"
-    if kind == "trial_started":
-        return f"trying {trial(data)}"
-    if kind == "trial_ended":
-        return f"{trial(data)}: {says(data)}, {duration(number(data, 'seconds'))}"
-    if kind == "run_warning":
-        return f"warning: {gist(text(data, 'text'))}"
+    again = bool(data.get("again"))
+    took = duration(number(data, "seconds"))
+    match kind:
+        case "check_waiting":
+            return waits(data)
+        case "check_started":
+            return f"check {'again: ' * again}$ {gist(text(data, 'command'))}"
+        case "check_ended":
+            value = f"{_says(data)}, {took}{_reason(data)}{'' if again else _telling(data)}"
+            return f"check {clean(text(data, 'check'))}{', again' * again}: {value}"
+        case "setup_started":
+            return f"set-up: $ {gist(text(data, 'command'))}"
+        case "trial_started":
+            return f"trying {trial(data)}"
+        case "trial_ended":
+            return f"{trial(data)}: {_says(data)}, {took}"
+        case "run_warning":
+            return f"warning: {gist(text(data, 'text'))}"
     return ""
 
 
@@ -84,9 +89,7 @@ def _reason(data: Data) -> str:
 
 
 def _telling(data: Data) -> str:
-    """What it printed of why, as the end of a line; of a second run it is the same once more."""
-    if data.get("again"):
-        return ""
+    """What it printed of why, as the end of a line; a second run prints the same once more."""
     printed = "; ".join(gist(_sentence(line), _TELLING) for line in strings(data, "telling"))
     return f": {printed}" if printed else ""
 
@@ -104,100 +107,122 @@ def _sentence(line: str) -> str:
     return f"{first}\u2026" if escaped else first
 
 
-def says(check: Data) -> str:
+def _says(data: Data) -> str:
+    return gist(text(data, "says")) or clean(text(data, "status")).replace("_", " ") or "?"
+
+
+# ---- Checks that have ended, as documents have them.
+
+
+class CheckedLane(Struct, frozen=True):
+    """What `hydra check` found of one lane."""
+
+    lane: str
+    checks: tuple[CheckDocument, ...]
+    held_back: tuple[str, ...] = ()
+
+
+class CheckedRun(Struct, frozen=True, kw_only=True):
+    """What `hydra check` found, as `--json` prints it and as the run's folder keeps it."""
+
+    schema: int = SCHEMA
+    kind: str = "check"
+    run: str
+    folder: str
+    baseline: tuple[CheckDocument, ...] = ()
+    baseline_recorded: bool = False
+    lanes: tuple[CheckedLane, ...] = ()
+    exit_code: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+Lane = LaneVerdict | LaneResult | CheckedLane
+
+
+def says(check: CheckDocument) -> str:
     """A check's result in two or three words."""
-    return gist(text(check, "says")) or clean(text(check, "status")).replace("_", " ") or "?"
+    return gist(check.says) or check.status.value.replace("_", " ")
 
 
-def names(lanes: list[Data]) -> list[str]:
+def names(lanes: Sequence[Lane]) -> list[str]:
     """The names of all checks, in the order in which the first lane has them."""
-    return list(
-        dict.fromkeys(text(row, "check") for lane in lanes for row in records(lane, "checks"))
-    )
+    return list(dict.fromkeys(check.check for lane in lanes for check in lane.checks))
 
 
-def columns(lanes: list[Data]) -> list[Column]:
+def columns(lanes: Sequence[Lane]) -> list[Column]:
     """A column for each check, one for all where there are many, none where there is none."""
     texts = names(lanes)
     titles = texts if len(texts) <= COLUMNS else ["checks"]
     return [Column(clean(title), floor=6) for title in titles]
 
 
-def cells(lane: Data, lanes: list[Data]) -> list[Cell]:
+def cells(lane: Lane, lanes: Sequence[Lane]) -> list[Cell]:
     """A lane's cells in `columns`."""
-    texts = names(lanes)
-    documents = {text(check, "check"): check for check in records(lane, "checks")}
+    texts, mine = names(lanes), {check.check: check for check in lane.checks}
     if len(texts) <= COLUMNS:
-        return [_cell(documents[name]) if name in documents else NOTHING for name in texts]
-    if not documents:
+        return [_cell(mine[name]) if name in mine else NOTHING for name in texts]
+    if not mine:
         return [NOTHING]
-    good = sum(1 for check in documents.values() if text(check, "status") == "passed")
-    style = "good" if good == len(documents) else "bad"
-    return [StyledText(f"{good} of {len(documents)} passed", style)]
+    good = sum(check.status is CheckStatus.PASSED for check in mine.values())
+    style = "good" if good == len(mine) else "bad"
+    return [StyledText(f"{good} of {len(mine)} passed", style)]
 
 
-def _cell(check: Data) -> Cell:
-    value = says(check)
-    if text(check, "status") == "failed" and not text(check, "held_back"):
-        return StyledText(value, "warn")
-    return StyledText(value, _STYLES.get(text(check, "status"), "bad"))
+def _cell(check: CheckDocument) -> Cell:
+    if check.status is CheckStatus.FAILED and not check.held_back:
+        return StyledText(says(check), "warn")
+    return StyledText(says(check), "good" if check.status is CheckStatus.PASSED else "bad")
 
 
-def baseline(document: Data) -> list[str]:
+def baseline(checks: Sequence[CheckDocument]) -> list[str]:
     """`base  pytest  41 passed, 2 failed, 5 skipped  3.1s`, a line a check."""
-    documents = records(document, "baseline")
+    ran = (CheckStatus.PASSED, CheckStatus.FAILED)
     rows: list[list[Cell]] = [
         [
-            "base" if not number_of else "",
-            text(check, "check"),
-            says(check) + skipped(record(check, "tests")),
-            _took(number(check, "seconds")),
-            gist(text(check, "reason"))
-            if text(check, "status") not in ("passed", "failed")
-            else "",
+            "" if number_of else "base",
+            check.check,
+            says(check) + skipped(check.tests.skipped if check.tests else 0),
+            _took(check.seconds),
+            "" if check.status in ran else gist(check.reason),
         ]
-        for number_of, check in enumerate(documents)
+        for number_of, check in enumerate(checks)
     ]
     return table(rows, [Column("")] * 5, None, False, indent=0, header=False)
 
 
-def skipped(counts: Data) -> str:
+def skipped(count: int) -> str:
     """On the base: tests that prove nothing of any patch."""
-    count = int(number(counts, "skipped") or 0)
     return f", {count:,} skipped" if count else ""
 
 
-def _took(seconds: float | None) -> str:
-    return f"{seconds:.1f}s" if seconds is not None and seconds < 60 else duration(seconds)
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f}s" if 0 <= seconds < 60 else duration(seconds)
 
 
-def reasons(lane: Data) -> str:
-    """Why its checks keep a lane from being usable."""
-    return "; ".join(map(gist, strings(lane, "held_back")))
+def remarks(checks: Sequence[CheckDocument]) -> list[str]:
+    """What is to be said of them, a sentence each."""
+    return [f"{clean(row.check)}: {clean(remark)}" for row in checks for remark in row.remarks]
 
 
-def remarks(lane: Data, key: str = "checks") -> list[str]:
-    """What is to be said of a lane's checks, a sentence each; of the base's, by `baseline`."""
-    return [
-        f"{clean(text(check, 'check'))}: {clean(remark)}"
-        for check in records(lane, key)
-        for remark in strings(check, "remarks")
-    ]
-
-
-def table_text(document: Data, *, width: int | None, color: bool) -> str:
-    """The document of `hydra check` for a person; ends with a newline."""
-    lanes, run = records(document, "lanes"), text(document, "run")
+def table_text(checked: CheckedRun, *, width: int | None, color: bool) -> str:
+    """What `hydra check` found, for a person; ends with a newline."""
+    lanes = checked.lanes
     head = [Column("lane", least=10), *columns(lanes), Column("why", wraps=True, least=32)]
     rows: list[list[Cell]] = [
-        [text(lane, "lane"), *cells(lane, lanes), reasons(lane)] for lane in lanes
+        [lane.lane, *cells(lane, lanes), "; ".join(map(gist, lane.held_back))] for lane in lanes
     ]
+    # What the base's own checks are to be remarked for stands before the lanes'.
+    changed = (CheckedLane("base", checked.baseline), *lanes)
+    recorded = ["(as it ran before)"] if checked.baseline_recorded else []
     blocks = [
-        [f"checks of run {clean(run)}", *_notes(document)],
-        [*baseline(document), *_recorded(document)],
+        [
+            f"checks of run {clean(checked.run)}",
+            *(f"  - {clean(note)}" for note in checked.warnings),
+        ],
+        [*baseline(checked.baseline), *recorded],
         table(rows, head, width, color),
-        *(_changes(lane, width, color) for lane in (_as_a_lane(document), *lanes)),
-        [f"output: {clean(text(document, 'folder'))}", compare_again(run)],
+        *(_changes(lane, width, color) for lane in changed),
+        [f"output: {clean(checked.folder)}", compare_again(checked.run)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -207,40 +232,19 @@ def compare_again(run: str) -> str:
     return f"compare again:  hydra compare{of_run(run)}"
 
 
-def _notes(document: Data) -> list[str]:
-    return [f"  - {clean(note)}" for note in strings(document, "warnings")]
-
-
-def _as_a_lane(document: Data) -> Data:
-    # What the base's own checks are to be remarked for stands before the lanes'.
-    return {"lane": "base", "checks": records(document, "baseline")}
-
-
-def _recorded(document: Data) -> list[str]:
-    return ["(as it ran before)"] if document.get("baseline_recorded") else []
-
-
-def _changes(lane: Data, width: int | None, color: bool) -> list[str]:
+def _changes(lane: CheckedLane, width: int | None, color: bool) -> list[str]:
     """Which tests changed, by name, and what is to be remarked."""
     lines = []
-    for check in records(lane, "checks"):
-        document = record(check, "comparison")
-        counts = record(document, "counts")
+    for check in lane.checks:
+        changed, name = check.comparison or ChangedTests(), clean(check.check)
         for change in ("fixed", "broken", "new_failing", "vanished", "flaky"):
-            ids = strings(document, change)
-            count = int(number(counts, change) or 0)
+            ids = getattr(changed, change)
+            count = changed.counts.get(change, len(ids))
             if ids:
                 more = f" and {count - 5} more" if count > 5 else ""
-                term = change.replace("_", " ")
                 named = ", ".join(clean(quoted(id)) for id in ids[:5])
-                lines.append(
-                    f"{clean(text(check, 'check'))}: {plural(count, 'test')} {term}: {named}{more}"
-                )
-        lines += [
-            f"{clean(text(check, 'check'))}: {gist(string)}" for string in strings(check, "telling")
-        ]
-    lines += remarks(lane)
-    if not lines:
-        return []
-    head = paint(clean(text(lane, "lane")), "bold", color)
-    return [head, *bullets(lines, width)]
+                term = change.replace("_", " ")
+                lines.append(f"{name}: {plural(count, 'test')} {term}: {named}{more}")
+        lines += [f"{name}: {gist(string)}" for string in check.telling]
+    lines += remarks(lane.checks)
+    return [paint(clean(lane.lane), "bold", color), *bullets(lines, width)] if lines else []

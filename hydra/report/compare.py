@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
+from hydra.ranking.model import LaneVerdict, Reason, Verdict
 from hydra.report import checks, ranking
 from hydra.report.crosstests import cross_tests
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.document import Data, record, records, text
 from hydra.report.style import paint, plain
 from hydra.report.summary import looks
 from hydra.report.text import bullets, clean, cut, gist, hanging, pad, paragraph
@@ -20,7 +21,7 @@ _LONGEST = 500
 
 
 def compare_text(
-    verdict: Data,
+    verdict: Verdict,
     *,
     lanes: Collection[str] = (),
     width: int | None,
@@ -28,53 +29,53 @@ def compare_text(
 ) -> str:
     """The verdict, the answer first; ends with a newline. `lanes` are those that are told of in
     full (none: all)."""
-    all_of_them = records(verdict, "lanes")
-    documents = [lane for lane in all_of_them if not lanes or text(lane, "lane") in lanes]
+    shown = [lane for lane in verdict.lanes if not lanes or lane.lane in lanes]
+    untried = [line.removeprefix("not tried: ") for line in verdict.not_tried]
     blocks = [
         ranking.says(verdict, width, color),
         ranking.ranks(verdict, width, color),
-        checks.baseline(verdict),
-        *(_lane(lane, verdict, width, color) for lane in documents),
+        checks.baseline(verdict.baseline),
+        *(_lane(lane, verdict, width, color) for lane in shown),
         cross_tests(verdict, width, color),
-        separated(verdict, width),
-        _between(verdict, width),
-        _listed("not tried", _untried(verdict), width),
-        *_reviews(verdict, width),
-        looks(documents, width),
-        _listed("warnings", strings(verdict, "warnings"), width),
-        [*_about(verdict, width), f"files: {clean(text(verdict, 'folder'))}"],
+        separated(verdict.separated or {}, width),
+        _listed("between the lanes", list(_shared(verdict)), width),
+        _listed("not tried", untried, width),
+        *(
+            [ranking.review_title(note), *bullets(ranking.review_lines(note), width)]
+            for note in verdict.notes
+        ),
+        looks(shown, width),
+        _listed("warnings", verdict.warnings, width),
+        [*_about(verdict, width), f"files: {clean(verdict.folder)}"],
         ranking.steps(verdict, width),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _untried(verdict: Data) -> list[str]:
-    return [line.removeprefix("not tried: ") for line in strings(verdict, "not_tried")]
-
-
-def _about(verdict: Data, width: int | None) -> list[str]:
+def _about(verdict: Verdict, width: int | None) -> list[str]:
     """Which race it is of."""
-    base, named = clean(text(verdict, "base"))[:7], clean(text(verdict, "base_name"))
-    round = number(verdict, "round")
+    base, named = clean(verdict.base)[:7], clean(verdict.base_name or "")
     parts = [
-        f"run {clean(text(verdict, 'run'))}",
+        f"run {clean(verdict.run)}",
         f"base {base}" + (f" ({named})" if named else "") if base else "",
-        f"checks of round {round:.0f}" if round is not None and round > 1 else "",
+        f"checks of round {verdict.round}" if verdict.round and verdict.round > 1 else "",
     ]
-    title = _gist(verdict, "title")
+    title = gist(verdict.title or "", _LONGEST)
     task = paragraph(f"task: {title}", width) if title else []
     return [*task, *_joined([part for part in parts if part], width)]
 
 
-def _lane(lane: Data, verdict: Data, width: int | None, color: bool) -> list[str]:
-    name = paint(clean(text(lane, "lane")), "bold", color)
+def _lane(lane: LaneVerdict, verdict: Verdict, width: int | None, color: bool) -> list[str]:
+    name = paint(clean(lane.lane), "bold", color)
     state = paint(ranking.state_word(lane), ranking.style(lane), color)
-    who = [f"({', '.join(texts)})"] if (texts := list(_who(lane))) else []
+    tied = f"tied with {clean(', '.join(lane.tied))}" if lane.tied else ""
+    texts = [text for text in (clean(lane.label or ""), clean(lane.model or ""), tied) if text]
+    who = [f"({', '.join(texts)})"] if texts else []
     lines = _joined([f"{ranking.place(lane, verdict)}  {name}  {state}", *who], width)
-    lines += _sentences(records(lane, "gates"), "x", width)
-    lines += _sentences(records(lane, "reasons"), "-", width)
-    if not (records(lane, "gates") or records(lane, "reasons")):
-        lines += hanging("- ", _gist(lane, "reason") or _gist(lane, "why"), width, 2)
+    lines += _sentences(lane.gates, "x", width)
+    lines += _sentences(lane.reasons, "-", width)
+    if not (lane.gates or lane.reasons):
+        lines += hanging("- ", gist(lane.reason or lane.why, _LONGEST), width, 2)
     return lines
 
 
@@ -85,17 +86,7 @@ def _joined(parts: list[str], width: int | None) -> list[str]:
     return [f"{'  ' * (number > 0)}{part}" for number, part in enumerate(parts)]
 
 
-def _gist(data: Data, name: str) -> str:
-    return gist(text(data, name), _LONGEST)
-
-
-def _who(lane: Data) -> Iterator[str]:
-    yield from (clean(text(lane, name)) for name in ("label", "model") if text(lane, name))
-    if tied := strings(lane, "tied"):
-        yield f"tied with {clean(', '.join(tied))}"
-
-
-def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
+def _sentences(reasons: Sequence[Reason], sign: str, width: int | None) -> list[str]:
     lines = []
     for reason in reasons[:SHOWN]:
         lines += hanging(f"{sign} ", sentence(reason), width, 2)
@@ -104,36 +95,23 @@ def _sentences(reasons: list[Data], sign: str, width: int | None) -> list[str]:
     return lines
 
 
-def sentence(reason: Data) -> str:
+def sentence(reason: Reason) -> str:
     """One reason, and its line in the patch; `--json` names the record of its numbers."""
-    value, path = _gist(reason, "text"), gist(text(reason, "path"))
-    line = number(reason, "line")
-    at = f"{path}:{line:.0f}" if path and line is not None else path
-    if not at or (line is None and path in value):
+    value, path = gist(reason.text, _LONGEST), gist(reason.path or "")
+    if not path or (reason.line is None and path in value):
         return value
-    return f"{value} [{at}]"
+    return f"{value} [{path if reason.line is None else f'{path}:{reason.line}'}]"
 
 
-def _between(verdict: Data, width: int | None) -> list[str]:
-    """What several lanes changed; which are the same is said of each."""
-    return _listed("between the lanes", [*_shared(verdict)], width)
+def _shared(verdict: Verdict) -> Iterator[str]:
+    """What several lanes changed; which patches are the same is said of each."""
+    patches = plural(ranking.patched(verdict), "patch")
+    for row in verdict.shared:
+        what = f"{row.name} in {row.path}" if row.name else row.path
+        yield f"{len(row.lanes)} of {patches} changed {what}: {', '.join(row.lanes)}"
 
 
-def _shared(verdict: Data) -> Iterator[str]:
-    patched = [lane for lane in records(verdict, "lanes") if number(lane, "rank") is not None]
-    for row in records(verdict, "shared"):
-        lanes, name, path = strings(row, "lanes"), text(row, "name"), text(row, "path")
-        what = f"{name} in {path}" if name else path
-        of = f"{len(lanes)} of {plural(patched, 'patch')}"
-        yield f"{of} changed {what}: {', '.join(lanes)}"
-
-
-def _reviews(verdict: Data, width: int | None) -> Iterator[list[str]]:
-    for note in records(verdict, "notes"):
-        yield [ranking.review_title(note), *bullets(ranking.review_lines(note), width)]
-
-
-def _listed(title: str, sentences: list[str], width: int | None) -> list[str]:
+def _listed(title: str, sentences: Sequence[str], width: int | None) -> list[str]:
     if not sentences:
         return []
     lines = [gist(name, _LONGEST) for name in sentences[:SHOWN]]
@@ -160,9 +138,8 @@ def answer(document: Data) -> str:
     return says if shown or not whys else f"{says}: {gist('; '.join(whys))}"
 
 
-def separated(verdict: Data, width: int | None) -> list[str]:
+def separated(document: Data, width: int | None) -> list[str]:
     """A block for a terminal; nothing where nobody was asked."""
-    document = record(verdict, "separated")
     shown = records(document, "shown") if records(document, "tests") else []
     lines = paragraph(answer(document), width)
     for row in shown[:TESTS_SHOWN]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hydra.report.document import Data, record, records, text
+from hydra.ranking.model import CrossTest, Verdict
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, cut_middle, gist, width, wrapped
 from hydra.text import plural
@@ -20,19 +20,24 @@ _NAME = 24
 """Cells that a test's name has at the least."""
 
 
-def weighty_first(verdict: Data) -> list[Data]:
+def weighty_first(verdict: Verdict) -> list[CrossTest]:
     """The rows of the matrix, those that say nothing of the lanes last."""
-    return sorted(records(verdict, "cross"), key=lambda row: row.get("weighs") is not True)
+    return sorted(verdict.cross, key=lambda row: not row.weighs)
 
 
-def cross_tests(verdict: Data, cells: int | None, color: bool) -> list[str]:
+def lanes_in(verdict: Verdict, rows: Sequence[CrossTest]) -> list[str]:
+    """The lanes that these were tried on."""
+    return [lane.lane for lane in verdict.lanes if any(lane.lane in row.cells for row in rows)]
+
+
+def cross_tests(verdict: Verdict, cells: int | None, color: bool) -> list[str]:
     """The matrix under its title, and how it is to be read; [] where there is none."""
     rows = weighty_first(verdict)
-    lanes = [text(lane, "lane") for lane in records(verdict, "lanes") if _is_in(lane, rows)]
+    lanes = lanes_in(verdict, rows)
     if not rows:
         return []
     room = 10_000 if cells is None else max(_NAME, cells // 3)
-    longest = max(width(clean(text(row, "id"))) for row in rows[:SHOWN])
+    longest = max(width(clean(row.id)) for row in rows[:SHOWN])
     answer = _as_words(lanes, cells, min(room, longest))
     lines = ["new tests, each on every patch"]
     columns = [
@@ -57,11 +62,6 @@ def _indented(line: str, cells: int | None) -> list[str]:
     return [f"  {part}" for part in wrapped(line, cells, 2)]
 
 
-def _is_in(lane: Data, rows: Sequence[Data]) -> bool:
-    name = text(lane, "lane")
-    return any(name in record(row, "cells") for row in rows)
-
-
 def _as_words(lanes: Sequence[str], cells: int | None, name: int) -> bool:
     if cells is None:
         return True
@@ -70,14 +70,13 @@ def _as_words(lanes: Sequence[str], cells: int | None, name: int) -> bool:
     return needed <= cells
 
 
-def _row(row: Data, lanes: Sequence[str], room: int, *, answer: bool) -> list[Cell]:
-    document = record(row, "cells")
+def _row(row: CrossTest, lanes: Sequence[str], room: int, *, answer: bool) -> list[Cell]:
     return [
-        cut_middle(clean(text(row, "id")), room),
-        gist(text(row, "author"), 40),
-        _cell(text(row, "base"), answer=answer),
-        *(_cell(text(document, lane, "not run"), answer=answer) for lane in lanes),
-        "" if row.get("weighs") is True else gist(text(row, "says")),
+        cut_middle(clean(row.id), room),
+        gist(row.author, 40),
+        _cell(row.base, answer=answer),
+        *(_cell(row.cells.get(lane, "not run"), answer=answer) for lane in lanes),
+        "" if row.weighs else gist(row.says),
     ]
 
 

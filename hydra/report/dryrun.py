@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hydra.config.values import format_duration
 from hydra.process.sandbox.view import View
-from hydra.records.codec import as_json
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.request import Budget, Limits, Retry
 from hydra.report.listing import KINDS
@@ -177,7 +176,7 @@ def _lane(lane: LanePlan, width: int | None, color: bool) -> list[str]:
     if lane.failure is not None:
         lines.append(f"  {paint('will not start', 'bad', color)}")
         lines += labelled("why", lane.failure.message, width)
-        lines += failure_details(as_json(lane.failure), width)
+        lines += failure_details(lane.failure, width)
     elif lane.command is not None:
         lines += [
             f"  $ cd {quote(str(lane.command.cwd))}",

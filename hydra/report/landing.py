@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict
-
 from hydra.analysis.made_folders import folder_of, made_folders
+from hydra.checks.record import ChangedTests, CheckDocument
+from hydra.landing.record import LandingRecord
+from hydra.records.codec import as_json, shaped
 from hydra.report.checks import says
-from hydra.report.document import number, record, strings, text
 from hydra.report.style import paint
 from hydra.report.text import clean, gist
 from hydra.text import of_run, plural, quoted
@@ -25,7 +25,7 @@ SHOWN = 20
 
 
 def landed_text(
-    document: Mapping[str, Any],
+    record: LandingRecord,
     changes: Sequence[TreeChange],
     *,
     hooks: Sequence[str] = (),
@@ -36,50 +36,47 @@ def landed_text(
     steps: bool = True,
 ) -> str:
     """How a landing went, its files, and the next step."""
-    lanes = ", ".join(document["lanes"])
-    where = document["ref"].removeprefix("refs/heads/")
-    commit = document["commit"][:10]
+    lanes, where, commit = ", ".join(record.lanes), record.branch_name, record.commit[:10]
     if dry_run:
         head = f"would land {lanes} on {where}"
     elif commit:
         head = f"landed {lanes} on {where} as {commit}"
     else:
         head = f"landed {lanes} in your tree, staged and not committed"
-    lines = [paint(clean(head), "good", color), f"  {clean(document['title'])}"]
+    lines = [paint(clean(head), "good", color), f"  {clean(record.title)}"]
     lines += _files(changes)
-    if document["moved"]:
+    if record.moved:
         lines.append("the branch had moved since the race: merged onto it")
-    if document["loose"]:
+    if record.loose:
         lines.append("files that you had changed before the race are not staged")
-    lines += _checks(document["checks"])
-    if confirmed := strings(document, "confirmed"):
-        lines.append(f"decided by you: {gist('; '.join(confirmed), 600)}")
-    if document.get("override"):
-        lines.append(f"overriding the verdict: {gist(document['override'])}")
+    lines += _checks(record.checks)
+    if record.confirmed:
+        lines.append(f"decided by you: {gist('; '.join(record.confirmed), 600)}")
+    if record.override:
+        lines.append(f"overriding the verdict: {gist(record.override)}")
     lines += [paint(clean(note), "warn", color) for note in notes]
     if remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))
-        lines += (f"  {line}" for line in remark_lines([asdict(remark) for remark in remarks]))
-    lines += _salvaged(document, color)
+        lines += (f"  {line}" for line in remark_lines(remarks))
+    lines += _salvaged(record, color)
     if hooks:
         lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
     if steps and not dry_run:
-        lines.append(f"take it back: hydra merge --undo{of_run(document['run'])}")
+        lines.append(f"take it back: hydra merge --undo{of_run(record.run)}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def undone_text(document: Mapping[str, Any], changes: Sequence[TreeChange], *, color: bool) -> str:
+def undone_text(record: LandingRecord, changes: Sequence[TreeChange], *, color: bool) -> str:
     """That a landing was taken back."""
-    where = document["ref"].removeprefix("refs/heads/")
-    value = f"took back {', '.join(document['lanes'])} from {where}"
+    value = f"took back {', '.join(record.lanes)} from {record.branch_name}"
     files = plural(len(changes), "file")
     lines = [f"{paint(clean(value), 'good', color)}: {files} as before the landing"]
-    lines += _salvaged(document, color)
+    lines += _salvaged(record, color)
     return "".join(f"{line}\n" for line in lines)
 
 
 def landing_document(
-    document: Mapping[str, Any],
+    record: LandingRecord,
     *,
     hooks: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -88,15 +85,15 @@ def landing_document(
 ) -> dict[str, Any]:
     """The landing's record, and what was said besides."""
     data = {"hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
-    return {**document, **data, "remarks": [asdict(remark) for remark in remarks]}
+    return {**as_json(record), **data, "remarks": as_json(remarks)}
 
 
-def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
+def _salvaged(record: LandingRecord, color: bool) -> list[str]:
     """What was displaced and may hold more than was read there, and where it lies."""
-    files: Sequence[Mapping[str, str]] = document.get("kept") or ()
-    lines = [f"kept: {file['path']}, {file['why']}: {file['file']}" for file in files[:SHOWN]]
+    files = record.kept
+    lines = [f"kept: {file.path}, {file.why}: {file.file}" for file in files[:SHOWN]]
     if len(files) > SHOWN:
-        folder = os.path.dirname(files[0]["file"])  # noqa: PTH120  a name to be shown
+        folder = os.path.dirname(files[0].file)  # noqa: PTH120  a name to be shown
         lines.append(f"kept: {plural(len(files) - SHOWN, 'more file')} in {folder}")
     return [paint(clean(line), "warn", color) for line in lines]
 
@@ -104,26 +101,27 @@ def _salvaged(document: Mapping[str, Any], color: bool) -> list[str]:
 def _checks(document: Mapping[str, Any] | None) -> list[str]:
     if document is None:
         return ["its checks were not run (--no-check)"]
-    if not document["checks"]:
+    checks = shaped(document["checks"], tuple[CheckDocument, ...])
+    if not checks:
         return ["no checks were run: the race had none"]
     when = (" since its race" if document.get("since") else " in its race") * bool(
         document.get("recorded")
     )
-    lines = (f"{clean(str(row['check']))}: {says(row)}" for row in document["checks"])
-    return [f"checked{when}: {', '.join(lines)}", *_still_failing(document["checks"])]
+    lines = (f"{clean(check.check)}: {says(check)}" for check in checks)
+    return [f"checked{when}: {', '.join(lines)}", *_still_failing(checks)]
 
 
-def _still_failing(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _still_failing(checks: Sequence[CheckDocument]) -> Iterator[str]:
     """What fails with it and failed before, a line for each check."""
     for check in checks:
-        comparison = record(check, "comparison")
-        names = strings(comparison, "still_failing")
-        count = int(number(record(comparison, "counts"), "still_failing") or len(names))
+        changed = check.comparison or ChangedTests()
+        names = changed.still_failing
+        count = changed.counts.get("still_failing", len(names))
         if names:
             more = f" and {count - _NAMED} more" if count > _NAMED else ""
             shown = ", ".join(clean(quoted(name)) for name in names[:_NAMED])
             verb = "fails" if count == 1 else "fail"
-            yield f"{clean(text(check, 'check'))}: {verb} as on the base: {shown}{more}"
+            yield f"{clean(check.check)}: {verb} as on the base: {shown}{more}"
 
 
 _NAMED = 3
@@ -156,7 +154,7 @@ REMARKS_SHOWN = 12
 """Remarks that are listed; with more, the others are counted."""
 
 
-def remark_lines(remarks: Sequence[Mapping[str, object]]) -> list[str]:
+def remark_lines(remarks: Sequence[Remark]) -> list[str]:
     """One line each: the path, then what is to be said of it."""
     lines = [_line(remark) for remark in remarks[:REMARKS_SHOWN]]
     if len(remarks) > REMARKS_SHOWN:
@@ -164,7 +162,7 @@ def remark_lines(remarks: Sequence[Mapping[str, object]]) -> list[str]:
     return lines
 
 
-def _line(remark: Mapping[str, object]) -> str:
-    kind = clean(str(remark.get("kind", ""))).replace("_", " ")
-    path, text = clean(str(remark.get("path", ""))), clean(str(remark.get("text", "")))
+def _line(remark: Remark) -> str:
+    kind, path = clean(remark.kind).replace("_", " "), clean(remark.path)
+    text = clean(remark.text)
     return f"{path}: {text} ({kind})" if path else f"{text} ({kind})"

@@ -10,10 +10,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
 
+from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Verdict
 from hydra.report import checks, ranking
-from hydra.report.crosstests import weighty_first
-from hydra.report.document import Data, number, record, records, strings, text
-from hydra.report.phrases import plus_minus, spent
+from hydra.report.crosstests import lanes_in, weighty_first
+from hydra.report.document import Data, record, records, text
+from hydra.report.phrases import size_of, spent
 from hydra.report.text import clean, duration
 from hydra.text import of_run, plural
 
@@ -27,90 +28,83 @@ _ROOM = 400
 """Characters that stay free for the last lines."""
 
 
-def comment(verdict: Data, *, lanes: Collection[str] = ()) -> str:
+def comment(verdict: Verdict, *, lanes: Collection[str] = ()) -> str:
     """The comment; ends with a newline. `lanes` are those that are told of in full (none: all)."""
-    documents = [
-        row for row in records(verdict, "lanes") if not lanes or text(row, "lane") in lanes
-    ]
+    shown = [lane for lane in verdict.lanes if not lanes or lane.lane in lanes]
     blocks = [
         _headline(verdict),
         *_ranks(verdict),
         inert(ranking.sure(verdict)),
         _steps(verdict),
-        *(_lane(lane, verdict) for lane in documents),
+        *(_lane(lane, verdict) for lane in shown),
         _cross(verdict),
-        _separated(verdict),
-        _details("Not tried", _listed(strings(verdict, "not_tried"))),
+        _separated(verdict.separated or {}),
+        _details("Not tried", _listed(verdict.not_tried)),
         *(
             _details(ranking.review_title(note), _listed(ranking.review_lines(note)))
-            for note in records(verdict, "notes")
+            for note in verdict.notes
         ),
-        _details("Warnings", _listed(strings(verdict, "warnings"))),
+        _details("Warnings", _listed(verdict.warnings)),
     ]
     return _capped([block for block in blocks if block], verdict)
 
 
-def _capped(blocks: Sequence[str], verdict: Data) -> str:
+def _capped(blocks: Sequence[str], verdict: Verdict) -> str:
     """As many blocks as there is room for, each whole."""
     last = _last(verdict)
     names: list[str] = []
-    remaining = 0
     room = LIMIT - _ROOM - len(last)
     for block in blocks:
         if len(block) + 2 <= room:
             room -= len(block) + 2
             names.append(block)
-        else:
-            remaining += 1
-    if remaining:
+    if remaining := len(blocks) - len(names):
         rest = f"{plural(remaining, 'part')} left out for the length"
-        names.append(f"{rest}: `hydra compare{of_run(text(verdict, 'run'))}` shows all.")
+        names.append(f"{rest}: `hydra compare{of_run(verdict.run)}` shows all.")
     return "\n\n".join([*names, last]) + "\n"
 
 
-def _headline(verdict: Data) -> str:
-    if landed := strings(verdict, "landed"):
-        head = f"{', '.join(map(code, landed))} landed"
-    elif top := text(verdict, "top"):
-        head = f"land {code(top)}"
+def _headline(verdict: Verdict) -> str:
+    if verdict.landed:
+        head = f"{', '.join(map(code, verdict.landed))} landed"
+    elif verdict.top:
+        head = f"land {code(verdict.top)}"
     elif tied := ranking.tied_for_first(verdict):
         head = f"{', '.join(map(code, tied))} are tied"
     elif ranking.is_all_untested(verdict):
         head = "nothing was tested"
     else:
         head = "no patch is proved"
-    title = inert(text(verdict, "title"))
+    title = inert(verdict.title or "")
     task = f"{title}\n\n" if title else ""
-    return f"### Hydra: {head}\n\n{task}**{inert(text(verdict, 'says')) or head}**"
+    return f"### Hydra: {head}\n\n{task}**{inert(verdict.says) or head}**"
 
 
-def _ranks(verdict: Data) -> Iterator[str]:
-    lanes = records(verdict, "lanes")
+def _ranks(verdict: Verdict) -> Iterator[str]:
+    lanes = verdict.lanes
     names = checks.names(lanes)
     titles = [inert(name, 60) for name in names] if len(names) <= checks.COLUMNS else ["checks"]
     head = ["rank", "lane", "state", *titles, "+/-", "cost", "time", "why"]
-    rows = [_row(lane, verdict, lanes) for lane in lanes[:ROWS]]
-    yield rows_table(head, rows)
+    yield rows_table(head, [_row(lane, verdict) for lane in lanes[:ROWS]])
     if len(lanes) > ROWS:
         yield f"and {plural(len(lanes) - ROWS, 'more lane')}"
 
 
-def _row(lane: Data, verdict: Data, lanes: list[Data]) -> list[str]:
-    patch = record(lane, "patch")
-    lines = (cell if isinstance(cell, str) else cell.text for cell in checks.cells(lane, lanes))
+def _row(lane: LaneVerdict, verdict: Verdict) -> list[str]:
+    row = checks.cells(lane, verdict.lanes)
     return [
         ranking.place(lane, verdict),
-        code(text(lane, "lane"), 60),
+        code(lane.lane, 60),
         ranking.state_word(lane),
-        *(inert(cell, 60) for cell in lines),
-        plus_minus(patch) if number(patch, "files") else "",
+        *(inert(cell if isinstance(cell, str) else cell.text, 60) for cell in row),
+        size_of(lane.patch).removeprefix("-"),
         spent(lane).replace("$", "\\$").replace("<", "&lt;"),
-        duration(number(lane, "seconds")),
-        inert(ranking.reason(lane, lanes), 200),
+        duration(lane.seconds),
+        inert(ranking.reason(lane, verdict), 200),
     ]
 
 
-def _steps(verdict: Data) -> str:
+def _steps(verdict: Verdict) -> str:
     lines = [line.strip() for line in ranking.steps(verdict)]
     names = [inert(line) for line in lines if line.startswith(ranking.ASKS)]
     typed = [line for line in lines if "hydra " in line and not line.startswith(ranking.ASKS)]
@@ -118,34 +112,26 @@ def _steps(verdict: Data) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _lane(lane: Data, verdict: Data) -> str:
-    gates, reasons = records(lane, "gates"), records(lane, "reasons")
-    lines = [f"**{line}**" for line in _sentences(gates)] + [*_sentences(reasons)]
+def _lane(lane: LaneVerdict, verdict: Verdict) -> str:
+    lines = [f"**{line}**" for line in _sentences(lane.gates)] + [*_sentences(lane.reasons)]
     if not lines:
-        lines = [inert(text(lane, "reason") or text(lane, "why"))]
+        lines = [inert(lane.reason or lane.why)]
     place = ranking.place(lane, verdict).replace("-", "")
-    head = f"{place} {text(lane, 'lane')}: {ranking.state_word(lane)}".strip()
+    head = f"{place} {lane.lane}: {ranking.state_word(lane)}".strip()
     return _details(head, "\n".join(f"- {line}" for line in lines if line))
 
 
-def _sentences(reasons: Sequence[Data]) -> Iterator[str]:
+def _sentences(reasons: Sequence[Reason]) -> Iterator[str]:
     for reason in reasons[:ROWS]:
-        line, path = number(reason, "line"), text(reason, "path")
-        at = f"{path}:{line:.0f}" if path and line is not None else path
-        where = f" ({code(at)})" if at else ""
-        yield f"{inert(text(reason, 'text'))}{where}"
+        at = reason.path if reason.line is None else f"{reason.path}:{reason.line}"
+        yield inert(reason.text) + (f" ({code(at)})" if reason.path and at else "")
     if len(reasons) > ROWS:
         yield f"and {len(reasons) - ROWS} more"
 
 
-def _cross(verdict: Data) -> str:
+def _cross(verdict: Verdict) -> str:
     rows = weighty_first(verdict)
-    lanes = [
-        name
-        for lane in records(verdict, "lanes")
-        if any((name := text(lane, "lane")) in record(row, "cells") for row in rows)
-    ]
-    if not rows or not lanes:
+    if not (lanes := lanes_in(verdict, rows)):
         return ""
     head = ["test", "by", "base", *(code(lane, 60) for lane in lanes), ""]
     table = rows_table(head, [_cross_row(row, lanes) for row in rows[:ROWS]])
@@ -153,22 +139,18 @@ def _cross(verdict: Data) -> str:
     return _details("Each lane's new tests on every patch", table + more)
 
 
-def _cross_row(row: Data, lanes: Sequence[str]) -> list[str]:
-    document = record(row, "cells")
-    says = text(row, "says")
-    why = "" if row.get("weighs") is True else says
+def _cross_row(row: CrossTest, lanes: Sequence[str]) -> list[str]:
     return [
-        code(text(row, "id"), 200),
-        code(text(row, "author"), 60),
-        inert(text(row, "base"), 20),
-        *(inert(text(document, lane, "not run"), 20) for lane in lanes),
-        inert(why),
+        code(row.id, 200),
+        code(row.author, 60),
+        inert(row.base, 20),
+        *(inert(row.cells.get(lane, "not run"), 20) for lane in lanes),
+        "" if row.weighs else inert(row.says),
     ]
 
 
-def _separated(verdict: Data) -> str:
+def _separated(document: Data) -> str:
     """The tests that an agent was asked for and that tell patches apart, and what each gives."""
-    document = record(verdict, "separated")
     items = [
         f"- {code(text(row, 'id'), 200)}: {'; '.join(_gives(record(row, 'gives')))}"
         for row in records(document, "shown")[:ROWS]
@@ -195,10 +177,10 @@ def _details(title: str, body: str) -> str:
     return f"<details>\n<summary>{plain(title)}</summary>\n\n{body}\n\n</details>"
 
 
-def _last(verdict: Data) -> str:
-    base, named = text(verdict, "base")[:7], text(verdict, "base_name")
+def _last(verdict: Verdict) -> str:
+    base, named = verdict.base[:7], verdict.base_name
     on = f", base {code(base)}" + (f" ({inert(named, 60)})" if named else "") if base else ""
-    return f"<sub>Hydra, run {code(text(verdict, 'run'), 60)}{on}</sub>"
+    return f"<sub>Hydra, run {code(verdict.run, 60)}{on}</sub>"
 
 
 # ---- Others' text in Markdown as GitHub renders it: it stays text, whatever it is.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-
+from hydra.ranking.model import LaneResult, LaneVerdict
 from hydra.records.events import Event
+from hydra.records.outcome import Attempt, Patch
 from hydra.records.plan import RacePlan
 from hydra.report import checks
-from hydra.report.board import STATUS_WORDS, again_text, retry_text, waits_for
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.board import STATUS_WORDS, again_text, command, retry_text, waits_for
+from hydra.report.document import Data, number, record, strings, text
 from hydra.report.text import clean, cost, duration, gist, span
 from hydra.text import plural
 
@@ -28,12 +27,48 @@ _REASON = 120
 
 def describe(event: Event) -> str:
     """What happened, as one harmless line without time or lane."""
-    if event.kind == "run_started":
-        return "  ".join(opening(event))
-    tell = _TELL.get(event.kind)
-    if tell is _warning:
-        return _warning(event.data, event.run)
-    return tell(event.data) if tell else _agent(event)
+    data, took = event.data, duration(number(event.data, "seconds"))
+    match event.kind:
+        case "run_started":
+            return "  ".join(opening(event))
+        case "run_warning" | "lane_warning":
+            return _warning(data, event.run)
+        case "run_interrupted":
+            return _interrupted(data)
+        case "run_ended":
+            spent = number(data, "trials") or 0
+            more = f" ({duration(spent)} of it for more tests)" if spent >= 1 else ""
+            return f"the race ended in {took}{more}"
+        case "lane_waiting":
+            return "waits: other lanes run first"
+        case "lane_opening":
+            return "making its copy of the checkout"
+        case "lane_opened":
+            return "its copy is ready"
+        case "setup_started":
+            return f"set-up: {command(data)}"
+        case "setup_ended":
+            code = number(data, "exit_code")
+            how = "was ended" if code is None else f"exit {code:g}"
+            return f"set-up {how} after {took}: {command(data)}"
+        case "agent_started":
+            return "agent started"
+        case "agent_exited":
+            return _exited(data)
+        case "limit_warning":
+            return _half(data)
+        case "stopping":
+            reason, signal = gist(text(data, "reason")), gist(text(data, "signal"))
+            return f"stopping ({reason.replace('_', ' ')}){signal and f': {signal} sent'}"
+        case "parse_fallback":
+            return "its output is read as plain text from here on: too much of it was not JSON"
+        case "patch_taken":
+            return _patch(data)
+        case "lane_ended" | "attempt_ended":
+            return f"{'this try: ' * (event.kind == 'attempt_ended')}{_lane_ended(data)}"
+        case "lane_retrying":
+            return again_text(data)
+    return checks.describe(event.kind, data) or _agent(event)
 
 
 def opening(event: Event) -> list[str]:
@@ -107,19 +142,11 @@ def _agent(event: Event) -> str:
     return ""
 
 
-def _warning(data: Data, run: str = "") -> str:
+def _warning(data: Data, run: str) -> str:
     whole = gist(text(data, "text"), len(text(data, "text")))
     if len(whole) <= _WARNING:
         return f"warning: {whole}"
     return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show {clean(run)})"
-
-
-def _run_ended(data: Data) -> str:
-    spent = number(data, "trials")
-    trials = (
-        f" ({duration(spent)} of it for more tests)" if spent is not None and spent >= 1 else ""
-    )
-    return f"the race ended in {duration(number(data, 'seconds'))}{trials}"
 
 
 def _interrupted(data: Data) -> str:
@@ -127,16 +154,6 @@ def _interrupted(data: Data) -> str:
     if (number(data, "times") or 1) > 1:
         return f"{signal} again: killing the agents at once; the patches are left to recovery"
     return f"{signal}: ending the agents and taking their patches (again: kill at once)"
-
-
-def _setup_ended(data: Data) -> str:
-    code = number(data, "exit_code")
-    how = "was ended" if code is None else f"exit {code:g}"
-    return f"set-up {how} after {duration(number(data, 'seconds'))}: " + _command(data)
-
-
-def _command(data: Data) -> str:
-    return "$ " + gist(text(data, "command"))
 
 
 def _half(data: Data) -> str:
@@ -147,12 +164,6 @@ def _half(data: Data) -> str:
     if name == "total":
         return f"half of its time is used: {spent}"
     return f"half of its {name} limit has passed without progress: {spent}"
-
-
-def _stopping(data: Data) -> str:
-    reason = gist(text(data, "reason")).replace("_", " ")
-    signal = gist(text(data, "signal"))
-    return f"stopping ({reason})" + (f": {signal} sent" if signal else "")
 
 
 def _exited(data: Data) -> str:
@@ -180,39 +191,45 @@ def changes(data: Data) -> str:
     files = number(data, "files")
     if not files:
         return "no changes" if files == 0 else "?"
-    return f"{plural(int(files), 'file')}, {plus_minus(data)}"
+    size = plus_minus(number(data, "insertions"), number(data, "deletions"))
+    return f"{plural(int(files), 'file')}, {size}"
 
 
-def spent(lane: Data) -> str:
+def spent(lane: LaneVerdict | LaneResult) -> str:
     """What a lane cost: as its agent told it, else as it is reckoned from its tokens, marked so."""
-    count = number(record(lane, "usage"), "cost_usd")
-    reckoned = number(record(lane, "usage_estimate"), "cost_usd")
-    return cost(count) if reckoned is None or count is not None else f"~{cost(reckoned)}"
+    dollars, reckoned = paid(lane)
+    return f"~{cost(dollars)}" if reckoned else cost(dollars)
 
 
-def tries(lane: Data) -> str:
+def paid(lane: LaneVerdict | LaneResult | Attempt) -> tuple[float | None, bool]:
+    """US dollars as its agent says, else (True) as Hydra reckons them."""
+    if lane.usage.cost_usd is not None or lane.usage_estimate is None:
+        return lane.usage.cost_usd, False
+    return lane.usage_estimate.cost_usd, True
+
+
+def tries(lane: LaneResult) -> str:
     """Of a lane that was tried more than once: which of them its row is about, and what the others
     cost beside it. "" for one try."""
-    documents = records(lane, "attempts")
-    others = [row for row in documents if number(row, "attempt") != number(lane, "attempt")]
+    others = [paid(row) for row in lane.attempts if row.attempt != lane.attempt]
     if not others:
         return ""
-    numbers = [number(record(other, "usage"), "cost_usd") for other in others]
-    reckoned = [number(record(other, "usage_estimate"), "cost_usd") for other in others]
-    paid = [b if a is None else a for a, b in zip(numbers, reckoned, strict=True)]
-    figures = [dollars for dollars in paid if dollars is not None]
-    least = "at least " if len(figures) < len(paid) else ""
-    about = "" if paid == numbers else "~"
+    figures = [dollars for dollars, _ in others if dollars is not None]
+    least = "at least " if len(figures) < len(others) else ""
+    about = "~" if any(reckoned for _, reckoned in others) else ""
     more = f"cost {least}{about}{cost(sum(figures))} more" if figures else "told no cost"
     which = "the other" if len(others) == 1 else "the others"
-    shown = f"try {number(lane, 'attempt') or 0:.0f} of {len(documents)}"
-    return f"{clean(text(lane, 'lane'))} is {shown}; {which} {more}"
+    return f"{clean(lane.lane)} is try {lane.attempt} of {len(lane.attempts)}; {which} {more}"
 
 
-def plus_minus(data: Data) -> str:
+def plus_minus(added: float | None, deleted: float | None) -> str:
     """`+18 -4`; unknown is `?`."""
-    added, deleted = number(data, "insertions"), number(data, "deletions")
     return f"+{_count(added)} -{_count(deleted)}"
+
+
+def size_of(patch: Patch | None) -> str:
+    """The same of a patch; `-` where there is none, or it is empty."""
+    return plus_minus(patch.insertions, patch.deletions) if patch and patch.files else "-"
 
 
 def _count(value: float | None) -> str:
@@ -225,35 +242,6 @@ def _lane_ended(data: Data) -> str:
     error = record(data, "error")
     why = gist(text(error, "message"))
     reason = f": {why}" if why else ""
-    line = checks.reasons(data)
+    line = "; ".join(map(gist, strings(data, "held_back")))
     value = f"; against it: {gist(line, _REASON)}" if line else ""
     return f"{term} in {duration(number(data, 'seconds'))}{reason}{value}"
-
-
-_TELL: Mapping[str, Callable[[Data], str]] = {
-    "run_warning": _warning,
-    "run_interrupted": _interrupted,
-    "run_ended": _run_ended,
-    "lane_waiting": lambda data: "waits: other lanes run first",
-    "lane_opening": lambda data: "making its copy of the checkout",
-    "lane_opened": lambda data: "its copy is ready",
-    "lane_warning": _warning,
-    "setup_started": lambda data: f"set-up: {_command(data)}",
-    "setup_ended": _setup_ended,
-    "agent_started": lambda data: "agent started",
-    "agent_exited": _exited,
-    "limit_warning": _half,
-    "stopping": _stopping,
-    "parse_fallback": lambda data: (
-        "its output is read as plain text from here on: too much of it was not JSON"
-    ),
-    "patch_taken": _patch,
-    "check_waiting": partial(checks.describe, "check_waiting"),
-    "check_started": partial(checks.describe, "check_started"),
-    "check_ended": partial(checks.describe, "check_ended"),
-    "lane_ended": _lane_ended,
-    "attempt_ended": lambda data: f"this try: {_lane_ended(data)}",
-    "lane_retrying": again_text,
-    "trial_started": partial(checks.describe, "trial_started"),
-    "trial_ended": partial(checks.describe, "trial_ended"),
-}

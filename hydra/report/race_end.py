@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hydra.process.sandbox.hidden_output import HIDDEN
+from hydra.ranking.model import EndedRace, LaneResult, LaneVerdict, Verdict
 from hydra.report import ranking
-from hydra.report.document import Data, number, record, records, strings, text
-from hydra.report.phrases import plus_minus, spent
+from hydra.report.phrases import size_of, spent
 from hydra.report.style import paint
 from hydra.report.summary import plans, status_word, warnings, why
 from hydra.report.table import Cell, Column, StyledText, table
@@ -36,111 +36,107 @@ _LINES = 2
 """Lines that a sentence has; `hydra compare` shows all of it."""
 
 
-def race_end(document: Data, *, width: int | None, color: bool = False, steps: bool = True) -> str:
-    """The end of a race from its result document; ends with a newline.
+def race_end(
+    race: EndedRace,
+    verdict: Verdict,
+    *,
+    width: int | None,
+    color: bool = False,
+    steps: bool = True,
+) -> str:
+    """The end of a race; ends with a newline. Its verdict has no lanes where it was not judged.
 
     `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped or cut).
     `steps` False leaves out what to type next, where that is another's to say.
     """
-    verdict = record(document, "verdict")
-    lanes = records(verdict, "lanes") or records(document, "lanes")
-    head = _head(document, verdict, lanes)
-    style = "good" if text(verdict, "top") else "warn"
-    answer = [paint(line, style, color) for line in _short(head, width)]
-    rows = _table(verdict, lanes, width, color)
-    more = _next(document, verdict, lanes) if steps else []
+    ended = f"Interrupted after {duration(race.seconds)}. " if race.interrupted else ""
+    style = "good" if verdict.top else "warn"
+    head = _short(ended + answer(race, verdict), width)
+    rows = _table(race, verdict, width, color)
+    more = _next(race, verdict) if steps else []
     if steps:
-        sentences = [*ranking.asks(verdict), *_rest(document, lanes), *_more(document, lanes)]
+        sentences = [*ranking.asks(verdict), *_rest(race, verdict), *_more(race, verdict)]
         more += [line for sentence in sentences for line in _short(sentence, width)]
-    more += plans(document)
-    notes = [f"note: {note}" for note in (*strings(verdict, "warnings"), *_hidden(document))]
+    more += plans(race)
+    notes = [f"note: {note}" for note in (*verdict.warnings, *_hidden(race))]
     # What a note ends with may be what to type: it stays whole.
     more += [line for note in notes for line in wrapped(clean(note), width)]
-    return "\n".join([*answer, *rows, *([""] if more else ()), *more]) + "\n"
+    lines = [*(paint(line, style, color) for line in head), *rows, *([""] if more else ()), *more]
+    return "\n".join(lines) + "\n"
 
 
-def _head(document: Data, verdict: Data, lanes: Sequence[Data]) -> str:
-    signal = text(document, "interrupted")
-    ended = f"Interrupted after {duration(number(document, 'seconds'))}. " if signal else ""
-    return ended + answer(verdict, lanes)
-
-
-def answer(verdict: Data, lanes: Sequence[Data]) -> str:
+def answer(race: EndedRace, verdict: Verdict) -> str:
     """Which patch to land, or that none is to be; up to the first colon without its reason."""
-    top = text(verdict, "top")
-    if not any(number(record(lane, "patch"), "files") for lane in lanes):
+    if not _patched(race, verdict):
         return "No lane left a patch."
     if ranking.is_all_untested(verdict):
         return "Nothing was tested: there is no first."
-    if verdict.get("checked") is False:
-        return f"No check ran, so nothing is proved{_held_back(lanes)}."
-    for lane in lanes:
-        if top and text(lane, "lane") == top:
-            return f"Land {top}: {gist(text(lane, 'reason'))}."
+    if not verdict.checked:
+        barred = [lane.lane for lane in verdict.lanes if ranking.state_word(lane) == "held back"]
+        are = "is" if len(barred) == 1 else "are"
+        rest = f"; {ranking.named(barred)} {are} held back" if barred else ""
+        return f"No check ran, so nothing is proved{rest}."
+    if top := verdict.lane(verdict.top):
+        return f"Land {top.lane}: {gist(top.reason)}."
     if ranking.tied_for_first(verdict):
-        return f"{gist(text(verdict, 'says'))}."
-    return "No patch is proved." if verdict else "The patches could not be compared."
+        return f"{gist(verdict.says)}."
+    return "No patch is proved." if verdict.lanes else "The patches could not be compared."
 
 
-def _held_back(lanes: Sequence[Data]) -> str:
-    """What can be told of lanes without a check: which are held back."""
-    barred = [
-        text(lane, "lane")
-        for lane in lanes
-        if ranking.state_word(lane) == ranking.STATES["held_back"]
-    ]
-    are = "is" if len(barred) == 1 else "are"
-    return f"; {ranking.named(barred)} {are} held back" if barred else ""
+def _patched(race: EndedRace, verdict: Verdict) -> list[str]:
+    lanes: Sequence[LaneVerdict | LaneResult] = verdict.lanes or race.lanes
+    return [lane.lane for lane in lanes if lane.patch and lane.patch.files]
 
 
-def _table(verdict: Data, lanes: Sequence[Data], width: int | None, color: bool) -> list[str]:
+def _table(race: EndedRace, verdict: Verdict, width: int | None, color: bool) -> list[str]:
     shown = len(_COLUMNS) if width is None or width >= _WIDE else len(_COLUMNS) - 2
-    rows = [_row(lane, verdict)[:shown] for lane in lanes]
+    if verdict.lanes:
+        whole = [(_row(lane, verdict), lane_why(lane, verdict)) for lane in verdict.lanes]
+    else:
+        whole = [(_row(lane, verdict), why(lane)) for lane in race.lanes]
+    rows = [row[:shown] for row, _ in whole]
     used = sum(max((cells(_plain(row[at])) for row in rows), default=0) + 2 for at in range(shown))
-    top = next((lane for lane in lanes if text(lane, "lane") == text(verdict, "top")), {})
-    whys = [clean(lane_why(lane, top, verdict)) for lane in lanes]
+    whys = [clean(why) for _, why in whole]
     if width is not None:
         whys = [" ".join(_short(why, max(width - used - 2, _WHY.least))) for why in whys]
-    whole = [[*row, why] for row, why in zip(rows, whys, strict=True)]
-    return table(whole, (*_COLUMNS[:shown], _WHY), width, color, header=False)
+    lines = [[*row, why] for row, why in zip(rows, whys, strict=True)]
+    return table(lines, (*_COLUMNS[:shown], _WHY), width, color, header=False)
 
 
 def _plain(cell: Cell) -> str:
     return clean(cell if isinstance(cell, str) else cell.text)
 
 
-def _row(lane: Data, verdict: Data) -> list[Cell]:
-    patch = record(lane, "patch")
+def _row(lane: LaneVerdict | LaneResult, verdict: Verdict) -> list[Cell]:
+    if isinstance(lane, LaneVerdict):
+        place = ranking.place(lane, verdict)
+        state: Cell = StyledText(ranking.state_word(lane), ranking.style(lane))
+    else:
+        place, state = "-", status_word(lane)
     return [
-        ranking.place(lane, verdict),
-        text(lane, "lane"),
-        StyledText(ranking.state_word(lane), ranking.style(lane)) if verdict else status_word(lane),
-        plus_minus(patch) if number(patch, "files") else "-",
+        place,
+        lane.lane,
+        state,
+        size_of(lane.patch),
         "cost ?" if (cost := spent(lane)) == "?" else cost,
-        duration(number(lane, "seconds")),
+        duration(lane.seconds),
     ]
 
 
-def lane_why(lane: Data, top: Data, verdict: Data) -> str:
+def lane_why(lane: LaneVerdict, verdict: Verdict) -> str:
     """Nothing for the lane that the sentence above is about, nor where that says it of all."""
-    if not verdict:
-        return why(lane)
-    patched = number(lane, "rank") is not None
-    if patched and text(lane, "reason").startswith("no check ran"):
+    top = verdict.lane(verdict.top)
+    patched = lane.rank is not None
+    if patched and lane.reason.startswith("no check ran"):
         return ""
     if not top or not patched or ranking.proof(lane) != ranking.proof(top):
-        return gist(text(lane, "reason")).removeprefix(f"{ranking.state_word(lane)}: ")
-    if lane is top:
+        return gist(lane.reason).removeprefix(f"{ranking.state_word(lane)}: ")
+    if lane.lane == top.lane:
         return ""
-    for group in records(verdict, "groups"):
-        names = strings(group, "lanes")
-        if text(group, "kind") == "identical" and {text(lane, "lane"), text(top, "lane")} <= {
-            *names
-        }:
-            return "the very same patch"
-    if fails := ranking.fails(lane):
-        return fails
-    return "passes the same tests"
+    pair = {lane.lane, top.lane}
+    if any(group.kind == "identical" and pair <= {*group.lanes} for group in verdict.groups):
+        return "the very same patch"
+    return ranking.fails(lane) or "passes the same tests"
 
 
 def _short(sentence: str, room: int | None) -> list[str]:
@@ -151,73 +147,56 @@ def _short(sentence: str, room: int | None) -> list[str]:
     return [*lines[: _LINES - 1], cut(" ".join(lines[_LINES - 1 :]), room)]
 
 
-def _next(document: Data, verdict: Data, lanes: Sequence[Data]) -> list[str]:
-    run, facts = of_run(text(document, "run")), verdict or document
-    patched = [text(lane, "lane") for lane in lanes if number(record(lane, "patch"), "files")]
-    if not patched:
+def _next(race: EndedRace, verdict: Verdict) -> list[str]:
+    run = of_run(verdict.run)
+    if not (patched := _patched(race, verdict)):
         return [f"why: hydra runs show{run}"]
     if ranking.is_all_untested(verdict):
         looks, test, when = ranking.untested_steps(verdict)
         return [*(f"look: {look}" for look in looks), f"{when}: {test}"]
-    first = text(verdict, "top") or patched[0]
-    why = f"why: hydra compare{run}"
+    first, why = verdict.top or patched[0], f"why: hydra compare{run}"
+    next_lanes = ranking.to_land(verdict)
     rests = [
-        line.strip()
-        for lane in ranking.to_land(verdict)
-        for line in ranking.merge_without_made(lane, verdict)
+        line.strip() for lane in next_lanes for line in ranking.merge_without_made(lane, verdict)
     ]
     if tied := ranking.tied_for_first(verdict):
         lands = [f"land: {ranking.to_merge(verdict, lane)}" for lane in tied]
         return [f"look: {ranking.to_see(verdict, *tied[:2])}", why, *lands, *rests]
-    look, merge = f"look: {ranking.to_see(facts, first)}", ranking.to_merge(facts, first)
-    if text(verdict, "top"):
+    look, merge = f"look: {ranking.to_see(verdict, first)}", ranking.to_merge(verdict, first)
+    if verdict.top:
         both = ranking.merge_of_both(verdict)
         code = [f"{ranking.or_both(verdict)}:", both] if both else []
         return [look, why, f"land: {merge}", *code, *rests]
-    is_able = ranking.lands_by_name(lanes[0], verdict)
+    is_able = verdict.lanes and ranking.lands_by_name(verdict.lanes[0], verdict)
     return [look, why, *([f"land it all the same: {merge}", *rests] if is_able else [])]
 
 
-def _rest(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
+def _rest(race: EndedRace, verdict: Verdict) -> Iterator[str]:
     """What an interrupted race did not come to."""
-    untested = ranking.is_all_untested(record(document, "verdict"))
-    if (
-        text(document, "interrupted")
-        and not untested
-        and any(number(record(lane, "patch"), "files") for lane in lanes)
-    ):
-        yield f"test what was kept: hydra check{of_run(text(document, 'run'))}"
+    untested = ranking.is_all_untested(verdict)
+    if race.interrupted and not untested and _patched(race, verdict):
+        yield f"test what was kept: hydra check{of_run(verdict.run)}"
 
 
-def _more(document: Data, lanes: Sequence[Data]) -> Iterator[str]:
+def _more(race: EndedRace, verdict: Verdict) -> Iterator[str]:
     """What is not shown, counted; one warning is, as far as it fits."""
-    run = of_run(text(document, "run"))
-    sentences = strings(record(document, "verdict"), "warnings")
-    noted = [*map(clean, (*sentences, *_hidden(document)))]
-    warned = [line for line in warnings(document) if line not in noted]
+    run = of_run(verdict.run)
+    noted = [*map(clean, (*verdict.warnings, *_hidden(race)))]
+    warned = [line for line in warnings(race) if line not in noted]
     if len(warned) == 1:
         yield f"warning: {gist(warned[0], _WARNING)}"
     elif warned:
         yield f"{len(warned)} warnings: hydra runs show{run}"
-    verdict = record(document, "verdict")
-    for lane in next_to_land(verdict, lanes):
-        if mine := strings(record(document, "dirty"), text(lane, "lane")):
+    for lane in ranking.to_land(verdict):
+        if mine := verdict.dirty.get(lane.lane):
             names = join_names(list(map(clean, mine)), _NAMED)
             line = f"touches what you have changed ({names}): commit or stash it before you land"
-            yield f"{clean(text(lane, 'lane'))} {line}"
-        if looks := len(records(record(lane, "patch"), "remarks")):
+            yield f"{clean(lane.lane)} {line}"
+        if looks := len(lane.patch.remarks if lane.patch else ()):
             line = f"{plural(looks, 'change')} to look at before you land: hydra compare{run}"
-            yield f"{clean(text(lane, 'lane'))}: {line}"
+            yield f"{clean(lane.lane)}: {line}"
 
 
-def _hidden(document: Data) -> list[str]:
+def _hidden(race: EndedRace) -> list[str]:
     """What checks miss that is there outside of lanes."""
-    lines = strings(document, "warnings")
-    return [line for line in lines if line.startswith(HIDDEN) and " (a check " in line]
-
-
-def next_to_land(verdict: Data, lanes: Sequence[Data]) -> list[Data]:
-    """Those that one may land next: the winner, the tied, else the first that left a patch."""
-    names = [text(verdict, "top")] if text(verdict, "top") else ranking.tied_for_first(verdict)
-    patched = [lane for lane in lanes if number(record(lane, "patch"), "files")]
-    return [lane for lane in patched if text(lane, "lane") in names] or patched[:1]
+    return [line for line in race.warnings if line.startswith(HIDDEN) and " (a check " in line]

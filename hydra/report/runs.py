@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hydra.landing.record import LandingRecord
+from hydra.ranking.model import EndedRace
 from hydra.report.board import STATUS_WORDS
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.phrases import paid
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, cost, facts, gist, size
@@ -47,29 +49,16 @@ class RunRow(Struct, frozen=True, kw_only=True):
     spending: RaceCost = RaceCost()
 
 
-def spending(result: Data) -> RaceCost:
-    """What a race cost, from its result's document."""
-    tries = [
-        attempt
-        for lane in records(result, "lanes")
-        for attempt in records(lane, "attempts") or [lane]
-    ]
-    costs = [_cost(attempt) for attempt in tries]
+def spending(race: EndedRace) -> RaceCost:
+    """What a race cost."""
+    tries = [attempt for lane in race.lanes for attempt in lane.attempts or (lane,)]
+    costs = [paid(attempt) for attempt in tries]
     dollars = [amount for amount, _ in costs if amount is not None]
     return RaceCost(
         sum(dollars) if dollars else None,
         whole=len(dollars) == len(tries),
         reckoned=any(reckoned for _, reckoned in costs),
     )
-
-
-def _cost(attempt: Data) -> tuple[float | None, bool]:
-    """As its agent says, else (True) as Hydra reckons it."""
-    stated = number(record(attempt, "usage"), "cost_usd")
-    if stated is not None:
-        return stated, False
-    reckoned = number(record(attempt, "usage_estimate"), "cost_usd")
-    return reckoned, reckoned is not None
 
 
 def age(seconds: float | None) -> str:
@@ -131,7 +120,7 @@ def run_text(
     row: RunRow,
     ending: str,
     *,
-    landed: Sequence[Data] = (),
+    landed: Sequence[LandingRecord] = (),
     width: int | None,
     color: bool = False,
 ) -> str:
@@ -152,17 +141,14 @@ def run_text(
     return "\n".join(lines) + "\n" + (f"\n{ending}" if ending else "")
 
 
-def _landing(document: Data) -> str:
+def _landing(landing: LandingRecord) -> str:
     """One landing: what, where, and a person's words where the verdict did not land it."""
-    where = text(document, "ref").removeprefix("refs/heads/")
-    commit = text(document, "commit")[:10]
-    what = f"{', '.join(strings(document, 'lanes'))} on {where}"
+    what = f"{', '.join(landing.lanes)} on {landing.branch_name}"
+    confirmed = gist("; ".join(landing.confirmed), 600)
     parts = [
-        f"{what} as {commit}" if commit else f"{what}, not committed",
-        f"decided by you: {gist('; '.join(lines), 600)}"
-        if (lines := strings(document, "confirmed"))
-        else "",
-        f"overriding the verdict: {gist(why)}" if (why := text(document, "override")) else "",
-        "taken back" if document.get("undone") else "",
+        f"{what} as {landing.commit[:10]}" if landing.commit else f"{what}, not committed",
+        f"decided by you: {confirmed}" if confirmed else "",
+        f"overriding the verdict: {gist(landing.override)}" if landing.override else "",
+        "taken back" if landing.undone else "",
     ]
     return "; ".join(part for part in parts if part)

@@ -1,16 +1,20 @@
-"""All of a race that has ended, from its result document (`result.json`): `hydra runs show`.
+"""All of a race that has ended: `hydra runs show`.
 
 What a race itself ends with is shorter: `ending`."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
+from msgspec import UNSET
+
+from hydra.errors import Failure
+from hydra.ranking.model import EndedRace, LaneResult, LaneVerdict, Verdict
 from hydra.report import checks, ranking
-from hydra.report.board import STATE_STYLES, STATUS_WORDS, total_tokens
-from hydra.report.document import Data, number, record, records, strings, text
+from hydra.report.board import STATE_STYLES, STATUS_WORDS
 from hydra.report.landing import remark_lines
-from hydra.report.phrases import plus_minus, soft_mark, spent, tries
+from hydra.report.phrases import size_of, soft_mark, spent, tries
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import (
@@ -40,7 +44,8 @@ _COLUMNS = (
 
 
 def summary(
-    document: Data,
+    race: EndedRace,
+    verdict: Verdict,
     *,
     width: int | None,
     color: bool = False,
@@ -48,192 +53,167 @@ def summary(
 ) -> str:
     """What each lane did, why a lane failed, and what to do next; ends with a newline.
 
-    Lanes stand in the order of the document's verdict, in their own where it has none.
+    Lanes stand in the order of the verdict, in their own where that has none.
 
     `width` is the terminal's width, None where there is none (a pipe: nothing is wrapped).
     `problem` is why its verdict cannot be read.
     """
-    lanes, verdict = records(document, "lanes"), _verdict(document)
-    next_steps = ranking.steps(verdict, width) if verdict else _next_steps(document, lanes)
+    lanes, judged = race.lanes, verdict.lanes
     blocks = [
-        [_headline(document, lanes, color)],
-        checks.baseline(verdict or document),
-        [*_table(document, lanes, width, color), *_soft(document), *_tries(lanes, width)],
+        [_headline(race, verdict, color)],
+        checks.baseline(verdict.baseline if judged else race.baseline),
+        [*_table(race, verdict, width, color), *_soft(race), *_tries(lanes, width)],
         ranking.says(verdict, width, color) or paragraph(clean(problem), width),
-        *(_failure(lane, width, color) for lane in lanes if _failed(lane)),
-        _remarks(document, width, color),
+        *(
+            _failure(lane, lane.failure, width, color)
+            for lane in lanes
+            if lane.failure and lane.status != "interrupted"  # of that one the table says all
+        ),
+        [paint("warnings", "warn", color), *bullets(noted, width)]
+        if (noted := warnings(race))
+        else [],
         looks(lanes, width),
-        plans(document),
-        next_steps,
+        plans(race),
+        ranking.steps(verdict, width) if judged else _next_steps(race, verdict),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _verdict(document: Data) -> Data:
-    """Empty where there is none, and where it says nothing of any lane."""
-    data = record(document, "verdict")
-    return data if records(data, "lanes") else {}
-
-
-def _headline(document: Data, lanes: list[Data], color: bool) -> str:
-    usable = sum(1 for lane in lanes if lane.get("usable") is True)
-    count = f"{usable} of {plural(len(lanes), 'lane')} usable"
-    verdict = _verdict(document)
-    if verdict and verdict.get("checked") is not False:
-        usable = sum(text(lane, "state") == "proved" for lane in records(verdict, "lanes"))
-        count = f"{usable} of {plural(len(lanes), 'lane')} proved"
-    signal = clean(text(document, "interrupted"))
+def _headline(race: EndedRace, verdict: Verdict, color: bool) -> str:
+    usable = sum(lane.usable for lane in race.lanes)
+    count = f"{usable} of {plural(len(race.lanes), 'lane')} usable"
+    if verdict.lanes and verdict.checked:
+        usable = sum(lane.state == "proved" for lane in verdict.lanes)
+        count = f"{usable} of {plural(len(race.lanes), 'lane')} proved"
+    signal = clean(race.interrupted or "")
     how = f"interrupted by {signal} after" if signal else "ended in"
-    took = duration(number(document, "seconds"))
     line = paint(count, "good" if usable else "bad", color)
-    return f"race {clean(text(document, 'run'))}  {how} {took}  {line}"
+    return f"race {clean(race.run)}  {how} {duration(race.seconds)}  {line}"
 
 
-def _table(document: Data, lanes: list[Data], width: int | None, color: bool) -> list[str]:
-    soft = _soft_lanes(document)
-    if verdict := _verdict(document):
+def _table(race: EndedRace, verdict: Verdict, width: int | None, color: bool) -> list[str]:
+    soft = _soft_lanes(race)
+    if verdict.lanes:
         return ranking.ranks(verdict, width, color, marked=soft)
     # The checks stand between the outcome and the patch's size.
-    columns = [*_COLUMNS[:2], *checks.columns(lanes), *_COLUMNS[2:]]
+    columns = [*_COLUMNS[:2], *checks.columns(race.lanes), *_COLUMNS[2:]]
     rows = []
-    for lane in lanes:
-        cells = _row(lane, soft)
-        rows.append([*cells[:2], *checks.cells(lane, lanes), *cells[2:]])
+    for lane in race.lanes:
+        row = _row(lane, soft)
+        rows.append([*row[:2], *checks.cells(lane, race.lanes), *row[2:]])
     return table(rows, columns, width, color)
 
 
-def _row(lane: Data, soft: list[str]) -> list[Cell]:
-    patch, usage = record(lane, "patch"), record(lane, "usage")
-    outcome = status_word(lane)
-    files = number(patch, "files")
+def _row(lane: LaneResult, soft: list[str]) -> list[Cell]:
+    outcome, usage = status_word(lane), lane.usage
+    used = (usage.input_tokens, usage.output_tokens)
     return [
-        text(lane, "lane") + (" !" if text(lane, "lane") in soft else ""),
+        lane.lane + (" !" if lane.lane in soft else ""),
         StyledText(outcome, STATE_STYLES.get(outcome, "")),
-        "-" if files is None else f"{files:.0f}",
-        plus_minus(patch) if files else "-",
-        tokens(total_tokens(usage)),
+        "-" if lane.patch is None else str(lane.patch.files),
+        size_of(lane.patch),
+        tokens(None if None in used else sum(filter(None, used))),
         spent(lane),
-        duration(number(lane, "seconds")),
+        duration(lane.seconds),
         why(lane),
     ]
 
 
-def _soft(document: Data) -> list[str]:
-    mark = soft_mark(_soft_lanes(document))
+def _soft(race: EndedRace) -> list[str]:
+    mark = soft_mark(_soft_lanes(race))
     return [f"  {mark}"] if mark else []
 
 
-def _tries(lanes: list[Data], width: int | None) -> list[str]:
+def _tries(lanes: Sequence[LaneResult], width: int | None) -> list[str]:
     """What was paid beside what the rows show."""
     lines = [line for lane in lanes if (line := tries(lane))]
     return [f"  {part}" for line in lines for part in wrapped(line, width, 2)]
 
 
-def _soft_lanes(document: Data) -> list[str]:
+def _soft_lanes(race: EndedRace) -> list[str]:
     """Those whose own options take no tool away, where nothing else confines them."""
-    if text(record(document, "confinement"), "kind") == "bwrap":
-        return []
-    lanes = records(document, "lanes")
-    return [text(lane, "lane") for lane in lanes if text(lane, "sandbox") == "soft"]
+    confined = race.confinement.kind == "bwrap"
+    return [lane.lane for lane in race.lanes if lane.sandbox == "soft" and not confined]
 
 
-def status_word(lane: Data) -> str:
+def status_word(lane: LaneResult) -> str:
     """A lane's outcome in words."""
-    status = text(lane, "status")
-    return STATUS_WORDS.get(status) or gist(status) or "?"
+    return STATUS_WORDS.get(lane.status) or gist(lane.status) or "?"
 
 
-def why(lane: Data) -> str:
+def why(lane: LaneResult) -> str:
     """Why a lane ended as it did: its failure, or the beginning of what its agent said last."""
-    patch, error = record(lane, "patch"), record(lane, "error")
-    line = gist(text(lane, "message"), 160)
+    line, patch = gist(lane.message, 160), lane.patch
     parts = []
-    if missing := gist(text(patch, "incomplete")):
-        parts.append(f"patch INCOMPLETE: {missing}")
-    if error:
-        parts.append(gist(text(error, "message")))
-        if number(patch, "files") and not missing:
+    if patch and patch.incomplete:
+        parts.append(f"patch INCOMPLETE: {gist(patch.incomplete)}")
+    if lane.failure:
+        parts.append(gist(lane.failure.message))
+        if patch and patch.files and not patch.incomplete:
             parts.append("its patch is kept")
-    if value := checks.reasons(lane):
-        parts.append(value)
-    elif line and not error:
+    if lane.held_back:
+        parts.append("; ".join(map(gist, lane.held_back)))
+    elif line and not lane.failure:
         parts.append(line)
     return "; ".join(part for part in parts if part)
 
 
-def _failed(lane: Data) -> bool:
-    """Of an interrupted one the table says all."""
-    return bool(record(lane, "error")) and text(lane, "status") != "interrupted"
-
-
-def _failure(lane: Data, width: int | None, color: bool) -> list[str]:
-    error = record(lane, "error")
+def _failure(lane: LaneResult, failure: Failure, width: int | None, color: bool) -> list[str]:
     outcome = paint(status_word(lane), "bad", color)
-    reason = clean(text(error, "reason")).replace("_", " ")
-    narrowed = f" ({reason}{_numbers(error)})" if reason else ""
-    message = text(error, "message")
-    head = f"{clean(text(lane, 'lane'))}: {outcome}{narrowed}"
-    return [head, *labelled("why", message, width), *failure_details(error, width)]
+    reason = clean(failure.reason).replace("_", " ")
+    narrowed = f" ({reason}{_numbers(failure)})" if reason else ""
+    head = f"{clean(lane.lane)}: {outcome}{narrowed}"
+    return [head, *labelled("why", failure.message, width), *failure_details(failure, width)]
 
 
-def _numbers(error: Data) -> str:
-    figures = record(error, "numbers")
+def _numbers(failure: Failure) -> str:
     shown = []
-    for name in figures:
-        value = number(figures, str(name))
-        seconds = name == "retry_after" or text(error, "kind") == "TimedOut"
-        if name == "resets_at" and value is not None:
+    for name, value in failure.numbers.items():
+        seconds = name == "retry_after" or failure.kind == "TimedOut"
+        if value is None:
+            continue
+        if name == "resets_at":
             shown.append(f", resets {time.strftime('%b %d %H:%M', time.localtime(value))}")
-        elif value is not None:
+        else:
             line = f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
-            shown.append(f", {clean(str(name)).replace('_', ' ')} {line}{' s' * seconds}")
+            shown.append(f", {clean(name).replace('_', ' ')} {line}{' s' * seconds}")
     return "".join(shown)
 
 
-def _remarks(document: Data, width: int | None, color: bool) -> list[str]:
-    remarks = warnings(document)
-    if not remarks:
-        return []
-    return [paint("warnings", "warn", color), *bullets(remarks, width)]
-
-
-def warnings(document: Data) -> list[str]:
+def warnings(race: EndedRace) -> list[str]:
     """Those of the race, of its base and of its lanes, in that order."""
-    remarks = [clean(line) for line in strings(document, "warnings")]
-    remarks += [f"base: {line}" for line in checks.remarks(document, "baseline")]
-    for lane in records(document, "lanes"):
-        name = clean(text(lane, "lane"))
-        patch = record(lane, "patch")
-        noted = (*strings(patch, "notes"), *strings(lane, "warnings"), *checks.remarks(lane))
-        remarks += [f"{name}: {clean(line)}" for line in noted]
+    remarks = [clean(line) for line in race.warnings]
+    remarks += [f"base: {line}" for line in checks.remarks(race.baseline)]
+    for lane in race.lanes:
+        notes = lane.patch.notes if lane.patch else ()
+        noted = (*notes, *lane.warnings, *checks.remarks(lane.checks))
+        remarks += [f"{clean(lane.lane)}: {clean(line)}" for line in noted]
     return remarks
 
 
-def plans(document: Data) -> list[str]:
+def plans(race: EndedRace) -> list[str]:
     """Where each plan is: a whole line, to be copied."""
-    folder, lanes = text(document, "folder"), records(document, "lanes")
-    rows = [(text(lane, "lane"), text(lane, "plan")) for lane in lanes if text(lane, "plan")]
-    return [f"plan of {clean(name)}:  {quote(f'{folder}/{place}')}" for name, place in rows]
+    rows = [(lane.lane, lane.plan) for lane in race.lanes if lane.plan]
+    return [f"plan of {clean(name)}:  {quote(f'{race.folder}/{place}')}" for name, place in rows]
 
 
-def looks(lanes: list[Data], width: int | None) -> list[str]:
+def looks(lanes: Sequence[LaneVerdict | LaneResult], width: int | None) -> list[str]:
     """What the patches touch that deserves a look before one is taken."""
     names = []
     for lane in lanes:
-        name = clean(text(lane, "lane"))
-        lines = remark_lines(records(record(lane, "patch"), "remarks"))
-        names += [f"{name}: {line}" for line in lines]
+        lines = remark_lines(lane.patch.remarks if lane.patch else ())
+        names += [f"{clean(lane.lane)}: {line}" for line in lines]
     return ["look at, before you take it", *bullets(names, width)] if names else []
 
 
-def _next_steps(document: Data, lanes: list[Data]) -> list[str]:
-    documents = [lane for lane in lanes if number(record(lane, "patch"), "files")]
-    if not documents:
+def _next_steps(race: EndedRace, verdict: Verdict) -> list[str]:
+    patched = [lane for lane in race.lanes if lane.patch and lane.patch.files]
+    if not patched:
         return []
-    usable = [lane for lane in documents if lane.get("usable") is True]
-    name = text((usable or documents)[0], "lane")
-    see, land = ranking.to_see(document, name), ranking.to_merge(document, name)
+    usable = [lane for lane in patched if lane.usable]
+    name = (usable or patched)[0].lane
+    see, land = ranking.to_see(verdict, name), ranking.to_merge(verdict, name)
     # Of a verdict that cannot be read nobody knows what speaks against a lane.
-    if not usable or "verdict" in document:
+    if not usable or race.verdict is not UNSET:
         return [f"see it:        {see}", f"land it still: {land}{ranking.OVERRIDE}"]
     return [f"land it:  {land}", f"see it:   {see}"]

@@ -16,26 +16,15 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
 
-from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, HydraError
-from hydra.records.codec import as_json
+from hydra.errors import NOT_INSTALLED, AgentError, AuthMissing, Failure, HydraError
 from hydra.redaction import redacted
-from hydra.report.document import Data, strings, text
 from hydra.report.style import paint
 from hydra.text import plural
 
 MARKS_KEPT = 4
 """Combining marks left on one letter. Real writing needs up to three; floods cover other lines."""
 
-_CONTROLS = "\x00-\x1f\x7f-\x9f"
-# Each alternative stops at the next control character, so no input makes it quadratic.
-_SEQUENCE = re.compile(
-    rf"(?:\x1b\]|\x9d)(?P<osc>[0-9]*)[^{_CONTROLS}]*(?:\x07|\x1b\\|\x9c)"
-    rf"|(?:\x1b(?P<string>[PX^_])|(?P<string8>[\x90\x98\x9e\x9f]))[^{_CONTROLS}]*(?:\x1b\\|\x9c)"
-    r"|(?:\x1b\[|\x9b)(?P<csi>[0-?]*[ -/]*[@-~])"
-    r"|\x1b(?P<escape>[ -/]*[0-~])"
-)
-_STRINGS = {"P": "DCS", "X": "SOS", "^": "PM", "_": "APC"}
-_STRINGS8 = {"\x90": "DCS", "\x98": "SOS", "\x9e": "PM", "\x9f": "APC"}
+_COLOUR = re.compile(r"(?:\x1b\[|\x9b)[0-9;:]*m")
 
 # Letters, punctuation, arrows and boxes in which there is nothing to look for: most text, fast.
 _ORDINARY = re.compile(
@@ -60,16 +49,15 @@ def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
     """`text` with nothing in it that a terminal acts on or that hides other text, nor a secret that
     was typed.
 
-    Escape sequences become their name (`<OSC 52>`, `<CSI 2J>`; colours just go), other control
-    characters `^G`, invisible, bidirectional and unassigned ones `<U+202E>`, bytes that were not
-    text `\\xff`. Newlines become an arrow unless `multiline`. `verbatim` names every control
-    character for itself and drops no colour either: for a diff. Idempotent.
+    Control characters become `^G`, those of an escape sequence too (`^[[2J`), but colours go;
+    invisible, bidirectional and unassigned ones `<U+202E>`, bytes that were not text `\\xff`.
+    Newlines become an arrow unless `multiline`. `verbatim` drops no colour: for a diff. Idempotent.
     """
     text = redacted(text)
     if text.isascii() and text.isprintable():
         return text
     if not verbatim:
-        text = _SEQUENCE.sub(_named, text.replace("\r\n", "\n"))
+        text = _COLOUR.sub("", text.replace("\r\n", "\n"))
     tab = "    " if multiline else " "
     if _ORDINARY.fullmatch(text):
         text = text.replace("\t", tab)
@@ -84,18 +72,6 @@ def clean(text: str, *, multiline: bool = False, verbatim: bool = False) -> str:
 def _glue() -> re.Pattern[str]:
     # Over a millisecond of a start, and most texts never need it.
     return re.compile(_GLUE)
-
-
-def _named(match: re.Match[str]) -> str:
-    if (osc := match["osc"]) is not None:
-        return f"<OSC {osc}>" if osc else "<OSC>"
-    if string := match["string"]:
-        return f"<{_STRINGS[string]}>"
-    if string := match["string8"]:
-        return f"<{_STRINGS8[string]}>"
-    if csi := match["csi"]:
-        return "" if csi.endswith("m") else f"<CSI {csi}>"
-    return f"<ESC {match['escape']}>"
 
 
 def _harmless(text: str, tab: str) -> Iterator[str]:
@@ -315,14 +291,14 @@ def error_text(error: HydraError, *, color: bool = False, width: int | None = No
     """`error: ...` and `hint: ...`, as git, cargo and gh say it; ends with a newline."""
     lines = _headed("error:", error.message, "bad", color, width)
     if isinstance(error, AgentError):
-        lines += failure_details(as_json(error.failure), width, hint=False)
+        lines += failure_details(error.failure, width, hint=False)
     several = len(error.failures) > 1
     for failure in error.failures:
         plain = failure.reason == NOT_INSTALLED or failure.kind == AuthMissing.kind
         if several and plain:  # the message has all but what to do
             lines.append(line(clean(failure.adapter), clean(failure.hint)))
         else:
-            lines += failure_details(as_json(failure), width, hint=several)
+            lines += failure_details(failure, width, hint=several)
     if error.hint:
         lines += _headed("hint:", error.hint, "busy", color, None)  # it may be pasted
     return "\n".join(lines) + "\n"
@@ -336,16 +312,15 @@ def _headed(head: str, value: str, style: str, color: bool, width: int | None) -
     return [f"{paint(head, style, color)} {first}", *(f"{set_in}{name}" for name in rest), *lines]
 
 
-def failure_details(failure: Data, width: int | None, *, hint: bool = True) -> list[str]:
+def failure_details(failure: Failure, width: int | None, *, hint: bool = True) -> list[str]:
     """A failure's four fields, one below the other; those that say nothing are left out."""
-    command = strings(failure, "command")
-    lines = labelled("adapter", text(failure, "adapter"), width)
-    if command:
+    lines = labelled("adapter", failure.adapter, width)
+    if failure.command:
         # Never wrapped: it is there to be pasted.
-        lines += labelled("command", command_line(command), None)
-    for i, value in enumerate(stderr_lines(text(failure, "stderr"))):
+        lines += labelled("command", command_line(failure.command), None)
+    for i, value in enumerate(stderr_lines(failure.stderr)):
         lines += [line("" if i else "stderr", value if width is None else cut(value, width - 11))]
-    return lines + (labelled("next", text(failure, "hint"), width) if hint else [])
+    return lines + (labelled("next", failure.hint, width) if hint else [])
 
 
 def labelled(label: str, value: str, width: int | None, wide: int = 7) -> list[str]:

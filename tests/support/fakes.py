@@ -2,45 +2,33 @@
 
     bin_folder = fakes.place(scratch, "claude", [fakes.edit("a.py", "x = 1\\n"), fakes.finish()])
 
-Everything that makes a step is in `hydra.commands.demo.script` and is named here again. A `Barrier`
+The demo's own steps are in `hydra.commands.demo.script` and are named here again. A `Barrier`
 orders a test and its agents; it works through a confinement with a read-only root as well,
 because it is a FIFO: those may be written there (`Hydra.shown` shows its folder).
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import select
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import trio
 
 from hydra.commands.demo.script import (
     Step,
-    close_stdout,
-    daemon,
     delete,
     edit,
-    emit,
-    fail,
     finish,
-    flood,
-    hang,
-    ignore,
-    leave,
     pause,
-    repeat,
     replace,
-    retry,
     say,
     shell,
-    signal_self,
-    stderr,
     think,
-    touch,
-    wait_for,
 )
 from hydra.commands.demo.shims import Answer, place
 from tests.support.processes import wait_until
@@ -76,6 +64,97 @@ __all__ = [
     "touch",
     "wait_for",
 ]
+
+
+def retry(attempt: int = 1, of: int = 10, status: int = 500) -> Step:
+    """The CLI tells that it tries the service again."""
+    return {"retry": {"attempt": attempt, "of": of, "status": status}}
+
+
+def fail(reason: str = "error") -> Step:
+    """The run ends by `sign_in`, `bad_key`, `rate_limit`, `context_overflow`, `budget`, `error`."""
+    return {"fail": reason}
+
+
+def emit(event: Mapping[str, object] | str | bytes) -> Step:
+    """An event as one line, or text or bytes exactly as they are (no newline added)."""
+    if isinstance(event, bytes):
+        return {"emit_base64": base64.b64encode(event).decode()}
+    return {"emit": event if isinstance(event, str) else dict(event)}
+
+
+def stderr(text: str, times: int = 1) -> Step:
+    """Text on stderr, exactly as it is."""
+    return {"stderr": {"text": text, "times": times}}
+
+
+def flood(size: int, *, line: int = 0, to: str = "stdout") -> Step:
+    """`size` bytes in lines of `line` bytes (0: no newline at all) to stdout or stderr."""
+    return {"flood": {"bytes": size, "line": line, "to": to}}
+
+
+def close_stdout() -> Step:
+    """Stdout is closed while the process lives on."""
+    return {"close_stdout": True}
+
+
+def daemon(
+    *,
+    setsid: bool = True,
+    double_fork: bool = True,
+    clear_env: bool = False,
+    ignore_term: bool = False,
+    hold_stdout: bool = False,
+    name: str = "",
+    argv: Sequence[str] = (),
+) -> Step:
+    """Leaves a process behind that tries to outlive the agent; `name` is its argv[0]."""
+    return {
+        "spawn_daemon": {
+            "setsid": setsid,
+            "double_fork": double_fork,
+            "clear_env": clear_env,
+            "ignore_term": ignore_term,
+            "hold_stdout": hold_stdout,
+            "name": name,
+            "argv": list(argv),
+        }
+    }
+
+
+def wait_for(path: Path | str) -> Step:
+    """Waits until `path` exists."""
+    return {"wait_for": str(path)}
+
+
+def touch(path: Path | str) -> Step:
+    """Makes a file, or writes one byte to the FIFO that is there."""
+    return {"touch": str(path)}
+
+
+def repeat(times: int, *steps: Step) -> Step:
+    """The same steps several times."""
+    return {"repeat": {"times": times, "steps": list(steps)}}
+
+
+def hang() -> Step:
+    """Lives on without a word until a signal comes."""
+    return {"hang": True}
+
+
+def ignore(*names: str) -> Step:
+    """Ignores these signals from here on: "SIGTERM", "SIGINT"."""
+    return {"ignore": list(names)}
+
+
+def leave(code: int) -> Step:
+    """Ends at once with this exit code and without a closing event."""
+    return {"exit": code}
+
+
+def signal_self(number: int) -> Step:
+    """Dies by this signal."""
+    return {"signal_self": number}
 
 
 class Fifo:

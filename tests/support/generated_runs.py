@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.patch import FileChange
-from hydra.checks.cross.plan import Plan, TrialJob, alone, new_ids, plan, tests_only
+from hydra.checks.cross.plan import Plan, TrialJob, new_ids, plan
 from hydra.checks.cross.record import TrialSubject
-from hydra.checks.cross.rerun import tells, worse
+from hydra.checks.cross.rerun import tells
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
@@ -456,10 +456,10 @@ def _tried(
     ]
     if not subjects or _rarely(draw, 12):
         return [], []
-    planned = plan(subjects, world.checks, {CODE, *world.suite})
+    planned = plan(subjects, world.checks)
     trying = _Trying(draw, world, {lane.name: lane for lane in lanes}, planned, baseline)
     for job in planned.protected:
-        trying.protected(job)
+        trying.make(job)
     for job in planned.on_base:
         trying.make(job)
     for job in planned.cross:
@@ -488,21 +488,6 @@ class _Trying:
         self._baseline = baseline
         self._lossy = draw(st.sampled_from([1000, 1000, 12, 4]))
 
-    def protected(self, job: TrialJob) -> None:
-        """As the trials have it: once more without its new tests, or its settings."""
-        first = self._run(job)
-        if first is None or not job.settings or not self._is_worse(job, first):
-            self._keep(job, first)
-            return
-        without = alone(job, self._plan.subjects[job.on])
-        cleared = without and self._run(without)
-        if without and cleared and not self._is_worse(without, cleared):
-            self._keep(without, cleared)
-            return
-        self._keep(job, first)
-        if tests := tests_only(job):
-            self._keep(tests, self._run(tests))
-
     def make(self, job: TrialJob) -> None:
         """Runs it, or does not come to it."""
         self._keep(job, self._run(job))
@@ -524,9 +509,6 @@ class _Trying:
     def _own(self, lane: str, job: TrialJob) -> CheckResult | None:
         results = self._plan.subjects[lane].results
         return next((result for result in results if result.check == job.check), None)
-
-    def _is_worse(self, job: TrialJob, result: CheckResult) -> bool:
-        return worse(result, self._own(job.on, job))
 
     def _run(self, job: TrialJob) -> CheckResult | None:
         if _rarely(self._draw, self._lossy):

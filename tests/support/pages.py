@@ -16,6 +16,7 @@ from hydra.commands.html_page import page
 from hydra.records.events import AGENT_KINDS, Event, encode
 from hydra.records.store.reader import RunRecord
 from tests.support.landings import RUN, Shelf
+from tests.support.rendering import as_verdict
 
 Document = dict[str, Any]
 
@@ -36,7 +37,7 @@ class PageRun:
         return RunRecord(self.shelf.race.patches.parent)
 
     def bytes(self) -> bytes:
-        return page(self.record, self.document)
+        return page(self.record, as_verdict(self.document))
 
     def file(self, folder: Path) -> Path:
         path = folder / "page.html"

@@ -7,8 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra.adapters.proofs import records
-from hydra.adapters.proofs.definitions import definition
-from hydra.adapters.proofs.records import Proof, Record
+from hydra.adapters.proofs.records import Proof, Record, definition
 
 
 def proof(*proves: str, passed: bool = True, stream: str = "") -> Proof:

@@ -95,7 +95,7 @@ class Fort:
                 landing = self.shelf.merge(picks=picks)
             case _:
                 landing = self.shelf.merge("claude", commit=kind != "no-commit")
-        return [file["file"] for file in landing.document.get("kept") or ()]
+        return [file.file for file in landing.record.kept]
 
     def reset(self) -> None:
         """Back to the beginning, by git; it does not bring permissions back.

@@ -828,6 +828,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)),
     ("no put back", "it changes tests, and could not be run with the base's version of them",
      _without_put_back),
+    ("no put back", "it changes data alone, by which its check may go: only a reader can tell",
+     _without_put_back),
     # Its gates.
     ("fails now", r"(?:{check}: )?{n} tests? passed on the base and fails? now: {tests}",
      _fails_now),

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from hydra import adapters
-from hydra.adapters import json_stream, registry
+from hydra.adapters import json_fields, registry
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.errors import KINDS
@@ -41,17 +41,14 @@ from hydra.records.request import Limits
 from hydra.records.store.sink import RawSink
 from hydra.records.transcript import AgentTranscript
 from hydra.redaction import Redactor
-from hydra.report.compare import compare_text
 from hydra.report.document import result_document
-from hydra.report.html.build import build
 from hydra.report.html.harmless import whole
 from hydra.report.html.patches import PagePatch
 from hydra.report.html.timeline import timelines
 from hydra.report.live import LiveTable
-from hydra.report.markdown import comment
 from hydra.report.stream import PlainLines
-from hydra.report.summary import summary
 from tests import adapter_recordings
+from tests.support.rendering import build, comment, compare_text, summary
 from tests.support.sample_race import PLAN, RUN
 
 T = TypeVar("T")
@@ -344,7 +341,7 @@ class Watched:
     def parse_line(self, line: bytes) -> list[AgentEvent]:
         self.lines += 1
         events = self._try(self.parser.parse_line, line)
-        if not events and json_stream.decode(line) is None:
+        if not events and json_fields.decode(line) is None:
             self.blank += 1
         unknown = sum(event.sub == "unknown" for event in events if event.kind == "progress")
         malformed = sum(event.sub == "malformed" for event in events if event.kind == "progress")

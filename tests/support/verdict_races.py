@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.ranking.model import passes_gates
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.verdicts import passes_gates
 
 AGENT = "claude"
 UNITTEST = "python3 -B -m unittest -v"

@@ -174,6 +174,11 @@ def verdict(**more: Any) -> Document:
     return {**document, **more}
 
 
+def passes_gates(lane: Document) -> bool:
+    """Whether a lane has a patch and nothing speaks against it."""
+    return lane["rank"] is not None and not lane["gates"]
+
+
 def cross(id: str, author: str, cells: dict[str, str], **more: Any) -> Document:
     """One row of the matrix; failed on the base."""
     return {
@@ -215,6 +220,7 @@ def none_passing() -> Document:
 def with_texts(document: Document, change: Callable[[str], str]) -> Document:
     """The document with every text in it changed, the lanes' names alike wherever they stand."""
     names = ("kind", "status", "word", "check_kind", "state")
+    ends = ("passed", "failed", "own")
 
     def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -222,7 +228,8 @@ def with_texts(document: Document, change: Callable[[str], str]) -> Document:
             return {change(k) if named else k: walk(v, k) for k, v in value.items()}
         if isinstance(value, list):
             return [walk(row) for row in value]
-        return change(value) if isinstance(value, str) and key not in names else value
+        is_text = isinstance(value, str) and key not in names and value not in ends
+        return change(value) if is_text else value
 
     changed: Document = walk(copy.deepcopy(document))
     return changed

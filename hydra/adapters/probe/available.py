@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from hydra.adapters import registry
-from hydra.adapters.contract import KEY, Adapter, Origin
+from hydra.adapters.contract import KEY, Adapter
 from hydra.adapters.plugins import PluginReference, installed, load
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.config.schema import Config
 from hydra.errors import ConfigError, UsageError
+from hydra.records.agent import Origin
 from hydra.records.plan import RacePlan
 
 

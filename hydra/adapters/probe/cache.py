@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, ValidationError, convert, to_builtins
 
-from hydra import executables
 from hydra.adapters.contract import Probe
 from hydra.records.agent import ProbeOutput
 
@@ -26,6 +23,9 @@ ELSEWHERE = "probes-elsewhere.json"
 WRAPPER_LASTS = 3600.0
 """Seconds for which an answer counts where what was asked may start another program today than it
 did yesterday: a shell wrapper here, any program elsewhere."""
+
+LASTS = 7 * 86400.0
+"""The same of any other program, as long as its file is the same."""
 
 
 class CachedAnswer(Struct, frozen=True, kw_only=True):
@@ -54,6 +54,13 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
         )
 
 
+class _Row(CachedAnswer, frozen=True, kw_only=True):
+    """An answer as it is kept: when it was given, and until when it counts."""
+
+    since: float
+    until: float
+
+
 class Memory:
     """Answers by key. Without a file it remembers for as long as it lives."""
 
@@ -64,66 +71,51 @@ class Memory:
 
     def answer(self, key: str) -> CachedAnswer | None:
         """What is remembered; None for nothing, for what is too old, or what somebody changed."""
-        content = self._answers.get(key)
-        if not isinstance(content, dict):
-            return None
-        fields = {name: value for name, value in content.items() if name not in ("since", "until")}
         try:
-            now = time.time()
-            # A clock that was set back makes nothing younger.
-            if content["until"] is not None and not content["since"] <= now < content["until"]:
-                return None
-            return CachedAnswer(**{**fields, "argv": tuple(content["argv"])})
-        except (TypeError, KeyError):
+            row = convert(self._answers[key], _Row)
+        except (KeyError, ValidationError):
             return None
+        # A clock that was set back makes nothing younger.
+        if not row.since <= time.time() < row.until:
+            return None
+        return CachedAnswer(**{name: getattr(row, name) for name in CachedAnswer.__struct_fields__})
 
-    def keep(self, key: str, answer: CachedAnswer, lasts: float | None) -> None:
-        """Remembers it, for `lasts` seconds (None: as long as there is room)."""
+    def keep(self, key: str, answer: CachedAnswer, lasts: float) -> None:
+        """Remembers it, for `lasts` seconds."""
         now = time.time()
         self._changed = True
         self._answers.pop(key, None)
-        until = None if lasts is None else now + lasts
-        self._answers[key] = {**asdict(answer), "since": now, "until": until}
+        self._answers[key] = {**to_builtins(answer), "since": now, "until": now + lasts}
 
     def save(self) -> None:
         """Writes what has changed; one that cannot be written is only slower next time."""
         if self._path is None or not self._changed:
             return
+        answers = dict(list(self._answers.items())[-_MOST:])
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            fresh.write_text(self._text())
+            fresh.write_text(json.dumps({"schema": _SCHEMA, "answers": answers}))
             fresh.chmod(0o600)
             fresh.replace(self._path)
         except OSError:
             return
 
-    def _text(self) -> str:
-        answers = dict(list(self._answers.items())[-_MOST:])
-        return json.dumps({"schema": _SCHEMA, "answers": answers})
-
 
 def _load(path: Path | None) -> dict[str, object]:
-    if path is None:
-        return {}
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes()) if path is not None else None
     except (OSError, ValueError):
         return {}
-    is_ours = isinstance(document, dict) and document.get("schema") == _SCHEMA
-    answers = document.get("answers") if is_ours else None
+    if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
+        return {}
+    answers = document.get("answers")
     return answers if isinstance(answers, dict) else {}
 
 
 # ---- What changes when a program does: what an answer is remembered by.
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh", "fish"})
-
-_HEAD = 64 * 1024
-"""Bytes of a shell wrapper that are read."""
-_NAMED = 16
-"""Files that a wrapper names: so many are looked at."""
-_PATH = re.compile(rb"/[^\s'\"`$;&|<>(){}\\*?=:]+")
 
 
 class ProgramIdentity(NamedTuple):
@@ -134,52 +126,18 @@ class ProgramIdentity(NamedTuple):
     wrapper: bool = False
 
 
-def identify(binary: Path, path: str | None) -> ProgramIdentity:
-    """Of the program as it is called, and of what it leads to; `path` is the PATH.
-
-    The name counts beside the file, for one shim may be many programs (mise, volta). Of a script
-    its interpreter counts, of a shell script also the files that it names in full.
-    """
-    real = os.path.realpath(binary)
-    stamp = _stamp(real)
-    if not stamp:
-        return ProgramIdentity("")
-    parts = [str(binary), stamp]
-    head = _beginning(real, 256)
-    if not head.startswith(b"#!"):
-        return ProgramIdentity("\n".join(parts))
-    interpreter = _interpreter(head, path)
-    parts.append(_stamp(interpreter))
-    if Path(interpreter).name not in SHELLS:
-        return ProgramIdentity("\n".join(parts))
-    named = dict.fromkeys(_PATH.findall(_beginning(real, _HEAD).partition(b"\n")[2]))
-    parts += filter(None, (_stamp(os.fsdecode(name)) for name in list(named)[:_NAMED]))
-    return ProgramIdentity("\n".join(parts), wrapper=True)
-
-
-def _interpreter(head: bytes, path: str | None) -> str:
-    """What a `#!` line starts; behind `env`, the program that PATH has of that name."""
-    terms = os.fsdecode(head[2:].partition(b"\n")[0]).split()
-    if not terms:
-        return ""
-    if Path(terms[0]).name != "env":
-        return terms[0]
-    name = next((term for term in terms[1:] if not term.startswith("-") and "=" not in term), "")
-    return executables.find_all_users(name, path) or name
-
-
-def _stamp(path: str) -> str:
+def identify(binary: Path) -> ProgramIdentity:
+    """Of the program as it is called, and of the file that it leads to: the name counts beside it,
+    for one shim may be many programs (mise, volta)."""
     try:
-        real = os.path.realpath(path)
-        stat = Path(real).stat()
+        real = Path(os.path.realpath(binary))
+        stat = real.stat()
+        with real.open("rb") as file:
+            head = file.read(256)
     except (OSError, ValueError):
-        return ""
-    return f"{real}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
-
-
-def _beginning(path: str, size: int) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(size)
-    except OSError:
-        return b""
+        return ProgramIdentity("")
+    stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
+    terms = os.fsdecode(head[2:].partition(b"\n")[0]).split() if head.startswith(b"#!") else []
+    return ProgramIdentity(
+        f"{binary}\n{real}:{stamp}", any(Path(term).name in SHELLS for term in terms)
+    )

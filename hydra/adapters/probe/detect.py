@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
@@ -15,15 +15,21 @@ from hydra.adapters.contract import Adapter, Descriptor, Probe
 from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
 from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.adapters.probe.context import ProbeContext
-from hydra.adapters.probe.probes import SIGN_IN, Question, ask, seems_signed_in
+from hydra.adapters.probe.probes import (
+    SIGN_IN,
+    Question,
+    ask,
+    seems_signed_in,
+    unanswered,
+    with_sign_in,
+)
 from hydra.adapters.probe.run_probe import Views, put
-from hydra.adapters.probe.silence import unanswered
 from hydra.errors import NOT_INSTALLED, BinaryMissing, Failure
 from hydra.log import get_logger
 from hydra.paths import user_config_file
 from hydra.process.sandbox.hidden_output import missing_places
 from hydra.process.sandbox.places import entry_for
-from hydra.records.agent import DetectResult, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput
 
 _log = get_logger(__name__)
 
@@ -34,12 +40,12 @@ async def detect_all(adapters: Iterable[Adapter], around: ProbeContext) -> dict[
     memory = Memory(around.cache_file)
     results: dict[str, DetectResult] = {}
 
+    desk = _Desk(memory, around)
+
+    async def detect(adapter: Adapter) -> None:
+        results[adapter.key()] = await desk.detect(adapter)
+
     async with trio.open_nursery() as nursery:
-        desk = _Desk(nursery, memory, around)
-
-        async def detect(adapter: Adapter) -> None:
-            results[adapter.key()] = await desk.detect(adapter)
-
         for adapter in adapters:
             nursery.start_soon(detect, adapter)
     memory.save()
@@ -54,30 +60,17 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-@dataclass(eq=False, slots=True)
-class _PendingAnswer:
-    """A question on its way, whoever waits for the answer."""
-
-    answer: CachedAnswer | None = None
-    done: trio.Event = field(default_factory=trio.Event)
-
-    async def wait(self) -> CachedAnswer:
-        await self.done.wait()
-        assert self.answer is not None
-        return self.answer
-
-
 class _Desk:
     """Where adapters ask, and get what is remembered or what the program says now: each question
     once, and no more at a time than the cores can serve."""
 
-    def __init__(self, nursery: trio.Nursery, memory: Memory, around: ProbeContext) -> None:
-        self._nursery = nursery
+    def __init__(self, memory: Memory, around: ProbeContext) -> None:
         self._memory = memory
         self._around = around
         self._views = Views(around)
         self._places = trio.CapacityLimiter(cores())
-        self._pending: dict[str, _PendingAnswer] = {}
+        self._locks: defaultdict[str, trio.Lock] = defaultdict(trio.Lock)
+        self._answers: dict[str, CachedAnswer] = {}
 
     async def detect(self, adapter: Adapter) -> DetectResult:
         """The first candidate that can race, else the most telling failure; those that were passed
@@ -96,7 +89,7 @@ class _Desk:
         descriptor = adapter.descriptor
         unfit: list[DetectResult] = []
         for binary in candidates(descriptor, self._around):
-            result = await self._read(adapter, binary, self._ask(descriptor, binary))
+            result = await self._read(adapter, binary)
             if not is_unfit(result.error):
                 return passing_over(descriptor, result, unfit)
             unfit.append(result)
@@ -111,57 +104,41 @@ class _Desk:
             return result
         return replace(result, error=replace(error, hint=_named_hint(descriptor)))
 
-    def _ask(
-        self, descriptor: Descriptor, binary: Path
-    ) -> list[tuple[Probe, CachedAnswer | _PendingAnswer]]:
-        signed, _ = seems_signed_in(descriptor, self._around)
-        identity = identify(binary, self._around.environ.get("PATH"))
+    async def _ask(self, descriptor: Descriptor, binary: Path) -> dict[str, ProbeOutput]:
+        signed = bool(seems_signed_in(descriptor, self._around))
+        identity = identify(binary)
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
-        questions = [ask(descriptor, probe, binary, identity, self._around) for probe in probes]
-        answers = [self._remembered(question) or self._put(question) for question in questions]
-        return list(zip(probes, answers, strict=True))
+        answers: dict[str, CachedAnswer] = {}
 
-    def _put(self, question: Question) -> _PendingAnswer:
-        pending = self._pending.get(question.key) if question.key else None
-        if pending is None:
-            pending = _PendingAnswer()
+        async def put_one(probe: Probe) -> None:
+            question = ask(descriptor, probe, binary, identity, self._around)
+            answers[probe.name] = await self._answer(question)
+
+        async with trio.open_nursery() as nursery:
+            for probe in probes:
+                nursery.start_soon(put_one, probe)
+        return {probe.name: answers[probe.name].output(probe) for probe in probes}
+
+    async def _answer(self, question: Question) -> CachedAnswer:
+        async with self._locks[question.key] if question.key else trio.Lock():
+            answer = self._answers.get(question.key) or self._remembered(question)
+            if answer is None:
+                async with self._places:
+                    answer = await put(question, self._around, self._views)
+                if question.key and (lasts := question.lasts(answer)):
+                    self._memory.keep(question.key, answer, lasts)
             if question.key:
-                self._pending[question.key] = pending
-            self._nursery.start_soon(self._answer, question, pending)
-        return pending
+                self._answers[question.key] = answer
+            return answer
 
-    async def _answer(self, question: Question, pending: _PendingAnswer) -> None:
-        async with self._places:
-            answer = await put(question, self._around, self._views)
-        lasts = question.lasts(answer)
-        if question.key and lasts != 0:
-            self._memory.keep(question.key, answer, lasts)
-        pending.answer = answer
-        pending.done.set()
-
-    async def _read(
-        self,
-        adapter: Adapter,
-        binary: Path,
-        pairs: list[tuple[Probe, CachedAnswer | _PendingAnswer]],
-    ) -> DetectResult:
+    async def _read(self, adapter: Adapter, binary: Path) -> DetectResult:
         descriptor = adapter.descriptor
-        answers = {
-            probe.name: (value if isinstance(value, CachedAnswer) else await value.wait()).output(
-                probe
-            )
-            for probe, value in pairs
-        }
+        answers = await self._ask(descriptor, binary)
         result = unanswered(adapter.detect(str(binary), answers), descriptor, answers)
         if result.error is not None and result.error.kind == "SpawnFailed":
             hint = await self._way_to_show(binary, result.error.stderr)
             return replace(result, error=replace(result.error, hint=hint or result.error.hint))
-        signed, detail = seems_signed_in(descriptor, self._around)
-        if not signed or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
-            return result
-        signed_out = result.error is not None and result.error.kind == "AuthMissing"
-        error = None if signed_out else result.error
-        return replace(result, sign_in=SignIn.SEEMS_SO, sign_in_detail=detail, error=error)
+        return with_sign_in(result, seems_signed_in(descriptor, self._around))
 
     async def _way_to_show(self, binary: Path, text: str) -> str:
         """What shows a program the files that it missed and that are hidden from it; "" where it

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hydra import __version__
+from hydra.adapters.command_line import options
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.environment import matches
-from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
+from hydra.errors import Failure, SpawnFailed
 from hydra.process.identity import boot_id
-from hydra.records.agent import has_run
+from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, SignIn, has_run
 
 SIGN_IN = "sign_in"
 
@@ -45,8 +49,8 @@ class Question:
         """Program and arguments."""
         return (str(self.binary), *self.probe.args)
 
-    def lasts(self, answer: CachedAnswer) -> float | None:
-        """Seconds for which an answer counts: 0 not at all, None until the program changes."""
+    def lasts(self, answer: CachedAnswer) -> float:
+        """Seconds for which an answer counts, as long as the program is the same."""
         if self.probe.name == SIGN_IN and has_run(answer.exit_code):
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
             believed = answer.exit_code == 0 or sys.platform == "linux"
@@ -55,7 +59,7 @@ class Question:
             return 0.0  # what is broken is asked again: somebody may have mended it
         if self.probe.settings:
             return SETTINGS_LAST  # one file of them may name another
-        return WRAPPER_LASTS if self.wrapper else None
+        return WRAPPER_LASTS if self.wrapper else LASTS
 
 
 def ask(
@@ -99,16 +103,26 @@ def _key(
     return "|".join(parts)
 
 
-def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> tuple[bool, str]:
-    """From names and files only; no value is ever read."""
+def seems_signed_in(descriptor: Descriptor, around: ProbeContext) -> str:
+    """By what it seems so, from names and files only; "" for nothing. No value is ever read."""
     own = around.extra_names.get(descriptor.key, ())
     for name in (*descriptor.sign_in_environment, *own):
         if around.environ.get(name):
-            return True, f"{name} is set"
+            return f"{name} is set"
     for path in _files(descriptor, around):
         if path.is_file():
-            return True, f"{path} is there"
-    return False, ""
+            return f"{path} is there"
+    return ""
+
+
+def with_sign_in(result: DetectResult, detail: str) -> DetectResult:
+    """`result`, where a key or a file (`detail`) outweighs that nobody, or the CLI's no, was heard;
+    "" is none."""
+    if not detail or result.sign_in not in (SignIn.UNKNOWN, SignIn.MISSING):
+        return result
+    signed_out = result.error is not None and result.error.kind == "AuthMissing"
+    error = None if signed_out else result.error
+    return replace(result, sign_in=SignIn.SEEMS_SO, sign_in_detail=detail, error=error)
 
 
 def _looks(paths: Iterable[Path]) -> list[str]:
@@ -139,3 +153,49 @@ def _files(
             *(around.home / name for name in folder.home_files if beside),
         )
     ]
+
+
+# ---- A program that gave no answer: that is said, and not what its silence would mean.
+
+_LINE = 300
+"""Characters of what a program said last."""
+
+
+def unanswered(
+    result: DetectResult, descriptor: Descriptor, answers: Mapping[str, ProbeOutput]
+) -> DetectResult:
+    """`result`; where a help text never came, or a sandbox was never tried, with that as its error,
+    and not that flags are gone or the sandbox is broken. With what the program said last."""
+    error = result.error
+    if error is None:
+        return result
+    silent = next((answer for answer in answers.values() if _is_silent(answer, error)), None)
+    if silent is None:
+        return result
+    return replace(result, error=_failure(silent, descriptor), capabilities=UNKNOWN_CAPABILITIES)
+
+
+def _is_silent(answer: ProbeOutput, error: Failure) -> bool:
+    if error.kind == "UnsupportedFlag" and answer.timed_out:
+        return True
+    if answer.argv != error.command:
+        return False
+    if error.reason in ("cannot_start", "probe_failed"):
+        return True
+    failed = error.kind == "UnsupportedFlag" and answer.exit_code != 0
+    never_ran = error.reason == "sandbox_broken" and not answer.ran
+    return (failed and not options(answer.stdout)) or never_ran
+
+
+def _failure(answer: ProbeOutput, descriptor: Descriptor) -> Failure:
+    how, reason = answer.ending
+    lines = f"{answer.stdout}\n{answer.stderr}".strip().splitlines()
+    last = f": {lines[-1].strip()[:_LINE]}" if lines and not answer.timed_out else ""
+    return SpawnFailed(
+        f"`{' '.join(answer.argv)}` {how}{last}",
+        adapter=descriptor.key,
+        command=answer.argv,
+        stderr=answer.stderr,
+        hint=descriptor.install_hint,
+        reason=reason,
+    ).failure

@@ -73,7 +73,7 @@ async def put(question: Question, around: ProbeContext, views: Views) -> CachedA
                 timeout=question.probe.timeout,
                 wrap=partial(confine, around.confinement, policy),
                 output_limit=OUTPUT_LIMIT,
-                on_sleep=lambda _asleep: None,  # what waits for a core is not late
+                waits_for_core=True,
             )
         except CannotStart as error:
             if short := named_shortage(error.errno):

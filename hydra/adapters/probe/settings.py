@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hydra import paths
 from hydra.adapters import registry
@@ -60,12 +61,12 @@ def with_prefaces(settings: Config, lanes: Iterable[Lane], root: Path) -> Config
     the repository at `root`. Raises `ConfigError`."""
     names = {lane.profile for lane in lanes}
     read = {
-        name: dataclasses.replace(profile, preface=_joined(name, profile, root), preface_file="")
+        name: replace(profile, preface=_joined(name, profile, root), preface_file="")
         if name in names and profile.preface_file
         else profile
         for name, profile in settings.profiles.items()
     }
-    return dataclasses.replace(settings, profiles=read)
+    return replace(settings, profiles=read)
 
 
 def _joined(name: str, profile: Profile, root: Path) -> str:

@@ -13,20 +13,13 @@ stream, which has the agent's side alone, can be read by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
 from hydra.adapters.contract import Act, CloseInput, Finish, Write
-from hydra.adapters.json_stream import (
-    JsonStream,
-    Object,
-    RecentIds,
-    integer,
-    mapping,
-    string,
-    unknown,
-)
-from hydra.adapters.protocols import acp_events, jsonrpc
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
+from hydra.adapters.protocols import acp_events, acp_session
 from hydra.adapters.protocols.acp_events import PromptTurn
 from hydra.adapters.protocols.acp_session import (
     EFFORT,
@@ -41,7 +34,6 @@ from hydra.adapters.protocols.acp_session import (
     introduction,
     short,
 )
-from hydra.adapters.protocols.jsonrpc import MessageKind
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Permission
@@ -67,13 +59,13 @@ class AcpConversation(JsonStream):
         self._session = ""
         self._offers = Offers()
         self._settings: list[AcpSetting] = []
-        self._turn = PromptTurn(dialect, self._wish.root, self._wish.masked)
+        self._turn = PromptTurn(dialect, self._wish.root, bool(self._wish.masked))
         self._answered = RecentIds()
-        self._by_kind: Mapping[MessageKind, Callable[[Object], list[AgentEvent]]] = {
-            MessageKind.RESULT: self._result,
-            MessageKind.ERROR: self._error,
-            MessageKind.REQUEST: self._request,
-            MessageKind.NOTIFICATION: self._notification,
+        self._readers = {
+            "result": self._result,
+            "error": self._error,
+            "request": self._request,
+            "notification": self._notification,
         }
         if self._live:
             self._ask("initialize", introduction(), tag=self._permission)
@@ -85,13 +77,12 @@ class AcpConversation(JsonStream):
 
     def take(self, line: Object) -> list[AgentEvent]:
         """One message of the agent's."""
-        kind = jsonrpc.kind(line)
-        if kind in (MessageKind.RESULT, MessageKind.ERROR):
+        kind = acp_session.message_kind(line)
+        if kind in ("result", "error"):
             if string(line, "id") in self._answered:
                 return []
             self._answered.add(string(line, "id"))
-        reader = self._by_kind.get(kind)
-        return reader(line) if reader else unknown(line)
+        return self._readers[kind](line) if kind else unknown(line)
 
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """What was said last; without an answer to the prompt there is no ending."""
@@ -101,7 +92,7 @@ class AcpConversation(JsonStream):
 
     def _ask(self, method: str, params: Object, what: str = "", tag: str = "") -> None:
         id = method + (f":{what}" if what else "") + (f"#{tag}" if tag else "")
-        self._acts.append(Write(jsonrpc.request(id, method, params)))
+        self._acts.append(Write(acp_session.encoded(id=id, method=method, params=params)))
 
     def _open(self, again: str = "") -> None:
         able = mapping(mapping(self._agent, "agentCapabilities"), "sessionCapabilities")
@@ -141,7 +132,7 @@ class AcpConversation(JsonStream):
             return self._initialized(answer, tag)
         if method == "authenticate":
             self._open(f"behind-{tag}")
-            return [event_builders.progress("notice", type="signed_in", text=tag)]
+            return build.notice("signed_in", tag)
         if method in _OPENINGS:
             return self._opened(answer)
         if method == "session/prompt":
@@ -156,10 +147,10 @@ class AcpConversation(JsonStream):
         spoken = integer(answer, "protocolVersion")
         if spoken != VERSION:
             text = f"it speaks version {spoken} of the protocol, Hydra {VERSION}"
-            return self._over(event_builders.failed("UnsupportedVersion", "protocol", text))
+            return self._over(build.failed("UnsupportedVersion", "protocol", text))
         lacks = self._lacks(mapping(answer, "agentCapabilities"))
         if lacks:
-            return self._over(event_builders.failed("UnsupportedFlag", "capability", lacks))
+            return self._over(build.failed("UnsupportedFlag", "capability", lacks))
         self._open()
         return []
 
@@ -175,7 +166,7 @@ class AcpConversation(JsonStream):
         self._session = string(answer, "sessionId") or self._wish.resume or "?"
         self._offers.take(answer)
         model = self._offers[MODEL]
-        event = event_builders.session(
+        event = build.session(
             session="" if self._session == "?" else self._session,
             model=model.current if model else "",
             version=string(mapping(self._agent, "agentInfo"), "version"),
@@ -189,7 +180,7 @@ class AcpConversation(JsonStream):
             setting = self._offers.setting(MODEL, [wish.model], raw=True)
             if setting is None:
                 text = f"it has no model {wish.model} to choose in a session"
-                return self._over(event_builders.failed("AgentFailed", "model", text))
+                return self._over(build.failed("AgentFailed", "model", text))
             self._settings.append(setting)
         modes = self._dialect.modes.get(self._permission, ())
         mode = self._offers.setting(MODE, modes)
@@ -197,12 +188,12 @@ class AcpConversation(JsonStream):
             self._settings.append(mode)
         elif self._permission is Permission.PLAN:
             text = "it offers no mode for --permission plan in this session"
-            return self._over(event_builders.failed("UnsupportedFlag", "capability", text))
+            return self._over(build.failed("UnsupportedFlag", "capability", text))
         if wish.effort:
             efforts = (wish.effort, "xhigh") if wish.effort == "max" else (wish.effort,)
             setting = self._offers.setting(EFFORT, efforts)
             if setting is None:
-                events.append(event_builders.session(effort="its own"))
+                events.append(build.session(effort="its own"))
             else:
                 self._settings.append(setting)
         self._set_next()
@@ -216,29 +207,29 @@ class AcpConversation(JsonStream):
         if self._live:
             self._set_next()
         name = {MODE: "permission"}.get(what, what)
-        return [event_builders.session(**{"session": self._known_session(), name: short(text)})]
+        return [build.session(**{"session": self._known_session(), name: short(text)})]
 
     def _known_session(self) -> str:
         return "" if self._session == "?" else self._session
 
     def _error(self, line: Object) -> list[AgentEvent]:
         method, what, tag = _parts(string(line, "id"))
-        fault = jsonrpc.fault(line)
-        if method in _OPENINGS and fault.code == acp_events.AUTH_REQUIRED:
+        code, reply = acp_session.fault(line)
+        if method in _OPENINGS and code == acp_events.AUTH_REQUIRED:
             return self._sign_in()
         if method == "authenticate":
-            self._said_no = fault.text
+            self._said_no = reply
             return self._sign_in()
         setting = method not in _OPENINGS and what
         if setting and not (what == MODEL or self._permission is Permission.PLAN):
             if self._live:
                 self._set_next()
-            text = f"{what} {tag} was refused: {fault.text}"
-            return [event_builders.progress("notice", type="not_set", text=text)]
+            text = f"{what} {tag} was refused: {reply}"
+            return build.notice("not_set", text)
         if what == MODEL:
-            text = f"it does not take the model {tag}: {fault.text}"
-            return self._over(event_builders.failed("AgentFailed", "model", text))
-        return self._over(acp_events.failure(fault))
+            text = f"it does not take the model {tag}: {reply}"
+            return self._over(build.failed("AgentFailed", "model", text))
+        return self._over(acp_events.failure(code, reply))
 
     def _sign_in(self) -> list[AgentEvent]:
         documents = acp_events.methods(self._agent)
@@ -262,10 +253,10 @@ class AcpConversation(JsonStream):
         if method != "session/update":
             # By the specification whatever begins so is an agent's own; some leave the sign out.
             own = method.startswith("_") or not method.startswith(("session/", "$/"))
-            return [event_builders.progress("notice" if own else "unknown", type=method[:80])]
+            return [build.progress("notice" if own else "unknown", type=method[:80])]
         update = mapping(mapping(line, "params"), "update")
         if self._agent and not self._session:  # an old session is told again before it is open
-            return [event_builders.progress("notice", type=string(update, "sessionUpdate")[:80])]
+            return build.notice(string(update, "sessionUpdate")[:80])
         return self._turn.updated(update, self._offers)
 
 

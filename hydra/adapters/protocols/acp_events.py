@@ -9,23 +9,15 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from hydra.adapters import event_builders, failures
+from hydra.adapters import event_builders as build
+from hydra.adapters import failures
 from hydra.adapters.contract import Act, Write
-from hydra.adapters.json_stream import (
-    Object,
-    RecentIds,
-    first,
-    integer,
-    mapping,
-    number,
-    objects,
-    string,
-)
-from hydra.adapters.protocols import acp_session, jsonrpc
+from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
+from hydra.adapters.json_stream import RecentIds, Tools
+from hydra.adapters.protocols import acp_session
 from hydra.adapters.protocols.acp_session import CHANGING, PATHS, AcpDialect, Offers, paths, short
-from hydra.adapters.protocols.jsonrpc import RpcError
 from hydra.records.events import AgentEvent
 from hydra.records.request import Permission
 
@@ -58,27 +50,24 @@ class _Call:
     announced: bool = False
 
 
-@dataclass(slots=True)
-class SessionTools:
+class SessionTools(Tools):
     """The calls of one session. `root` is the worktree, to shorten paths with."""
 
-    root: str = ""
-    denials: list[str] = field(default_factory=list)
-    failed_items: int = 0
-    _open: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
-    _closed: RecentIds = field(default_factory=RecentIds)
+    def __init__(self, root: str = "") -> None:
+        super().__init__(())
+        self.root = root
+        self._open: OrderedDict[str, _Call] = OrderedDict()
 
     def update(self, line: Object) -> list[AgentEvent]:
         """A `tool_call` or a `tool_call_update`."""
         id = string(line, "toolCallId")[: RecentIds.LONGEST]
-        if not id or id in self._closed:
+        if not id or self.over(id):
             return []
         call = self._merged(id, line)
-        status = string(line, "status")
-        over = status in ("completed", "failed")
-        waits = status == "pending" and "rawInput" in line and not call.target
+        waits = string(line, "status") == "pending" and "rawInput" in line and not call.target
         events = [] if waits else self._tell(id, call)
-        return [*events, self._close(id, call, line, status)] if over else events
+        over = string(line, "status") in ("completed", "failed")
+        return [*events, *self._close(id, line)] if over else events
 
     def on_permission(self, line: Object) -> tuple[str, str, list[AgentEvent]]:
         """A call that waits for a permission: its id, its kind, and the event that tells it.
@@ -91,7 +80,7 @@ class SessionTools:
             for other, call in self._open.items():
                 if call.path == named and call.kind == kind:
                     return other, kind, self._tell(other, call)
-        if id in self._closed:
+        if self.over(id):
             return id, kind, []
         call = self._merged(id, line)
         return id, call.kind, self._tell(id, call)
@@ -101,26 +90,21 @@ class SessionTools:
         call = self._open.pop(id, None)
         if call is None:
             return []
-        self._closed.add(id)
-        self._denied(call)
-        return [event_builders.tool_result(id, False, "Hydra did not allow it", denied=True)]
+        return self.answer(id, _called(call), "Hydra did not allow it", ok=False, denied=True)
 
     def settle(self) -> list[AgentEvent]:
         """The agent goes on, or is done: what it has not told the end of is over."""
         events = []
         for id, call in self._open.items():
-            self._closed.add(id)
-            if call.announced:
-                events.append(event_builders.tool_result(id, True, ""))
+            ended = self.answer(id, "", "", ok=True)
+            events += ended if call.announced else []
         self._open.clear()
         return events
 
     def _merged(self, id: str, line: Object) -> _Call:
-        call = self._open.get(id)
-        if call is None:
-            call = self._open[id] = _Call()
-            if len(self._open) > _OPEN:
-                self._open.popitem(last=False)
+        call = self._open.setdefault(id, _Call())
+        if len(self._open) > _OPEN:
+            self._open.popitem(last=False)
         call.kind = string(line, "kind")[:40] or call.kind
         call.name = _name(line) or call.name
         call.title = string(line, "title")[:_TEXT] or call.title
@@ -132,33 +116,27 @@ class SessionTools:
         if call.announced:
             return []
         call.announced = True
-        return [event_builders.tool_call(id, call.name or call.kind or "tool", self._summary(call))]
+        return [build.tool_call(id, _called(call), self._summary(call))]
 
     def _summary(self, call: _Call) -> str:
         if call.kind == "execute":
-            return event_builders.command(call.target or _TITLED.sub("", call.title))
+            return build.command(call.target or _TITLED.sub("", call.title))
         if call.kind in _VERBS and call.path:
-            return f"{_VERBS[call.kind]} {event_builders.path(call.path, self.root)}"
+            return f"{_VERBS[call.kind]} {build.path(call.path, self.root)}"
         return call.title or call.name or call.kind
 
-    def _close(self, id: str, call: _Call, line: Object, status: str) -> AgentEvent:
-        self._open.pop(id, None)
-        self._closed.add(id)
-        code = _exit_code(line)
-        ok = status == "completed" and code in (0, None)
-        text = _answer(line)
+    def _close(self, id: str, line: Object) -> list[AgentEvent]:
+        call = self._open.pop(id)
+        text, failed = _answer(line), string(line, "status") == "failed"
         absent = _ABSENT.search(text[:_TEXT])
-        denied = bool(absent or (status == "failed" and _REFUSED.search(text[:_TEXT])))
-        ok = ok and not absent
-        if denied:
-            self._denied(call)
-        elif not ok and call.kind in CHANGING:
-            self.failed_items += 1
-        return event_builders.tool_result(id, ok, text, denied)
+        denied = bool(absent or (failed and _REFUSED.search(text[:_TEXT])))
+        ok = not failed and not absent and _exit_code(line) in (0, None)
+        self.failed_edits += call.kind in CHANGING and not ok and not denied
+        return self.answer(id, _called(call), text, ok=ok, denied=denied)
 
-    def _denied(self, call: _Call) -> None:
-        if len(self.denials) < RecentIds.LARGEST:
-            self.denials.append((call.name or call.kind or "tool")[: RecentIds.LONGEST])
+
+def _called(call: _Call) -> str:
+    return call.name or call.kind or "tool"
 
 
 def _name(line: Object) -> str:
@@ -230,27 +208,25 @@ def stopped(reason: str) -> AgentEvent:
     kind, term, text = _STOPS.get(
         reason, ("AgentFailed", "agent_error", f"it stopped for a reason nobody knows: {reason!r}")
     )
-    return event_builders.failed(kind, term, text)
+    return build.failed(kind, term, text)
 
 
-def failure(fault: RpcError) -> AgentEvent:
+def failure(code: int, message: str) -> AgentEvent:
     """An error in the place of an answer. Its code may be an HTTP status (Gemini)."""
-    if fault.code == AUTH_REQUIRED:
-        return event_builders.failed("AuthMissing", "sign_in", fault.text or "it wants a sign-in")
+    if code == AUTH_REQUIRED:
+        return build.failed("AuthMissing", "sign_in", message or "it wants a sign-in")
     # `Internal error: ...` is JSON-RPC's own word, and hides a status that follows.
-    text = fault.text.removeprefix("Internal error").lstrip(": ") or fault.text
+    text = message.removeprefix("Internal error").lstrip(": ") or message
     named = _HTTP_STATUS.search(text[:1000])
     status = int(named[1]) if named else None
-    return failures.failure(text, fault.code if fault.code in _HTTP else status)
+    return failures.failure(text, code if code in _HTTP else status)
 
 
 def no_sign_in(documents: Iterable[Object], said_no: str) -> AgentEvent:
     """It wants a sign-in, and none of those it offers can be done without a person."""
     names = ", ".join(string(row, "name") or string(row, "id") for row in documents)
     text = f"it wants a sign-in, and has {names or 'no way that it names'}"
-    return event_builders.failed(
-        "AuthMissing", "sign_in", f"{text} ({said_no})" if said_no else text
-    )
+    return build.failed("AuthMissing", "sign_in", f"{text} ({said_no})" if said_no else text)
 
 
 def methods(answer: Object) -> list[Object]:
@@ -263,7 +239,7 @@ def methods(answer: Object) -> list[Object]:
 
 _PIECE = 4000
 """Characters of thinking after which it is told: it may go on for longer than the idle limit."""
-_LONGEST = event_builders.WHOLE
+_LONGEST = build.WHOLE
 _ENTRIES = 200
 _BOXES = {"completed": "[x]", "in_progress": "[>]"}
 _NO_HEADING = re.compile(r"^\*{4}\n")
@@ -302,15 +278,15 @@ class Speech:
         self._kind = self._id = ""
         self._parts, self._length = [], 0
         if kind:
-            return event_builders.message(text, kind)
+            return build.message(text, kind)
         self.last = text or self.last
-        return event_builders.message(text)
+        return build.message(text)
 
 
 def plan(update: Object) -> str:
     """A plan's entries, a line each."""
     return "\n".join(
-        f"- {_BOXES.get(string(entry, 'status'), '[ ]')} {event_builders.one_line(text)}"
+        f"- {_BOXES.get(string(entry, 'status'), '[ ]')} {build.one_line(text)}"
         for entry in objects(update, "entries")[:_ENTRIES]
         if (text := string(entry, "content"))
     )
@@ -341,16 +317,16 @@ class SessionUsage:
         self.input += totals["input_tokens"] or 0
         self.output += totals["output_tokens"] or 0
         self.cached += totals["cached_tokens"] or 0
-        return event_builders.usage(
+        return build.usage(
             input_tokens=self.input, output_tokens=self.output, cached_tokens=self.cached
         )
 
     def answer(self, result: Object) -> list[AgentEvent]:
         """Totals of the whole prompt."""
         if used := mapping(result, "usage"):
-            return event_builders.usage(**_totals(used))
+            return build.usage(**_totals(used))
         count = mapping(mapping(mapping(result, "_meta"), "quota"), "token_count")
-        return event_builders.usage(
+        return build.usage(
             input_tokens=integer(count, "input_tokens"),
             output_tokens=integer(count, "output_tokens"),
         )
@@ -359,7 +335,7 @@ class SessionUsage:
         """Dollars so far, from a `usage_update`."""
         cost = mapping(update, "cost")
         amount = number(cost, "amount") if string(cost, "currency") == "USD" else None
-        return event_builders.usage(cost_usd=amount)
+        return build.usage(cost_usd=amount)
 
 
 def _totals(usage: Object) -> dict[str, int | None]:
@@ -409,17 +385,17 @@ class PromptTurn:
         """A request of the agent's: the answer to it, and what there is to tell."""
         method, params = string(line, "method"), mapping(line, "params")
         if method != "session/request_permission":
-            answer = jsonrpc.refusal(line, jsonrpc.METHOD_NOT_FOUND, "Hydra does not offer this")
-            return Write(answer), [
-                event_builders.progress("notice", type="not_offered", text=method)
-            ]
+            error = {"code": acp_session.METHOD_NOT_FOUND, "message": "Hydra does not offer this"}
+            answer = acp_session.encoded(id=line.get("id"), error=error)
+            return Write(answer), build.notice("not_offered", method)
         call = mapping(params, "toolCall")
         events = self._speech.flush()
         id, kind, agent_events = self._tools.on_permission(call)
         allowed = acp_session.allows(permission, call, kind, self._root, masked=self._masked)
         self._plan = string(mapping(call, "rawInput"), "plan") or self._plan
         denied = [] if allowed else self._tools.deny(id)
-        answer = jsonrpc.result(line, acp_session.outcome(params, allowed))
+        outcome = acp_session.outcome(params, allowed)
+        answer = acp_session.encoded(id=line.get("id"), result=outcome)
         return Write(answer), [*events, *agent_events, *denied]
 
     def updated(self, update: Object, offers: Offers) -> list[AgentEvent]:
@@ -432,19 +408,16 @@ class PromptTurn:
             return [*self._speech.flush(), *self._tools.update(update)]
         if kind == "plan":
             self._plan = plan(update)
-            return [
-                *self._speech.flush(),
-                event_builders.progress("notice", type="plan", text=self._plan),
-            ]
+            return [*self._speech.flush(), build.progress("notice", type="plan", text=self._plan)]
         if kind == "current_mode_update":
-            return [event_builders.session(permission=short(string(update, "currentModeId")))]
+            return [build.session(permission=short(string(update, "currentModeId")))]
         if kind == "usage_update":
             return self._spent.cost(update)
         if kind in _QUIET:
             offers.take(update)
             self._status(update)
-            return [event_builders.progress("notice", type=kind, text=string(update, "title"))]
-        return [event_builders.progress("unknown", type=f"session/update/{kind[:60]}")]
+            return build.notice(kind, string(update, "title"))
+        return [build.progress("unknown", type=f"session/update/{kind[:60]}")]
 
     def answered(self, answer: Object) -> list[AgentEvent]:
         """The prompt was answered: what was still to tell, what it used, and the ending."""
@@ -453,12 +426,10 @@ class PromptTurn:
         events = [*self.rest(), *used]
         if reason == "end_turn" and (self._trouble or self._broken):
             text = self._trouble or "its turn broke off, and it does not say why"
-            return [*events, failure(RpcError(0, text.strip()))]
+            return [*events, failure(0, text.strip())]
         if reason == "end_turn" or (reason == "cancelled" and tools.denials):
             text = self._speech.last or self._plan
-            done = event_builders.completed(
-                text, denials=tools.denials, failed_items=tools.failed_items
-            )
+            done = build.completed(text, denials=tools.denials, failed_items=tools.failed_edits)
             return [*events, done]
         return [*events, stopped(reason)]
 
@@ -482,7 +453,7 @@ class PromptTurn:
             return [*events, *self._speech.add("thinking", id, text)]
         for pattern, sub in ((_RETRY, "retry"), (_NOTICE, "notice")):
             if pattern.search(text):
-                return [*events, *self._speech.flush(), event_builders.progress(sub, text=text)]
+                return [*events, *self._speech.flush(), build.progress(sub, text=text)]
         if self._broken:  # what it says now is why
             self._trouble = (self._trouble + text)[:_REASON]
             return [*events, *self._speech.add("", id, text)]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from hydra.adapters import event_builders
+from hydra.adapters import event_builders as build
+from hydra.adapters.contract import names
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import Object, RecentIds, integer, mapping, number, string
-from hydra.adapters.tool_calls import Tools, summary
+from hydra.adapters.json_fields import Object, integer, mapping, number, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, summary
 from hydra.records.events import AgentEvent
 
-_EDITS = frozenset({"edit", "write", "patch", "apply_patch", "multiedit"})
 _TARGETS = ("filePath", "path", "pattern", "url", "query", "description", "name")
 _VERBS = {"edit": "Edit", "write": "Write", "read": "Read", "multiedit": "Edit"}
 _NOTICES = frozenset(
@@ -31,25 +31,27 @@ _OWN = frozenset({"bash", "edit", "write", "apply_patch", "task", "webfetch", "w
 OVERFLOW = "ContextOverflowError"
 
 
-class Parts:
-    """What one session has said so far. Sans-I/O, and bounded."""
+class PartsStream(JsonStream):
+    """What one session says, by `run` as over `serve`."""
+
+    edits = names("edit write patch apply_patch multiedit")
 
     def __init__(self) -> None:
-        self.root = ""
-        self.text = ""
+        super().__init__()
+        self._root = ""
+        self._text = ""
         """What was said last."""
-        self.reason = ""
+        self._reason = ""
         """Why the last step ended; "" while one goes on, or before the first."""
-        self.tools = Tools(_EDITS)
-        self.overflowed = False
+        self._error: Object | None = None
+        self._overflowed = False
         self._acted = False
         """Whether a tool has ended since an overflow."""
-        self._steps = RecentIds()
         self._ids = RecentIds()
         self._totals = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
         self._cost = 0.0
 
-    def take(self, part: Object) -> list[AgentEvent] | None:
+    def _part_events(self, part: Object) -> list[AgentEvent] | None:
         """One part as it now stands; None for a type that is not known."""
         kind = string(part, "type")
         if kind == "tool":
@@ -59,11 +61,28 @@ class Parts:
         if kind in ("text", "reasoning"):
             return self._text_events(part, kind)
         if kind == "step-start":
-            self.reason = ""
-            return [event_builders.progress("notice", type="turn")]
-        if kind in _NOTICES:
-            return [event_builders.progress("notice", type=kind)]
-        return None
+            self._reason = ""
+            return build.notice("turn")
+        return build.notice(kind) if kind in _NOTICES else None
+
+    def _last_step(self) -> list[AgentEvent]:
+        """How the last step ended; a refused permission ends the run after the step that asked."""
+        if self._reason == "stop" or (self._reason == "tool-calls" and self._tools.denials):
+            return self._done(self._text)
+        text = f"its last answer was cut off ({self._reason})"
+        return [build.failed("AgentFailed", "agent_error", text)]
+
+    def _failed(self, error: Object) -> list[AgentEvent]:
+        """An overflow sums up what was said and goes on; one more, with no tool used between, would
+        do so for ever."""
+        self._error = error
+        event = failure(error)
+        if string(error, "name") == OVERFLOW:
+            again = self._overflowed and not self._acted
+            self._overflowed, self._acted = True, False
+            return [event] if again else build.notice("compaction", "the conversation is too long")
+        # No key gets better by waiting; of the others stderr may say more at the end.
+        return [event] if event.data["error"] == "AuthMissing" else []
 
     def _text_events(self, part: Object, kind: str) -> list[AgentEvent]:
         # Over the server a text comes again with each piece of it, its end only with the last.
@@ -72,16 +91,16 @@ class Parts:
             return []
         self._ids.add(id)
         if kind == "reasoning":
-            return event_builders.message(text, "thinking")
-        self.text = text or self.text
-        return event_builders.message(text)
+            return build.message(text, "thinking")
+        self._text = text or self._text
+        return build.message(text)
 
     def _step(self, part: Object) -> list[AgentEvent]:
         id = string(part, "id")
-        if id in self._steps:
+        if id in self._ids:
             return []
-        self._steps.add(id)
-        self.reason = string(part, "reason") or "unknown"
+        self._ids.add(id)
+        self._reason = string(part, "reason") or "unknown"
         tokens = mapping(part, "tokens")
         cache = mapping(tokens, "cache")
         read, written = integer(cache, "read") or 0, integer(cache, "write") or 0
@@ -92,19 +111,19 @@ class Parts:
         self._totals["output_tokens"] += integer(tokens, "reasoning") or 0
         self._cost += number(part, "cost") or 0.0
         # 0 is what it says of a model whose price it does not know, too.
-        return event_builders.usage(**self._totals, cost_usd=self._cost or None)
+        return build.usage(**self._totals, cost_usd=self._cost or None)
 
     def _tool(self, part: Object) -> list[AgentEvent]:
         id, name = string(part, "callID"), string(part, "tool")
         state = mapping(part, "state")
         document, status = mapping(state, "input"), string(state, "status")
-        if self.tools.over(id) or status == "pending":
+        if self._tools.over(id) or status == "pending":
             return []
         missing = _UNAVAILABLE.match(string(document, "error")) if name == "invalid" else None
         name = missing[1] if missing else name
         verb = _VERBS.get(name, name)
-        about = name if missing else summary(verb, document, _TARGETS, self.root)
-        events = self.tools.call(id, name, about)
+        about = name if missing else summary(verb, document, _TARGETS, self._root)
+        events = self._tools.call(id, name, about)
         if status in ("completed", "error"):
             refused = missing is not None and name in _OWN
             events += self._answer(id, name, state, missing is not None, refused)
@@ -119,14 +138,7 @@ class Parts:
         code = integer(mapping(state, "metadata"), "exit")
         ok = string(state, "status") == "completed" and not missing and code in (0, None)
         text = error or string(state, "output") or string(state, "title")
-        return self.tools.answer(id, name, text, ok=ok, denied=denied)
-
-    def overflow(self) -> bool:
-        """The conversation is too long: it sums up what was said and goes on. Says whether that
-        overflows as well, with no tool used between: then it would do so for ever."""
-        again = self.overflowed and not self._acted
-        self.overflowed, self._acted = True, False
-        return again
+        return self._tools.answer(id, name, text, ok=ok, denied=denied)
 
 
 def failure(error: Object, log: str = "") -> AgentEvent:
@@ -135,18 +147,18 @@ def failure(error: Object, log: str = "") -> AgentEvent:
     name, data = string(error, "name"), mapping(error, "data")
     message = string(data, "message") or name
     if name == "MessageAbortedError":
-        return event_builders.failed("Interrupted", "interrupted", "it was interrupted")
+        return build.failed("Interrupted", "interrupted", "it was interrupted")
     if name == "ProviderAuthError":
-        return event_builders.failed("AuthMissing", "sign_in", message)
+        return build.failed("AuthMissing", "sign_in", message)
     if name == OVERFLOW:
         value = service_failure(f"maximum context: {message}").data["numbers"]
         numbers = value if isinstance(value, dict) else {}
-        return event_builders.failed("AgentFailed", "context_overflow", message, numbers)
+        return build.failed("AgentFailed", "context_overflow", message, numbers)
     if name == "UnknownError":
         message = _logged(log) or message
         if message.startswith("ProviderNoProviders"):
             text = "no model was named, in the race or in its own settings"
-            return event_builders.failed("AgentFailed", "model", text)
+            return build.failed("AgentFailed", "model", text)
     return service_failure(message, integer(data, "statusCode"))
 
 

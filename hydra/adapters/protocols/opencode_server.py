@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from hydra.adapters import event_builders
-from hydra.adapters.contract import Act, Finish, ServerCall
+from hydra.adapters import event_builders as build
+from hydra.adapters.contract import Act, Finish, ServerCall, names
 from hydra.adapters.failures import failure as service_failure
-from hydra.adapters.json_stream import JsonStream, Object, integer, mapping, string, unknown
-from hydra.adapters.protocols.opencode_events import OVERFLOW, Parts, failure
+from hydra.adapters.json_fields import Object, integer, mapping, string
+from hydra.adapters.json_stream import stderr_of, unknown
+from hydra.adapters.protocols.opencode_events import OVERFLOW, PartsStream, failure
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -24,37 +25,16 @@ LISTENS = b"opencode server listening on "
 HEALTH, EVENTS, SESSION, PROMPT = "health", "events", "session", "prompt"
 """The ids of Hydra's calls; an answer to a question of its tools has another."""
 
-_SILENT = (
-    "catalog.",
-    "command.",
-    "file.",
-    "installation.",
-    "integration.",
-    "lsp.",
-    "mcp.",
-    "message.part.delta",
-    "message.part.removed",
-    "message.removed",
-    "permission.replied",
-    "plugin.",
-    "project.",
-    "pty.",
-    "question.re",
-    "reference.",
-    "server.",
-    "session.created",
-    "session.deleted",
-    "session.diff",
-    "session.updated",
-    "session.usage.",
-    "todo.",
-    "vcs.",
-    "workspace.",
+_SILENT = names(
+    "catalog. command. file. installation. integration. lsp. mcp. message.part.delta"
+    " message.part.removed message.removed permission.replied plugin. project. pty. question.re"
+    " reference. server. session.created session.deleted session.diff session.updated"
+    " session.usage. todo. vcs. workspace."
 )
 """Beginnings of types that tell nothing of the work, or tell again what another event does."""
 
 
-class OpenCodeServerStream(JsonStream):
+class OpenCodeServerStream(PartsStream):
     """One attempt's stream. `over` once the task's work is done, or nothing more will be."""
 
     label = "OpenCode (server)"
@@ -67,20 +47,16 @@ class OpenCodeServerStream(JsonStream):
         self._model = ""
         self._version = ""
         self._busy = False
-        self._parts = Parts()
-        self._error: Object | None = None
         self._refused: AgentEvent | None = None
         self._readers: Mapping[str, Callable[[Object], list[AgentEvent]]] = {
             "message.part.updated": self._part,
             "message.updated": self._message,
             "session.status": self._status,
             "session.idle": self._idle,
-            "session.error": self._failed,
-            "session.compacted": lambda document: [
-                event_builders.progress("notice", type="compaction")
-            ],
+            "session.error": self._session_failed,
+            "session.compacted": lambda document: build.notice("compaction"),
             "permission.asked": self._question_events,
-            "question.asked": lambda document: [event_builders.progress("notice", type="question")],
+            "question.asked": lambda document: build.notice("question"),
         }
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
@@ -96,7 +72,7 @@ class OpenCodeServerStream(JsonStream):
         if kind == "sse":
             return self._event(mapping(line, "data"))
         if kind == "http":
-            return self._answer(string(line, "id"), integer(line, "status") or 0, line)
+            return self._replied(string(line, "id"), integer(line, "status") or 0, line)
         if kind in ("http_failed", "sse_end"):
             return self._lost(string(line, "id"), string(line, "text"))
         return [] if kind == "sse_skipped" else unknown(line)
@@ -104,24 +80,15 @@ class OpenCodeServerStream(JsonStream):
     def finish(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
         """An error that nothing came after; else how the last step ended."""
         if self._error is not None:
-            log = files.get("stderr", b"").decode("utf-8", "replace")
+            log = stderr_of(files)
             return [failure(self._error, log)]
         if self._refused is not None:
             return [self._refused]
-        reason = self._parts.reason
-        if not self.over or not reason:
-            return []
-        # A refused permission ends the turn after the step that asked for it.
-        tools = self._parts.tools
-        if reason == "stop" or (reason == "tool-calls" and tools.denials):
-            text, failed = self._parts.text, tools.failed_edits
-            return [event_builders.completed(text, denials=tools.denials, failed_items=failed)]
-        text = f"its last answer was cut off ({reason})"
-        return [event_builders.failed("AgentFailed", "agent_error", text)]
+        return self._last_step() if self.over and self._reason else []
 
     # answers to Hydra's calls
 
-    def _answer(self, id: str, status: int, line: Object) -> list[AgentEvent]:
+    def _replied(self, id: str, status: int, line: Object) -> list[AgentEvent]:
         body = mapping(line, "body")
         if status not in range(200, 300):
             if id in (HEALTH, EVENTS, SESSION, PROMPT):
@@ -131,15 +98,15 @@ class OpenCodeServerStream(JsonStream):
             self._version = string(body, "version")[:50]
         if id == SESSION and not self.session:
             self.session = string(body, "id")[:200]
-            self._parts.root = string(body, "directory")
-            return [event_builders.session(session=self.session, version=self._version)]
+            self._root = string(body, "directory")
+            return [build.session(session=self.session, version=self._version)]
         return []
 
     def _lost(self, id: str, text: str) -> list[AgentEvent]:
         if id in (HEALTH, EVENTS, SESSION, PROMPT) and not self.over:
             # The agent itself, which fell over or was killed, and no service of a model's.
             why = f"its server answers no more: {text or 'its events ended'}"
-            self._end(event_builders.failed("StreamParseError", "no_terminal_event", why))
+            self._end(build.failed("StreamParseError", "no_terminal_event", why))
         return []
 
     def _give_up(self, text: str, status: int | None) -> None:
@@ -168,8 +135,8 @@ class OpenCodeServerStream(JsonStream):
         part = mapping(document, "part")
         if not self._owns(string(part, "sessionID")):
             return []
-        events = self._parts.take(part)
-        if self._parts.reason == "stop":
+        events = self._part_events(part)
+        if self._reason == "stop":
             # It has got over what went wrong before: an overflow, by a summary of its own.
             self._error = None
         return unknown(part) if events is None else events
@@ -182,7 +149,7 @@ class OpenCodeServerStream(JsonStream):
         if string(info, "role") != "assistant" or not model or model == self._model:
             return []
         self._model = model
-        return [event_builders.session(session=self.session, model=model, version=self._version)]
+        return [build.session(session=self.session, model=model, version=self._version)]
 
     def _status(self, document: Object) -> list[AgentEvent]:
         status = mapping(document, "status")
@@ -193,7 +160,7 @@ class OpenCodeServerStream(JsonStream):
         if kind != "retry":
             return []
         text, attempt = string(status, "message"), integer(status, "attempt")
-        return [event_builders.progress("retry", attempt=attempt, text=text)]
+        return [build.progress("retry", attempt=attempt, text=text)]
 
     def _idle(self, document: Object) -> list[AgentEvent]:
         self._busy = False
@@ -201,33 +168,15 @@ class OpenCodeServerStream(JsonStream):
         return []
 
     def _question_events(self, document: Object) -> list[AgentEvent]:
-        return [
-            event_builders.progress(
-                "notice", type="permission", text=string(document, "permission")
-            )
-        ]
+        return build.notice("permission", string(document, "permission"))
 
-    def _failed(self, document: Object) -> list[AgentEvent]:
+    def _session_failed(self, document: Object) -> list[AgentEvent]:
         error = mapping(document, "error")
-        # Before its turn has begun nothing more would come of it.
-        self.over = self.over or not self._busy
-        if string(error, "name") == OVERFLOW:
-            return self._overflow(error)
-        self._error = error
-        event = failure(error)
-        # No key gets better by waiting; of the others stderr may say more at the end.
-        return [event] if event.data["error"] == "AuthMissing" else []
-
-    def _overflow(self, error: Object) -> list[AgentEvent]:
-        self._error = error
-        if self._parts.overflow():
-            self.over = True
-            return [failure(error)]
-        return [
-            event_builders.progress(
-                "notice", type="compaction", text="the conversation is too long"
-            )
-        ]
+        events = self._failed(error)
+        # Before its turn has begun nothing more would come of it; nor after a second overflow.
+        ends = string(error, "name") == OVERFLOW and events[0].kind == "failed"
+        self.over = self.over or ends or not self._busy
+        return events
 
 
 # ---- A conversation with `opencode serve`: a session is made (or gone on with), the task is given
@@ -242,12 +191,12 @@ class ServerRequest(NamedTuple):
 
     prompt: str
     password: str
-    allow: bool = False
+    allow: str = ""
     agent: str = ""
     model: str = ""
     variant: str = ""
     resume: str = ""
-    fork: bool = False
+    fork: str = ""
 
 
 class OpenCodeConversation(OpenCodeServerStream):

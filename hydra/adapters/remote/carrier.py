@@ -28,13 +28,10 @@ if not __package__:  # run by its path, so that nothing in the lane is ever impo
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from hydra.adapters.remote import scripts, transport
-from hydra.adapters.remote.archive import pack
+from hydra.adapters.remote.archive import fetch, pack
 from hydra.adapters.remote.executor import FAILED, FAILURE_MARK
-from hydra.adapters.remote.fetch import fetch
-from hydra.adapters.remote.names import WORK
-from hydra.adapters.remote.relay import Relay, keep_alive, to
-from hydra.adapters.remote.shell import Scan, ShellChild
-from hydra.adapters.remote.spec import RemoteSpec, loads
+from hydra.adapters.remote.shell import Relay, Scan, ShellChild, keep_alive, to
+from hydra.adapters.remote.spec import WORK, RemoteSpec, loads
 
 _CHUNK = 65536
 _GREETING = 120.0

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, cast
 from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Conversation, Descriptor, Parser, Talker
-from hydra.adapters.remote.names import folder_of
-from hydra.adapters.remote.spec import RemoteSpec
+from hydra.adapters.remote.spec import RemoteSpec, folder_of
 from hydra.config.schema import Remote
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent

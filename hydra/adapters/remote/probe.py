@@ -13,20 +13,20 @@ from pathlib import Path
 
 import trio
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
 from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory
+from hydra.adapters.probe.probes import unanswered, with_sign_in
 from hydra.adapters.remote import scripts, transport
-from hydra.adapters.remote.detection import RemoteDetection
-from hydra.adapters.remote.names import carried
 from hydra.adapters.remote.shell import last_words
+from hydra.adapters.remote.spec import RemoteDetection, carried
 from hydra.config.schema import Remote
 from hydra.errors import AgentError, BinaryMissing, SpawnFailed
 from hydra.process.records import CannotStart, CommandResult
 from hydra.process.run import run
-from hydra.records.agent import DetectResult, ProbeOutput, SignIn
+from hydra.records.agent import DetectResult, ProbeOutput
 
 REACH = 30.0
 """Seconds to reach a place and be told what is there."""
@@ -95,15 +95,8 @@ class _Look:
             for probe in self._descriptor.probes:
                 if probe.name != _SIGN_IN or not signed:
                     nursery.start_soon(ask, probe)
-        result = self._adapter.detect(program, answers)
-        if signed and result.sign_in in (SignIn.UNKNOWN, SignIn.MISSING):
-            out = result.error is not None and result.error.kind == "AuthMissing"
-            result = replace(
-                result,
-                sign_in=SignIn.SEEMS_SO,
-                sign_in_detail=f"{signed} is carried there",
-                error=None if out else result.error,
-            )
+        result = unanswered(self._adapter.detect(program, answers), self._descriptor, answers)
+        result = with_sign_in(result, signed and f"{signed} is carried there")
         return RemoteDetection(
             result=result, root=facts["uid"] == "0", remarks=self._remarks(facts)
         )

@@ -14,6 +14,7 @@ _ASSERTS = re.compile(
     r"|\s*(?:\w+(?:::|\.))?(?:check|require|ensure|verify|must|should)\w*!?[\s(].*(?:[=!<>~]=|\bis\b)",
     re.I,
 )
+_OF_PERL = re.compile(r"\s*(?:is|isnt|ok|like|unlike|is_deeply|cmp_ok|isa_ok|can_ok)[\s(]")
 _NOTHING = re.compile(r"\s*(?:$|#(?!\[)|//|--|;|/?\*)")
 _LONGEST = 2000
 
@@ -23,8 +24,16 @@ def asserts_alone(files: Sequence[FileChange]) -> bool:
     lines and comments aside."""
     if any(file.old is None for file in files):  # what is new, or cannot be read
         return False
-    changed = [line for file in files for line in _changed(file)]
-    return bool(changed) and all(_ASSERTS.match(line) for line in changed)
+    asserting = [
+        bool(_ASSERTS.match(line) or (_is_perl(file.path) and _OF_PERL.match(line)))
+        for file in files
+        for line in _changed(file)
+    ]
+    return bool(asserting) and all(asserting)
+
+
+def _is_perl(path: str) -> bool:
+    return path.endswith((".pl", ".pm", ".t"))
 
 
 def _changed(file: FileChange) -> Iterator[str]:

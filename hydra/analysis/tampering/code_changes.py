@@ -10,9 +10,9 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import Syntax, read_syntax
 from hydra.analysis.tampering.hardcoded import Code, ExpectedValues
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.shortcuts import shortcuts, tools_changed
+from hydra.analysis.tampering.shortcuts import shortcuts
 from hydra.analysis.tampering.swallowed_errors import swallowing
-from hydra.analysis.tampering.test_files import exists, is_configuration, supports_tests
+from hydra.analysis.tampering.test_files import exists, supports_tests
 
 MOST_CHARACTERS = 4 * 1024 * 1024
 """Of all files of one patch together; those that come later are not read."""
@@ -40,8 +40,6 @@ def production(files: Sequence[FileChange], expected: ExpectedValues) -> Iterato
         spent += len(file.new or "") + len(file.old or "")
         if spent > MOST_CHARACTERS or too_much(file.new or "") or too_much(file.old or ""):
             continue
-        if not supports_tests(file) and not is_configuration(file.path):
-            yield from tools_changed(file)
         if _worth(file.old or "", file.new or ""):
             telling.append(file)
     texts = [(file.path, text or "") for file in telling for text in (file.old, file.new)]

@@ -16,9 +16,12 @@ _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "source", ".", "exec", "time",
 _RUNS_FILES = frozenset(("python", "python3", "node", "ruby", "perl", "deno", "bun", "tsx", "lua"))
 _TESTS_FILES = frozenset(("--test", "prove", "bats", "busted", "rspec", "phpunit"))
 """Words after which every file is one of tests, whatever it is called."""
+_READS_EXAMPLES = "doctest"
+"""The same of texts; of code it is the examples that are put back."""
 _CHECKING = re.compile(r"test|check|spec|verif|lint|\bci\b|(^|/)run", re.I)
 _NPM = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-\S+|--prefix\s+\S+)\s+)*(?:run(?:-script)?\s+)?([\w:.-]+)"
+    r"\b(?:(?:npm|pnpm|yarn|bun)\s+(?:(?:(?:--prefix|--filter|--workspace|--dir|--cwd|-[CFw])\s+\S+"
+    r"|-\S+)\s+)*(?:run(?:-script)?\s+(?:-\S+\s+)*)?|node\s+--run[\s=])([\w:.-]+)"
 )
 
 _FILES_OF_TOOLS = {
@@ -122,16 +125,22 @@ def runs(checks: Sequence[Check]) -> RunCommands:
 def _scripts(terms: Sequence[str]) -> set[str]:
     """The files that one simple command runs, and settings that an option names."""
     names: set[str] = set()
-    first, is_next, all_tests = True, False, False
+    first, is_next, all_tests, examples = True, False, False, False
     for at, term in enumerate(terms):
         path = term.removeprefix("./")
         before = name_of(terms[at - 1]) if at else ""
         is_next = before in _RUNS_FILES or (is_next and before.startswith("-") and before != "-m")
         all_tests = all_tests or before in _TESTS_FILES
+        examples = examples or before == _READS_EXAMPLES
         if before in ("-c", "--config", "--config-file", "--rootdir", "-f", "--rcfile"):
             names.add(path)
         if (first and ("/" in term or term.endswith((".sh", ".bash")))) or (
-            not term.startswith("-") and (all_tests or (is_next and _CHECKING.search(path)))
+            not term.startswith("-")
+            and (
+                all_tests
+                or (examples and not path.endswith(".py"))
+                or (is_next and _CHECKING.search(path))
+            )
         ):
             names.add(path)
         module = term.replace(".", "/")

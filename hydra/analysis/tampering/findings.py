@@ -71,7 +71,7 @@ def _all(
 ) -> Iterator[Finding]:
     suite = Suite(files)
     yield from changes_to_tests(suite)
-    yield from steering(files, checks, base)
+    yield from steering(files, checks)
     yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
     yield from examples(files)
     yield from blocks_deleted(files)

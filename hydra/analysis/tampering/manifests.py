@@ -10,114 +10,95 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import tomli_w
 
-MOST = 256 * 1024
+_MOST = 256 * 1024
 """Characters of a manifest that are read: parsers of nested text are slow on what is made so."""
 
-UNREADABLE = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError)
-
-Parts = Mapping[str, Any]
-"""By a name that a sentence can give, each part as it was parsed."""
-
-
-class Manifest(Protocol):
-    """One kind of manifest."""
-
-    def parts(self, text: str) -> Parts:
-        """Its test parts. Raises one of `UNREADABLE`."""
-
-    def with_parts(self, text: str, parts: Parts) -> str:
-        """The text with these test parts and no others; comments may go. Raises the same."""
-
+_UNREADABLE = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError)
 
 _TOOLS = ("pytest", "tox", "coverage", "nose", "nox")
-_TASKS = (("poe",), ("taskipy",), ("pdm", "scripts"), ("hatch", "envs"), ("rye", "scripts"))
 _LINTERS = ("ruff", "mypy", "pylint", "flake8", "pyright", "basedpyright", "black", "isort", "ty")
-
-
-class _Pyproject:
-    """pyproject.toml: `[tool.pytest...]`, other tools that test or check, and tasks."""
-
-    def parts(self, text: str) -> Parts:
-        tool = _table(tomllib.loads(text).get("tool"))
-        document = {name: tool[name] for name in (*_TOOLS, *_LINTERS) if name in tool}
-        for way in _TASKS:
-            inner: object = tool
-            for key in way:
-                inner = _table(inner).get(key)
-            if inner is not None:
-                document[".".join(way)] = inner
-        return document
-
-    def with_parts(self, text: str, parts: Parts) -> str:
-        whole = tomllib.loads(text)
-        tool = _table(whole.get("tool"))
-        for name in self.parts(text):
-            *above, last = name.split(".")
-            inner = tool
-            for key in above:
-                inner = _table(inner.get(key))
-            inner.pop(last, None)
-        for name, value in parts.items():
-            *above, last = name.split(".")
-            inner = whole.setdefault("tool", tool)
-            for key in above:
-                inner = inner.setdefault(key, {})
-            inner[last] = value
-        return tomli_w.dumps(whole)
-
-
+_TASKS = (("poe",), ("taskipy",), ("pdm", "scripts"), ("hatch", "envs"), ("rye", "scripts"))
+_OF_TOOL = (*((name,) for name in (*_TOOLS, *_LINTERS)), *_TASKS)
+_SECTIONS = ("tool:pytest", "pytest", "coverage:", "flake8", "mypy", "tox", "testenv", "pylint")
 _CONFIGURES = (
-    "jest",
-    "vitest",
-    "mocha",
-    "ava",
-    "nyc",
-    "c8",
-    "tap",
-    "eslintConfig",
-    "prettier",
-    "wireit",
+    *("jest", "vitest", "mocha", "ava", "nyc", "c8", "tap", "eslintConfig", "prettier", "wireit"),
     "babel",
 )
 _INSTALLS = frozenset(("preinstall", "install", "postinstall", "prepare", "prepublish"))
-
-
-class _PackageJson:
-    """package.json: its scripts, but for those of installing, and the runners' settings."""
-
-    def parts(self, text: str) -> Parts:
-        whole = _table(json.loads(text))
-        scripts = _table(whole.get("scripts"))
-        document = {f"scripts.{key}": scripts[key] for key in scripts if key not in _INSTALLS}
-        document |= _into_tests(whole)
-        return document | {key: whole[key] for key in _CONFIGURES if key in whole}
-
-    def with_parts(self, text: str, parts: Parts) -> str:
-        whole = _table(json.loads(text))
-        for name in _into_tests(whole):
-            key, _, entry = name.partition(".")
-            (whole[key] if entry else whole).pop(entry or key, None)
-        whole = {key: value for key, value in whole.items() if key not in _CONFIGURES}
-        scripts = _table(whole.get("scripts"))
-        whole["scripts"] = {key: scripts[key] for key in scripts if key in _INSTALLS}
-        for name, value in parts.items():
-            key, _, entry = name.partition(".")
-            if entry and key in ("scripts", *_LEADING):
-                whole.setdefault(key, {})[entry] = value
-            else:
-                whole[name] = value
-        if not whole["scripts"] and not scripts:
-            del whole["scripts"]
-        return json.dumps(whole, indent=2) + "\n"
-
-
 _LEADING = ("imports", "exports", "browser", "alias", "_moduleAliases")
 _IN_TESTS = re.compile(r"[\"/](?:tests?|__tests__|__mocks__|mocks?|fakes?|stubs?|spec)/", re.I)
+
+_LINE = re.compile(r"^[ \t]*(?:export[ \t]+)?([\w./:@-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+_NPMRC = re.compile(
+    "script-shell|node-options|ignore-scripts|shell|prefix|globalconfig|userconfig|if-present"
+    "|scripts-prepend-node-path|node-version|workspaces?|omit|include-workspace-root",
+    re.I,
+)
+_VARIABLES = re.compile(
+    r"(?:NODE|PYTEST|PYTHON|JEST|VITEST|VITE|MOCHA|TEST|HYDRA|LD|DYLD|NPM|BABEL|TSX|TS_NODE|NOSE"
+    r"|TOX|COVERAGE|UNITTEST|DOTENV)\w*|CI|PATH|BASH_ENV|ENV|SHELL",
+    re.I,
+)
+_OF_VARIABLES = re.compile(r"\.env(?:\.[\w-]+)*|\.envrc|\.flaskenv|\.node-options|\.npmrc")
+
+Parts = Mapping[str, Any]
+"""By the name that a sentence has for it ("scripts.test"), each part as it was parsed."""
+
+
+def is_lines(path: str) -> bool:
+    """Whether a path is a file of `KEY=VALUE` lines, each of which stands for itself."""
+    return bool(_OF_VARIABLES.fullmatch(_name(path)))
+
+
+def is_manifest(path: str) -> bool:
+    """Whether parts of such a file are for tests, and others are not."""
+    return is_lines(path) or _name(path) in ("pyproject.toml", "package.json", "setup.cfg")
+
+
+def test_parts(path: str, text: str | None) -> Parts | None:
+    """A manifest's test parts; none where it is not there, None where it cannot be read."""
+    if text is None or not is_manifest(path):
+        return {}
+    if len(text) > _MOST:
+        return None
+    try:
+        if is_lines(path):
+            return {key: value for key, value in _LINE.findall(text) if _steers(path, key)}
+        document = _parsed(path, text)
+        return {".".join(keys): _at(document, keys) for keys in _test_keys(path, document)}
+    except _UNREADABLE:
+        return None
+
+
+def with_test_parts(path: str, text: str, old: str | None) -> str | None:
+    """`text` with the test parts of `old` and no others; comments may go. `old` itself where one of
+    them cannot be read."""
+    parts = test_parts(path, old)
+    if parts is None or len(text) > _MOST:
+        return old
+    if parts == test_parts(path, text):
+        return text
+    if is_lines(path):
+        rest = [line for line in text.splitlines() if not test_parts(path, line)]
+        return "\n".join((*rest, *(f"{key}={value}" for key, value in parts.items()), ""))
+    try:
+        document = _parsed(path, text)
+        before = {} if old is None else _parsed(path, old)
+        for keys in list(_test_keys(path, document)):
+            _at(document, keys[:-1]).pop(keys[-1])
+        for keys in _test_keys(path, before):
+            inner = document
+            for key in keys[:-1]:
+                inner = inner.setdefault(key, {})
+            inner[keys[-1]] = _at(before, keys)
+        return _written(path, document)
+    except _UNREADABLE:
+        return old
 
 
 def leads(name: str) -> bool:
@@ -125,100 +106,61 @@ def leads(name: str) -> bool:
     return name in ("main", "module") or name.partition(".")[0] in _LEADING
 
 
-def _into_tests(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Names of package.json's modules that lead into the tests."""
-    leading = {
-        f"{key}.{name}": value for key in _LEADING for name, value in _table(whole.get(key)).items()
-    }
-    leading |= {key: whole[key] for key in ("main", "module") if isinstance(whole.get(key), str)}
-    return {name: value for name, value in leading.items() if _IN_TESTS.search(json.dumps(value))}
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].lower()
 
 
-_SECTIONS = ("tool:pytest", "pytest", "coverage:", "flake8", "mypy", "tox", "testenv", "pylint")
+def _steers(path: str, key: str) -> bool:
+    keys = _NPMRC if _name(path) == ".npmrc" else _VARIABLES
+    return bool(keys.fullmatch(key))
 
 
-class _SetupCfg:
-    """setup.cfg: `[tool:pytest]` and the sections of other tools that check."""
+def _test_keys(path: str, document: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Where the parts for tests stand."""
+    if _name(path).endswith(".cfg"):
+        yield from ((name,) for name in document if name.startswith(_SECTIONS))
+    elif _name(path).endswith(".toml"):
+        every = (("tool", *keys) for keys in _OF_TOOL)
+        yield from (keys for keys in every if _at(document, keys) is not None)
+    else:
+        scripts = _at(document, ("scripts",)) or {}
+        yield from (("scripts", name) for name in scripts if name not in _INSTALLS)
+        yield from ((name,) for name in _CONFIGURES if name in document)
+        whole = [
+            (key,) for key in (*_LEADING, "main", "module") if isinstance(document.get(key), str)
+        ]
+        maps = {key: inner for key in _LEADING if isinstance(inner := document.get(key), dict)}
+        leading = (*whole, *((key, name) for key, inner in maps.items() for name in inner))
+        yield from (keys for keys in leading if _IN_TESTS.search(json.dumps(_at(document, keys))))
 
-    def parts(self, text: str) -> Parts:
-        parsed = self._parsed(text)
-        return {
-            name: dict(parsed.items(name, raw=True))
-            for name in parsed.sections()
-            if name.startswith(_SECTIONS)
-        }
 
-    def with_parts(self, text: str, parts: Parts) -> str:
-        parsed = self._parsed(text)
-        for name in parsed.sections():
-            if name.startswith(_SECTIONS):
-                parsed.remove_section(name)
-        for name, value in parts.items():
-            parsed[name] = value
-        written = io.StringIO()
-        parsed.write(written)
-        return written.getvalue()
+def _at(document: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
 
-    @staticmethod
-    def _parsed(text: str) -> configparser.RawConfigParser:
-        parsed = configparser.RawConfigParser(strict=False)
-        parsed.optionxform = str  # type: ignore[assignment,method-assign]
+
+def _parsed(path: str, text: str) -> dict[str, Any]:
+    if _name(path).endswith(".cfg"):
+        parsed = _sections()
         parsed.read_string(text)
-        return parsed
+        return {name: dict(parsed.items(name, raw=True)) for name in parsed.sections()}
+    document = tomllib.loads(text) if _name(path).endswith(".toml") else json.loads(text)
+    return document if isinstance(document, dict) else {}
 
 
-class Lines:
-    """A file of `KEY=VALUE` lines, of which some keys say how programs and tests run."""
-
-    _LINE = re.compile(r"^[ \t]*(?:export[ \t]+)?([\w./:@-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
-
-    def __init__(self, keys: str) -> None:
-        self._keys = re.compile(keys, re.I)
-
-    def parts(self, text: str) -> Parts:
-        """What steers, by its key."""
-        return {key: value for key, value in self._LINE.findall(text) if self._keys.fullmatch(key)}
-
-    def with_parts(self, text: str, parts: Parts) -> str:
-        """The other lines, and these."""
-        rest = [line for line in text.splitlines() if not self.parts(line)]
-        return "\n".join((*rest, *(f"{key}={value}" for key, value in parts.items()), ""))
+def _written(path: str, document: dict[str, Any]) -> str:
+    if _name(path).endswith(".toml"):
+        return tomli_w.dumps(document)
+    if _name(path).endswith(".json"):
+        return json.dumps(document, indent=2) + "\n"
+    written, sections = io.StringIO(), _sections()
+    sections.read_dict(document)
+    sections.write(written)
+    return written.getvalue()
 
 
-_BY_NAME: Mapping[str, Manifest] = {
-    "pyproject.toml": _Pyproject(),
-    "package.json": _PackageJson(),
-    "setup.cfg": _SetupCfg(),
-    ".npmrc": Lines(
-        "script-shell|node-options|ignore-scripts|shell|prefix|globalconfig|userconfig|if-present"
-        "|scripts-prepend-node-path|node-version|workspaces?|omit|include-workspace-root"
-    ),
-}
-_ENVIRONMENT = Lines(
-    r"(?:NODE|PYTEST|PYTHON|JEST|VITEST|VITE|MOCHA|TEST|HYDRA|LD|DYLD|NPM|BABEL|TSX|TS_NODE|NOSE"
-    r"|TOX|COVERAGE|UNITTEST|DOTENV)\w*|CI|PATH|BASH_ENV|ENV|SHELL"
-)
-_OF_ENVIRONMENT = re.compile(r"\.env(?:\.[\w-]+)*|\.envrc|\.flaskenv|\.node-options")
-
-
-def manifest_of(path: str) -> Manifest | None:
-    """How to read a path, None where it is no manifest."""
-    name = path.rpartition("/")[2].lower()
-    return _ENVIRONMENT if _OF_ENVIRONMENT.fullmatch(name) else _BY_NAME.get(name)
-
-
-def parts_of(path: str, text: str | None) -> Parts | None:
-    """A manifest's test parts; none where it is not there, None where it cannot be read."""
-    manifest = manifest_of(path)
-    if text is None or manifest is None:
-        return {}
-    if len(text) > MOST:
-        return None
-    try:
-        return manifest.parts(text)
-    except UNREADABLE:
-        return None
-
-
-def _table(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _sections() -> configparser.RawConfigParser:
+    parsed = configparser.RawConfigParser(strict=False)
+    parsed.optionxform = str  # type: ignore[assignment,method-assign]
+    return parsed

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import kind_of
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import scripts
+from hydra.analysis.tampering.bending import ENDINGS
 from hydra.analysis.tampering.commands import is_script, sources
-from hydra.analysis.tampering.manifests import manifest_of
+from hydra.analysis.tampering.manifests import is_manifest
 from hydra.analysis.tampering.test_files import (
     is_code,
     is_configuration,
@@ -58,7 +58,7 @@ def _clause(file: FileChange, named: _Names, read: _Names, base: Collection[str]
     """Who names it, or the folder that it lies in where that has no code."""
     *folders, name = file.path.split("/")
     folder = folders[-1] if folders and not _code_beside(file, base) else ""
-    stem = name.partition(".")[0] if name.endswith(scripts.ENDINGS) else ""
+    stem = name.partition(".")[0] if name.endswith(ENDINGS["javascript"]) else ""
     for verb, part, texts in (
         ("which {} names", name, named),
         ("which {} names", stem, named),
@@ -74,7 +74,7 @@ def _changed(file: FileChange) -> bool:
     """Whether it was there, steers nothing, and has lost a line: more lines change no answer."""
     if file.old is None or file.new is None or supports_tests(file):
         return False
-    steers = is_configuration(file.path) or manifest_of(file.path) is not None
+    steers = is_configuration(file.path) or is_manifest(file.path)
     place = kind_of(file.path.encode("utf-8", "surrogateescape"))
     if steers or place in ("lock_file", "ci"):
         return False

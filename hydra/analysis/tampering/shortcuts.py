@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering import scripts, wording
+from hydra.analysis.tampering import wording
+from hydra.analysis.tampering.bending import language_of
 from hydra.analysis.tampering.constant_strings import folded, names_tests
-from hydra.analysis.tampering.frameworks import JAVASCRIPT, PYTHON
 from hydra.analysis.tampering.hardcoded import Code, ExpectedValues, literals
-from hydra.analysis.tampering.monkeypatches import patchings
-from hydra.analysis.tampering.scripts import tool_patched
 
 _UNDER_TEST = re.compile(
     r"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_ADDOPTS|HYDRA_JUNIT|NODE_TEST_CONTEXT"
@@ -37,7 +35,7 @@ def shortcuts(
 ) -> Iterator[Finding]:
     """All of one file of production code."""
     code, before = now.text, was.text
-    script = file.path.endswith(scripts.ENDINGS)
+    script = language_of(file.path) == "javascript"
     texts = folded(code, members=script), folded(before, members=script)
     yield from _under_test(file, *texts)
     yield from _watching(file, *texts)
@@ -92,24 +90,6 @@ _CALLING_CODE = re.compile(
     r"|\breadFile(?:Sync)?\("
 )
 """What a caller's own text or values are read by; its name and line are for a log."""
-
-
-def tools_changed(file: FileChange) -> Iterator[Finding]:
-    """Code that is no test and changes a part of the test tool."""
-    if file.new is None or not _TOOL.search(file.new):
-        return
-    change, line = "", None
-    if file.path.endswith(".py"):
-        of_tool = [patching for patching in patchings(file.old or "", file.new) if patching.of_tool]
-        change, line = (of_tool[0].target, of_tool[0].line) if of_tool else ("", None)
-    else:
-        change = tool_patched(file.path, file.old or "", file.new)
-    if change:
-        text = f"changes in {file.path} what the tests' own tool does ({wording.value(change)})"
-        yield Finding(kind="test_tool", weight="gate", text=text, path=file.path, line=line)
-
-
-_TOOL = re.compile("|".join(sorted(map(re.escape, (*PYTHON, *JAVASCRIPT, "require", "Module")))))
 
 
 def _bent(file: FileChange, code: str, was: str) -> Iterator[Finding]:

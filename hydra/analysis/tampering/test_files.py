@@ -60,17 +60,18 @@ def is_tests(path: str) -> bool:
     """Whether a path is code of tests, by its name or its folder; not what configures them."""
     if is_configuration(path) or not is_test(path.encode("utf-8", "surrogateescape")):
         return False
-    return _is_named(path) or _beside(path)
+    return is_named(path) or _beside(path)
 
 
 def is_support(path: str) -> bool:
     """Whether a path is a test, or something that lies beside tests for them to use."""
     if is_configuration(path) or is_delivered(path):
         return False
-    return _is_named(path) or _beside(path)
+    return is_named(path) or _beside(path)
 
 
-def _is_named(path: str) -> bool:
+def is_named(path: str) -> bool:
+    """Whether its name is that of a test, wherever it lies."""
     return bool(_NAMED.fullmatch(name_of(path))) or is_suite(path)
 
 

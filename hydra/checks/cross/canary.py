@@ -10,13 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
+from hydra.analysis.tampering.bending import language_of
 from hydra.analysis.tampering.test_files import is_tests
 from hydra.checks.record import CheckResult, CheckStatus
-
-_ENDINGS = {
-    "python": (".py",),
-    "javascript": (".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx"),
-}
 
 _PYTHON = """
 
@@ -54,7 +50,7 @@ _ASSERTS = re.compile(
 def candidates(paths: Iterable[str], language: str, near: Collection[str]) -> list[str]:
     """Files of the base's tests in a language, those first whose names have to do with `near`."""
     stems = {PurePosixPath(path).stem.lower() for path in near} - {"__init__", "index"}
-    tests = [path for path in paths if is_tests(path) and path.endswith(_ENDINGS[language])]
+    tests = [path for path in paths if is_tests(path) and language_of(path) == language]
     named = [path for path in tests if "test" in PurePosixPath(path).name or "spec" in path]
     return sorted(named, key=lambda path: (not any(stem in path.lower() for stem in stems), path))
 

@@ -11,11 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.capabilities import capable
-from hydra.analysis.tampering.configuration import configuration
-from hydra.analysis.tampering.inline_tests import inline_brought, inline_changed, put_back
-from hydra.analysis.tampering.shadows import shadows as shadowing
-from hydra.analysis.tampering.suite import tests_added, tests_brought, tests_changed
+from hydra.analysis.tampering.bending import may_bend
+from hydra.analysis.tampering.inline_tests import inline_brought
+from hydra.analysis.tampering.restore import settings_changed, to_restore
+from hydra.analysis.tampering.suite import tests_brought, tests_changed
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.record import CheckResult, CheckStatus
@@ -29,8 +28,8 @@ class TrialJob(Struct, frozen=True, kw_only=True):
 
     `on` is whose patch, "" for the base; lanes that left the same tree are one, named by the
     first. A `canary` adds tests that must fail to one of the base's files in `language`. `tests`
-    are the files of tests to put back or to bring, `settings` what configures them and is put back
-    too, `without` the lane's own new tests, left out.
+    are the files of tests to put back (a new one: to leave out) or to bring, `settings` what
+    configures them and is put back too.
     """
 
     kind: Literal["protected", "cross", "canary"]
@@ -40,7 +39,6 @@ class TrialJob(Struct, frozen=True, kw_only=True):
     language: str = ""
     tests: tuple[FileChange, ...] = ()
     settings: tuple[FileChange, ...] = ()
-    without: tuple[FileChange, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -49,8 +47,8 @@ class TrialJob(Struct, frozen=True, kw_only=True):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What is put back, or brought; a new test that is left out is put back as well."""
-        return tuple(file.path for file in (*self.tests, *self.settings, *self.without))
+        """What is put back, or brought."""
+        return tuple(file.path for file in (*self.tests, *self.settings))
 
     @property
     def folder(self) -> str:
@@ -59,8 +57,7 @@ class TrialJob(Struct, frozen=True, kw_only=True):
             return f"trials/cross/{self.author}/{self.on or '_base'}"
         if self.kind == "canary":
             return f"trials/canary/{self.language}/{self.on or '_base'}"
-        how = "alone" if self.without else "all" if self.settings else "tests"
-        return f"trials/protected/{self.on}/{how}"
+        return f"trials/protected/{self.on}"
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -76,11 +73,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
 
 
-def plan(
-    subjects: Sequence[TrialSubject], checks: Sequence[Check], base: Collection[str] = ()
-) -> Plan:
-    """What is to be tried with these lanes, each of which changed something. `base` are the paths
-    of the base's files.
+def plan(subjects: Sequence[TrialSubject], checks: Sequence[Check]) -> Plan:
+    """What is to be tried with these lanes, each of which changed something.
 
     Nothing in the order follows from names: lanes are taken by what their patches hold.
     """
@@ -90,7 +84,7 @@ def plan(
         same.setdefault(first.setdefault(subject.tree, subject).lane, []).append(subject.lane)
     ordered = sorted(first.values(), key=lambda subject: _mixed(subject.tree))
     cut: list[NotTried] = []
-    protected = [job for subject in ordered for job in _protected(subject, checks, base, cut)]
+    protected = [job for subject in ordered for job in _protected(subject, checks, cut)]
     # Where the lane's own run is held back anyway, putting the tests back decides less.
     values = {
         subject.lane: any(result.held_back for result in subject.results) for subject in ordered
@@ -104,63 +98,43 @@ def plan(
         for subject in ordered
         if not (alone and mends(subject)) or tests_changed(subject.files)
     ]
-    on_base = {author.lane: tuple(_on_base(author, base, cut)) for author in authors}
+    on_base = {author.lane: tuple(_on_base(author, cut)) for author in authors}
     return Plan(
         subjects={subject.lane: subject for subject in ordered},
         same={lane: tuple(lanes) for lane, lanes in same.items()},
         protected=tuple(protected),
-        canaries=tuple(job for subject in ordered for job in _canaries(subject, checks, base)),
+        canaries=tuple(job for subject in ordered for job in _canaries(subject, checks)),
         on_base=tuple(job for jobs in on_base.values() for job in jobs),
         cross=tuple(
-            _in_turns(
-                [_cross(author, on_base[author.lane], ordered, checks, base) for author in authors]
-            )
+            _in_turns([_cross(author, on_base[author.lane], ordered, checks) for author in authors])
         ),
         not_tried=tuple(cut),
     )
 
 
 def _protected(
-    subject: TrialSubject, checks: Sequence[Check], base: Collection[str], cut: list[NotTried]
+    subject: TrialSubject, checks: Sequence[Check], cut: list[NotTried]
 ) -> Iterator[TrialJob]:
-    lost = {file.path for file in inline_changed(subject.files) if not _has_place(file, subject)}
-    tests = _files(subject, {*tests_changed(subject.files)} - lost)
-    settings = _steering(subject, checks, base)
-    if not tests and not settings:
-        return
-    for result in _tests(subject):
+    restore = to_restore(subject.files, checks)
+    for result in _tests(subject) if restore.tests or restore.settings else ():
         if result.status in _RAN:
             yield TrialJob(
                 kind="protected",
                 on=subject.lane,
                 check=result.check,
-                tests=tests,
-                settings=settings,
+                tests=restore.tests,
+                settings=restore.settings,
             )
         else:
             why = f"{result.check.name} did not run to its end on the patch itself"
             cut.append(NotTried(kind="protected", on=subject.lane, why=why))
 
 
-def _has_place(file: FileChange, subject: TrialSubject) -> bool:
-    """Whether the base's tests can be put back into a file of code."""
-    return put_back(file, subject.files) is not None
-
-
-def _steering(
-    subject: TrialSubject, checks: Sequence[Check], base: Collection[str]
-) -> tuple[FileChange, ...]:
-    """What it changed of what configures tests and checks."""
-    return _files(subject, configuration(subject.files, checks, base))
-
-
-def _canaries(
-    subject: TrialSubject, checks: Sequence[Check], base: Collection[str]
-) -> Iterator[TrialJob]:
+def _canaries(subject: TrialSubject, checks: Sequence[Check]) -> Iterator[TrialJob]:
     """Where its code may change what runs the tests: tests that must fail, under the base's
     settings, so that they are run where they are on the base."""
-    settings = _steering(subject, checks, base)
-    for language in capable(subject.files):
+    settings = settings_changed(subject.files, checks)
+    for language in may_bend(subject.files):
         for result in _tests(subject):
             if result.passed and not result.held_back:
                 yield TrialJob(
@@ -172,15 +146,11 @@ def _canaries(
                 )
 
 
-def _on_base(
-    author: TrialSubject, base: Collection[str], cut: list[NotTried]
-) -> Iterator[TrialJob]:
+def _on_base(author: TrialSubject, cut: list[NotTried]) -> Iterator[TrialJob]:
     """The author's new and changed tests on the base: by these is known which of its checks can
-    be crossed. What takes another module's place is brought nowhere: it would be tried, and not
-    the patch."""
-    taking = {shadow.path for shadow in shadowing(author.files, base)}
+    be crossed."""
     inline = {file.path for file in inline_brought(author.files)}
-    files = _files(author, {*tests_brought(author.files), *inline} - taking)
+    files = _files(author, {*tests_brought(author.files), *inline})
     changed = any(file.old_mode for file in files if file.path not in inline)
     reasons: list[str] = []
     for result in _tests(author) if files else ():
@@ -193,21 +163,6 @@ def _on_base(
         cut.append(NotTried(kind="cross", on="", author=author.lane, why=reasons[0]))
 
 
-def alone(job: TrialJob, subject: TrialSubject) -> TrialJob | None:
-    """The same without the lane's own new tests, which may need what was put back; None where it
-    has none."""
-    added = _files(subject, {*tests_added(subject.files)} - {*job.paths})
-    without = tuple(file for file in added if not file.old_mode)
-    return replace(job, without=without) if job.settings and without else None
-
-
-def tests_only(job: TrialJob) -> TrialJob | None:
-    """The same with what configures the tests left as the lane has it; None where that is no
-    other."""
-    both = job.tests and job.settings
-    return replace(job, settings=(), without=()) if both else None
-
-
 def _files(subject: TrialSubject, paths: Collection[str]) -> tuple[FileChange, ...]:
     return tuple(file for file in subject.files if file.path in paths)
 
@@ -217,7 +172,6 @@ def _cross(
     on_base: Sequence[TrialJob],
     all: Sequence[TrialSubject],
     checks: Sequence[Check],
-    base: Collection[str],
 ) -> list[TrialJob]:
     """The author's tests on each other patch, under the base's settings: a lane that makes every
     test pass by its conftest.py passes none of another's for it."""
@@ -226,7 +180,7 @@ def _cross(
         key=lambda subject: _mixed(author.tree, subject.tree),
     )
     return [
-        replace(job, on=other.lane, settings=_steering(other, checks, base))
+        replace(job, on=other.lane, settings=settings_changed(other.files, checks))
         for other in others
         for job in on_base
     ]

@@ -14,7 +14,7 @@ from hydra.analysis.code_lines import changes_code
 from hydra.analysis.tampering.suite import tests_changed
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.canary import passing, works
-from hydra.checks.cross.plan import Plan, TrialJob, alone, mends, new_ids, plan, tests_only
+from hydra.checks.cross.plan import Plan, TrialJob, mends, new_ids, plan
 from hydra.checks.cross.record import FILE, Trials, TrialSubject, document
 from hydra.checks.cross.rerun import alike, doubtful, missed, tells, worse
 from hydra.checks.cross.runner import CutShort, Runner, TrialResult
@@ -66,7 +66,7 @@ async def trials(
     if not subjects or not any(check.kind == "test" for check in context.checks):
         return Trials()
     files = await trio.to_thread.run_sync(paths, context.patches, commit)
-    lanes = plan(subjects, context.checks, files)
+    lanes = plan(subjects, context.checks)
 
     def held_back(runs: Sequence[Trial]) -> Collection[str]:
         return settled(lanes.subjects.values(), base, runs, files)
@@ -162,18 +162,9 @@ class _TrialScheduler:
         return frozenset(lane for lane, own in self._own.items() if not changes_code(own.files))
 
     async def _protected(self) -> None:
-        first = self._plan.protected
-        await self._steadily(first)
-        bad = [job for job in first if self._worse(job)]
-        without = [other for job in bad if (other := alone(job, self._own[job.on]))]
-        await self._steadily(without)
-        cleared = {(job.on, job.check) for job in without if not self._worse(job)}
-        bad = [job for job in bad if (job.on, job.check) not in cleared]
-        await self._steadily([other for job in bad if (other := tests_only(job))])
-
-    async def _steadily(self, jobs: Sequence[TrialJob]) -> None:
         """Each once, and once more where it does worse than the lane's own tests, or better than
         its code can: it is flaky?"""
+        jobs = self._plan.protected
         await self._each(jobs, self._try)
         await self._again([job for job in jobs if self._worse(job) or self._is_lucky(job)])
 
@@ -357,19 +348,10 @@ class _TrialScheduler:
 
     def trials(self) -> Trials:
         """What there is by now, each lane of one tree by itself."""
-        cleared = {
-            (job.on, job.check)
-            for job in self._jobs.values()
-            if job.without and job.key in self._results and not self._worse(job)
-        }
         runs: list[Trial] = []
         cut = list(self._plan.not_tried)
         for job in self._jobs.values():
             result = self._results.get(job.key)
-            if job.kind == "protected" and job.settings:
-                counts = bool(job.without) == ((job.on, job.check) in cleared)
-                if not counts:
-                    continue
             if result is not None:
                 runs += self._trials(job, result.result)
             else:

@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.configuration import restored
 from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.restore import restored
 from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.context import CheckContext
 from hydra.checks.cross.canary import candidates, with_canaries
@@ -104,7 +104,7 @@ class Trees:
 
     def _put_back(self, job: TrialJob) -> Iterator[tuple[bytes, TreeEntry | None]]:
         inline = {_key(file): file for file in job.tests if not supports_tests(file)}
-        for change in self._changes(job.on, (*job.tests, *job.without)):
+        for change in self._changes(job.on, job.tests):
             file = inline.get(_key_of(change))
             file = self._exact(file, change) if file else None
             text = put_back(file, self._subjects[job.on].files) if file else None

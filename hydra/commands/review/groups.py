@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from hydra.ranking.model import passes_gates
+from hydra.ranking.model import Verdict
 from hydra.text import joined
 
 MOST = 6
@@ -14,16 +11,16 @@ MOST = 6
 Groups = tuple[tuple[str, ...], ...]
 
 
-def patch_groups(verdict: Mapping[str, Any]) -> Groups:
-    """The groups of a verdict's document, the best first: lanes whose patches are the same or
+def patch_groups(verdict: Verdict) -> Groups:
+    """The groups of a verdict, the best first: lanes whose patches are the same or
     equivalent are one group.
 
     Where some lanes pass their gates, the others do not count.
     """
-    lanes = [lane for lane in verdict["lanes"] if lane.get("rank") is not None]
-    lanes = [lane for lane in lanes if passes_gates(lane)] or lanes
+    lanes = [lane for lane in verdict.lanes if lane.rank is not None]
+    lanes = [lane for lane in lanes if lane.passes_gates] or lanes
     same = _same(verdict)
-    names = [str(lane["lane"]) for lane in lanes]
+    names = [lane.lane for lane in lanes]
     rows = (tuple(sorted((same.get(name) or {name}) & {*names})) for name in names)
     return tuple(dict.fromkeys(rows))
 
@@ -41,12 +38,12 @@ def nothing(groups: Groups, *, all: int) -> str:
     return f"there is nothing to tell apart: {joined(lanes)} {alone} {rest} that nothing holds back"
 
 
-def _same(verdict: Mapping[str, Any]) -> dict[str, set[str]]:
+def _same(verdict: Verdict) -> dict[str, set[str]]:
     rows: dict[str, set[str]] = {}
-    for group in verdict.get("groups") or ():
-        if group.get("kind") not in ("identical", "equivalent"):
+    for group in verdict.groups:
+        if group.kind == "alike":
             continue
-        lanes = set(map(str, group["lanes"]))
+        lanes = {*group.lanes}
         whole = lanes.union(*(rows.get(lane, set()) for lane in lanes))
         rows.update(dict.fromkeys(whole, whole))
     return rows

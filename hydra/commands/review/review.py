@@ -95,7 +95,7 @@ def patched(record: RunRecord) -> dict[str, str]:
 
 def task_of(record: RunRecord) -> str:
     """What the run's agents were asked for."""
-    return str(record.manifest.get("prompt") or record.manifest.get("title") or "")
+    return record.manifest.prompt or record.manifest.title
 
 
 def without_names(record: RunRecord, lanes: Mapping[str, str]) -> AnonymousPatches:
@@ -111,11 +111,8 @@ def without_names(record: RunRecord, lanes: Mapping[str, str]) -> AnonymousPatch
 
 def _names(record: RunRecord) -> Iterator[str]:
     """All words by which a patch could tell who made it."""
-    for lane, document in runs.read(record).lanes.items():
-        yield lane
-        for key in ("adapter", "label", "model"):
-            if isinstance(document.get(key), str):
-                yield str(document[key])
+    for lane in runs.read(record).race.lanes:
+        yield from filter(None, (lane.lane, lane.adapter, lane.label, lane.model))
 
 
 def _document(answer: ReviewAnswer, shown: AnonymousPatches) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 from collections.abc import Iterator, Sequence
@@ -160,7 +159,7 @@ def _opened(
 def _plan(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
     descriptor, config, environ = who.adapter.descriptor, who.config, who.asker.environ
     names = regular_files(place.repository, run.base, descriptor.instructions)
-    only_reads = dataclasses.replace(
+    only_reads = replace(
         config,
         race=replace(config.race, permission=Permission.PLAN, setup=(), copies=()),
         limits=replace(config.limits, total=who.asker.budget),

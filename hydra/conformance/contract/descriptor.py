@@ -10,7 +10,7 @@ from hydra.adapters.detection import broken, older, parts, sign_in_state
 from hydra.adapters.environment import matches, secret_values, select
 from hydra.adapters.plugins import faults
 from hydra.conformance import recorded
-from hydra.conformance.contract.delivery import CONVERSED
+from hydra.conformance.contract.prompts import CONVERSED
 from hydra.conformance.contract.subject import (
     NO_RECORDINGS,
     ContractCheck,

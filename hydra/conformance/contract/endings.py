@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from hydra.conformance.contract.sound import endings, files_of, read, sound
+from msgspec.structs import replace
+
+from hydra.conformance.contract.streams import endings, sound
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, Form, NotCheckable
-from hydra.conformance.recorded import Recording, Stream
+from hydra.conformance.recorded import Recording, Stream, parse
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
@@ -14,6 +16,7 @@ _CODES = (0, 1, 2, 64, 100, 125, 126, 127, 128, 130, 134, 137, 139, 143, 255)
 _SIGNALS = (1, 2, 3, 6, 9, 11, 13, 15)
 _STOPPED = (1, 2, 15)
 _KILLED = 9
+_DONE = ExitStatus(code=0)
 
 
 def silent(subject: ContractSubject) -> Iterator[str]:
@@ -23,8 +26,8 @@ def silent(subject: ContractSubject) -> Iterator[str]:
     ways += [ExitStatus(signal=number) for number in _SIGNALS]
     for exit in (*ways, ExitStatus(), ExitStatus(keeper_lost=True)):
         name = f"signal {exit.signal}" if exit.signal else f"exit {exit.code}"
-        seen = read(subject, [], exit, {})
-        yield from (f"{name}: {text}" for text in sound(seen))
+        seen = subject.adapter.parser().end(exit, {})
+        yield from sound(seen, name)
         names = _ending(seen)
         if names != _right(exit):
             yield f"{name} without a word ends as {'/'.join(names)}, not {'/'.join(_right(exit))}"
@@ -51,8 +54,8 @@ def said_and_ended(subject: ContractSubject, recording: Recording) -> Iterator[s
     """What the stream itself said outweighs the exit code, which Hydra judges by itself."""
     for stream in _done(subject, recording):
         for exit in (ExitStatus(code=1), ExitStatus(code=143), ExitStatus(signal=9), ExitStatus()):
-            seen = read(subject, stream.lines, exit, files_of(subject, stream))
-            yield from (f"{stream.name}: {text}" for text in sound(seen))
+            seen = parse(subject.adapter, replace(stream, exit=exit))
+            yield from sound(seen, stream.name)
             if endings(seen)[-1].kind != "completed":
                 yield f"{stream.name}: done, and {exit} makes it {'/'.join(_ending(seen))}"
 
@@ -61,8 +64,7 @@ def noise_on_stderr(subject: ContractSubject, recording: Recording) -> Iterator[
     """stderr is noise once the stream was understood: it turns no success into a failure."""
     noise = b"WARN 429 Too Many Requests\nERROR not logged in\nerror: unknown option '--print'\n"
     for stream in _done(subject, recording):
-        files = {**files_of(subject, stream), "stderr": noise + stream.stderr}
-        seen = read(subject, stream.lines, stream.exit, files)
+        seen = parse(subject.adapter, replace(stream, stderr=noise + stream.stderr))
         if endings(seen)[-1].kind != "completed":
             yield f"{stream.name}: done, and noise on stderr makes it {'/'.join(_ending(seen))}"
 
@@ -78,7 +80,7 @@ def cut_before_the_end(subject: ContractSubject, recording: Recording) -> Iterat
     for stream in streams:
         lines = [line for line in stream.lines if line.strip()]
         for number in range(_closing(subject, lines)):
-            seen = read(subject, lines[:number], ExitStatus(code=0), {})
+            seen = parse(subject.adapter, _alone(stream, lines[:number], _DONE))
             if _is_done(seen):
                 yield f"{stream.name}: completed after {number} of {len(lines)} lines"
                 break
@@ -97,11 +99,11 @@ def stopped(subject: ContractSubject, recording: Recording) -> Iterator[str]:
     for stream in streams:
         lines = [line for line in stream.lines if line.strip()]
         half = lines[: min(len(lines) // 2, _closing(subject, lines) - 1)]
-        files = _halved(files_of(subject, stream)) if subject.form is Form.TEXT else {}
+        half_run = _halved(stream) if subject.form is Form.TEXT else _alone(stream, half, _DONE)
         ways = [ExitStatus(signal=number) for number in (2, 9, 15)]
         for exit in (*ways, ExitStatus(code=130), ExitStatus(code=143)):
-            seen = read(subject, half, exit, files)
-            yield from (f"{stream.name}: {text}" for text in sound(seen))
+            seen = parse(subject.adapter, replace(half_run, exit=exit), half)
+            yield from sound(seen, stream.name)
             if endings(seen)[-1].kind == "completed":
                 how = f"signal {exit.signal}" if exit.signal else f"exit {exit.code}"
                 yield f"{stream.name}: stopped half way, and {how} makes it completed"
@@ -128,8 +130,7 @@ def _closing(subject: ContractSubject, lines: Sequence[bytes]) -> int:
 
 def _half_written(subject: ContractSubject, streams: Sequence[Stream]) -> Iterator[str]:
     for stream in _with_files(streams):
-        files = _halved(files_of(subject, stream))
-        if _is_done(read(subject, stream.lines, ExitStatus(code=0), files)):
+        if _is_done(parse(subject.adapter, replace(_halved(stream), exit=_DONE))):
             yield f"{stream.name}: completed, and its side files are cut"
 
 
@@ -140,8 +141,15 @@ def _with_files(streams: Sequence[Stream]) -> list[Stream]:
     return with_files
 
 
-def _halved(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name: data[: len(data) // 2] for name, data in files.items()}
+def _halved(stream: Stream) -> Stream:
+    """With half of its side files, and of its stderr."""
+    files = {number: data[: len(data) // 2] for number, data in stream.files.items()}
+    return replace(stream, files=files, stderr=stream.stderr[: len(stream.stderr) // 2])
+
+
+def _alone(stream: Stream, lines: list[bytes], exit: ExitStatus) -> Stream:
+    """These lines, and nothing beside them."""
+    return Stream(name=stream.name, lines=lines, exit=exit)
 
 
 def _is_done(events: list[AgentEvent]) -> bool:
@@ -153,7 +161,7 @@ def _is_done(events: list[AgentEvent]) -> bool:
 def _done(subject: ContractSubject, recording: Recording) -> list[Stream]:
     streams = []
     for stream in recording.streams():
-        seen = read(subject, stream.lines, stream.exit, files_of(subject, stream))
+        seen = parse(subject.adapter, stream)
         if [event.kind for event in endings(seen)] == ["completed"]:
             streams.append(stream)
     if not streams:

@@ -7,11 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hydra.adapters.contract import Descriptor
-from hydra.conformance.contract import delivery
 from hydra.conformance.contract.detection import answers
-from hydra.conformance.contract.requests import PERMISSIONS, PROMPT, BuiltLine, ask, request
+from hydra.conformance.contract.lines import (
+    PERMISSIONS,
+    PROMPT,
+    BuiltLine,
+    ask,
+    by_word,
+    request,
+)
 from hydra.conformance.contract.subject import ContractCheck, ContractSubject, NotCheckable
 from hydra.conformance.recorded import Recording
+from hydra.records.agent import BuiltCommand
 
 MARK = "made-up-prompt-0a1b2c"
 LONG = 200_000
@@ -35,6 +42,12 @@ PROMPTS = {
     "JSON": f'{{"type":"result","is_error":false}} {MARK}',
     "bytes that are no text": f"{MARK}\udcff\udc80",
 }
+
+LONGEST_WORD = 128 * 1024 - 1
+"""Bytes that Linux takes as one word of a command line."""
+
+CONVERSED = ("acp", "http")
+"""The prompt is part of a conversation; `BuiltCommand.stdin` holds what that will send."""
 
 
 def only_on_stdin(subject: ContractSubject, recording: Recording) -> Iterator[str]:
@@ -66,7 +79,7 @@ def _the_same(
     built, before = line.command, plain.command
     assert built is not None
     assert before is not None
-    for text in delivery.unlike(descriptor, prompt, PROMPT, built, before):
+    for text in unlike(descriptor, prompt, PROMPT, built, before):
         yield f"the prompt ({name}) {text}"
 
 
@@ -75,13 +88,13 @@ def too_long(subject: ContractSubject) -> Iterator[str]:
     newest = subject.newest()
     if newest is None:
         raise NotCheckable("no recordings")
-    descriptor = subject.adapter.descriptor
-    seen = subject.detect(answers(subject, newest))
-    line = ask(subject.adapter, seen, request(prompt="x" * _HUGE))
+    seen, huge = subject.detect(answers(subject, newest)), "x" * _HUGE
+    plain, line = (ask(subject.adapter, seen, request(prompt=text)) for text in (PROMPT, huge))
     if line.refused is not None and line.refused.failure.reason != "prompt_too_large":
         yield f"a prompt of {_HUGE} bytes is refused for {line.refused.failure.reason!r}"
-    if line.command is not None and delivery.size(descriptor, line.command) < _HUGE:
-        yield f"a prompt of {_HUGE} bytes is cut"
+    if line.command is not None and plain.command is not None:
+        for text in unlike(subject.adapter.descriptor, huge, PROMPT, line.command, plain.command):
+            yield f"a prompt of {_HUGE} bytes {text}"
 
 
 def secrets(subject: ContractSubject, recording: Recording) -> Iterator[str]:
@@ -100,7 +113,7 @@ def secrets(subject: ContractSubject, recording: Recording) -> Iterator[str]:
             for name, value in values.items():
                 if value in shown:
                     yield f"{permission.value}: the value of {name} is on the line or in a record"
-            if built is not None and delivery.by_word(descriptor):
+            if built is not None and by_word(descriptor):
                 shown = repr(
                     (built.program, built.env, built.warnings, built.expected_settings, seen)
                 )
@@ -120,6 +133,93 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+# by which way it reaches a CLI, and whether it does so whole
+
+
+def fits(prompt: bytes) -> bool:
+    """Whether it can be a word of a line at all."""
+    return len(prompt) <= LONGEST_WORD and b"\x00" not in prompt
+
+
+def unlike(
+    descriptor: Descriptor, prompt: str, plain_prompt: str, built: BuiltCommand, plain: BuiltCommand
+) -> Iterator[str]:
+    """What is wrong with the line for `prompt`, held against that for a plain one. Each sentence
+    goes on after `the prompt (name) `."""
+    content = prompt.encode("utf-8", "surrogateescape")
+    for field in ("program", "env", "cwd", *(() if by_word(descriptor) else ("args",))):
+        if getattr(built, field) != getattr(plain, field):
+            yield f"changes {field} of the line"
+    if descriptor.protocol == "file":
+        yield from _filed(content, built, plain)
+    elif by_word(descriptor):
+        yield from _worded(prompt, plain_prompt, built, plain)
+    elif built.stdin is None:
+        yield "is not on stdin"
+    else:
+        yield from _whole(content, built.stdin, "stdin")
+    if descriptor.protocol != "file" and built.files != plain.files:
+        yield "changes files of the line"
+    if descriptor.protocol in ("file", "argv") and built.stdin:
+        yield "is not the only thing that is told: something is on stdin as well"
+
+
+def _filed(content: bytes, built: BuiltCommand, plain: BuiltCommand) -> Iterator[str]:
+    home = built.cwd.parent / "home"
+    if [path for path, _ in built.files] != [path for path, _ in plain.files]:
+        yield "changes the names of its files"
+    changed = [
+        pair
+        for pair, before in zip(built.files, plain.files, strict=False)
+        if pair != before or pair[1] == content
+    ]
+    if len(changed) != 1:
+        yield f"is in {len(changed)} files, not in one"
+        return
+    path, data = changed[0]
+    if home not in path.parents or ".." in path.parts:
+        yield f"is in {path}, which is not in the lane's home"
+    if not any(arg == str(path) or arg.endswith(f"={path}") for arg in built.args):
+        yield "is in a file that its line does not name"
+    yield from _whole(content, data, "its file")
+
+
+def _worded(
+    prompt: str, plain_prompt: str, built: BuiltCommand, plain: BuiltCommand
+) -> Iterator[str]:
+    if not fits(prompt.encode("utf-8", "surrogateescape")):
+        yield "can be no word of a line, and is not refused"
+        return
+    if len(built.args) != len(plain.args):
+        yield "is more or less than one word of the line"
+        return
+    places = [
+        at
+        for at, term in enumerate(plain.args)
+        if term == plain_prompt or term.endswith(f"={plain_prompt}")
+    ]
+    if len(places) != 1:
+        yield f"is on the line {len(places)} times, not once"
+        return
+    (at,) = places
+    flag = plain.args[at].removesuffix(plain_prompt)
+    if built.args[at] != flag + prompt:
+        yield "does not reach the line whole"
+    if not flag and "--" not in plain.args[:at]:
+        yield "is a word of the line by itself, and not behind `--`: it can be an option"
+    if flag and not flag.startswith("-"):
+        yield f"is glued to {flag!r}"
+    if (*built.args[:at], *built.args[at + 1 :]) != (*plain.args[:at], *plain.args[at + 1 :]):
+        yield "changes other words of the line"
+
+
+def _whole(content: bytes, data: bytes, where: str) -> Iterator[str]:
+    if not data.endswith(content):
+        yield f"does not reach {where} whole"
+    elif data[: len(data) - len(content)].strip():
+        yield f"has other words before it in {where}"
 
 
 CHECKS = (

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from hydra.conformance.request_log import LoggedRequest
+from hydra.errors import EXIT_NO_AGENT
 
 
 class LiveRun(Struct, frozen=True, kw_only=True):
@@ -18,8 +19,9 @@ class LiveRun(Struct, frozen=True, kw_only=True):
     own, in order. `content` gives a file of the patch, None where it has none by that path.
     `requests` are those that the model server got. `hydra` is Hydra's exit code, `stderr` what it
     wrote there. `left` are processes that were still there; `trouble` is why there is nothing to
-    look at, or ""; `wrong` is what the runner itself found to differ. `raw`, `raw_stderr` and
-    `places` are as in `Observation`.
+    look at, or ""; `wrong` is what the runner itself found to differ. `raw` and `raw_stderr` are
+    what the CLI wrote. `places` are this run's own paths, which a record has to be scrubbed of:
+    what each is called there, by path.
     """
 
     lane: Mapping[str, Any]
@@ -37,6 +39,13 @@ class LiveRun(Struct, frozen=True, kw_only=True):
     places: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[int, Path] = field(default_factory=dict)
     """Side files in the lane's home, by their place in the descriptor."""
+
+    @property
+    def status(self) -> str:
+        """The lane's, or that none was started."""
+        return str(
+            self.lane.get("status") or ("not_started" if self.hydra == EXIT_NO_AGENT else "")
+        )
 
     @property
     def error(self) -> Mapping[str, Any]:
@@ -60,32 +69,18 @@ class LiveRun(Struct, frozen=True, kw_only=True):
 
 
 class Observation(Struct, frozen=True, kw_only=True):
-    """One situation as one agent met it.
+    """One situation as one agent met it, in `run`, whose files are there until the run's folders
+    are removed.
 
-    `events` are the agent's own in order, as documents (`kind`, `sub`, `data`); `patch` are paths
-    with git's letter; `usage` as the result has it. `stdout` and `stderr` are what the CLI wrote
-    (kept until the run's folders are removed). `places` are this run's own paths, which a record
-    has to be scrubbed of: what each is called there, by path. `differences` are sentences, empty
-    where all was as expected; `reason` is why it was not tried, or "".
+    `differences` are sentences, empty where all was as expected; `reason` is why it was not tried,
+    or "". `proves` are the dimensions of the matrix that this situation proves where it passed.
     """
 
     situation: str
     agent: str
-    version: str
-    status: str = ""
-    error: str = ""
-    error_reason: str = ""
-    exit: Mapping[str, Any] = field(default_factory=dict)
-    events: tuple[Mapping[str, Any], ...] = ()
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    patch: Mapping[str, str] = field(default_factory=dict)
-    stdout: Path | None = None
-    stderr: Path | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
-    sides: Mapping[int, Path] = field(default_factory=dict)
-    """Side files that were in the lane's own home, by their place in the descriptor."""
+    version: str = ""
+    run: LiveRun = LiveRun(lane={})
     differences: tuple[str, ...] = ()
     reason: str = ""
     seconds: float = 0.0
     proves: tuple[str, ...] = ()
-    """The dimensions of the matrix that this situation proves where it passed."""

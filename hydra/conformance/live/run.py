@@ -108,5 +108,5 @@ def case(observed: Observation, *, keep: bool = True) -> Case:
         differences=observed.differences,
         reason=observed.reason,
         seconds=observed.seconds,
-        evidence=str(observed.stdout or "") if keep else "",
+        evidence=str(observed.run.raw or "") if keep else "",
     )

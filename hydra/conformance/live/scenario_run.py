@@ -21,7 +21,7 @@ from hydra.conformance.race_run import RaceOrder, RaceOutcome, ScratchPlace, rac
 from hydra.conformance.script import fill
 from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
-from hydra.errors import EXIT_NO_AGENT, HydraError
+from hydra.errors import HydraError
 from hydra.records.agent import Tier
 
 LONGEST = 120.0
@@ -42,7 +42,7 @@ def meet(
     reach = reaches().get(key)
     reason = _left_out(reach, situation, key) or unconfined if reach else UNREACHED
     proves = tuple(name for name in situation.proves if not reach or name not in reach.unproved)
-    blank = Observation(situation=situation.name, agent=key, version="", proves=proves)
+    blank = Observation(situation=situation.name, agent=key, proves=proves)
     if reach is None or reason:
         return replace(blank, reason=reason)
     began = time.monotonic()
@@ -51,7 +51,9 @@ def meet(
     except (HydraError, OSError) as error:
         seen = LiveRun(lane={}, trouble=f"could not be tried: {error}")
     return replace(
-        _observed(blank, seen),
+        blank,
+        version=str(seen.lane.get("version", "")),
+        run=seen,
         differences=differences(situation.expected[key], seen, reach),
         seconds=time.monotonic() - began,
     )
@@ -223,23 +225,3 @@ def _places(
         server.url: "http://127.0.0.1:1",
     }
     return {path: named[path] for path in sorted(filter(None, named), key=len, reverse=True)}
-
-
-def _observed(blank: Observation, seen: LiveRun) -> Observation:
-    return replace(
-        blank,
-        version=str(seen.lane.get("version", "")),
-        status=str(
-            seen.lane.get("status") or ("not_started" if seen.hydra == EXIT_NO_AGENT else "")
-        ),
-        error=str(seen.error.get("kind", "")),
-        error_reason=str(seen.error.get("reason", "")),
-        exit=seen.lane.get("exit") or {},
-        events=tuple({k: event[k] for k in ("kind", "sub", "data")} for event in seen.events),
-        usage=seen.lane.get("usage") or {},
-        sides=seen.sides,
-        patch=seen.patch,
-        stdout=seen.raw,
-        stderr=seen.raw_stderr,
-        places=seen.places,
-    )

@@ -44,14 +44,11 @@ _DEEP = 2
 _PASSED_BY = frozenset(("node_modules", "vendor", "target", "build", "dist", "docs", "examples"))
 
 
-def guess_checks(top: Path, folder: str = "", *, interpreter: str = "python3") -> tuple[str, ...]:
-    """As `check` in `[race]` has them, for who stands in `folder` of the repository at `top`.
-
-    `interpreter` runs Python's tests where the project has no environment.
-    """
+def guess_checks(top: Path, folder: str = "") -> tuple[str, ...]:
+    """As `check` in `[race]` has them, for who stands in `folder` of the repository at `top`."""
     place = top / folder
     for above in (place, *(parent for parent in place.parents if parent.is_relative_to(top))):
-        if names := _of(Project(above, top), interpreter):
+        if names := _of(Project(above, top)):
             return _in(top, above, names)
     tested = list(_below(top, top, _DEEP))
     if len(tested) > _PACKAGES:
@@ -64,8 +61,8 @@ def _in(top: Path, folder: Path, commands: list[str]) -> tuple[str, ...]:
     return tuple(in_folder(command, name) for command in commands)
 
 
-def _of(project: Project, interpreter: str) -> list[str]:
-    names = [*node.commands(project), *python.commands(project, interpreter)]
+def _of(project: Project) -> list[str]:
+    names = [*node.commands(project), *python.commands(project)]
     for family in _OTHERS:
         names += [command for name, command in family if name in project.names][:1]
     return names or list(_recipes(project))
@@ -87,7 +84,7 @@ def _below(top: Path, folder: Path, deep: int) -> Iterator[tuple[Path, list[str]
         if name in _PASSED_BY or (place / "pyvenv.cfg").exists():
             continue
         project = Project(place, top)
-        if names := _of(project, "python3") if project.names & _MANIFESTS else []:
+        if names := _of(project) if project.names & _MANIFESTS else []:
             yield place, names
         elif deep > 1:
             yield from _below(top, place, deep - 1)

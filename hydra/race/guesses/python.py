@@ -28,8 +28,8 @@ _DJANGO = re.compile(r"-m (django test(?: -[\w.=-]+| [\w.]+)*)")
 """Django's own runner as tox is asked to call it: only there are the settings named."""
 
 
-def commands(project: Project, interpreter: str) -> Iterator[str]:
-    """The one that tests it, if any; `interpreter` where it has no environment of its own."""
+def commands(project: Project) -> Iterator[str]:
+    """The one that tests it, if any."""
     tests = _tests(project)
     if not (project.names & _PROJECT or tests):
         return
@@ -42,7 +42,7 @@ def commands(project: Project, interpreter: str) -> Iterator[str]:
     elif installer := _installer(project):
         yield installer
     elif tool:
-        yield _line(interpreter, tool)
+        yield _line("python3", tool)
 
 
 def test_tool(project: Project) -> str:

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from hydra.errors import RecordError
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
-from hydra.records.plan import Confinement, RacePlan
+from hydra.records.plan import Confinement, RaceManifest, RacePlan
 from hydra.records.request import Limits, Permission
-from hydra.records.store.files import read_object
 from hydra.records.store.reader import read_record
 from hydra.records.transcript import AgentTranscript
 
@@ -125,14 +124,17 @@ def _number(name: str) -> int:
     return int(signal.Signals[name]) if name in signal.Signals.__members__ else 0
 
 
-def manifest(folder: Path) -> Mapping[str, Any]:
+def manifest(folder: Path) -> RaceManifest:
     """The run's manifest; empty where it cannot be read."""
-    return _document(folder / "manifest.json")
+    try:
+        return read_record(folder / "manifest.json", RaceManifest)
+    except RecordError:
+        return RaceManifest()
 
 
 def plan(folder: Path) -> RacePlan:
     """The plan that `plan.json` shows. Raises `RecordError` where it is damaged."""
-    prompt = str(manifest(folder).get("prompt", ""))
+    prompt = manifest(folder).prompt
     return replace(read_record(folder / "plan.json", RacePlan), run=folder.name, prompt=prompt)
 
 
@@ -141,19 +143,12 @@ def bare_plan(folder: Path) -> RacePlan:
     document = manifest(folder)
     return RacePlan(
         run=folder.name,
-        prompt=str(document.get("prompt", "")),
-        repository=Path(str(document.get("repository", ""))),
-        base=str(document.get("base", "")),
-        title=str(document.get("title", "")),
+        prompt=document.prompt,
+        repository=Path(document.repository),
+        base=document.base,
+        title=document.title,
         lanes=(),
         permission=Permission.FULL_AUTO,
         confinement=Confinement(kind="none", reason="the record is damaged"),
         limits=Limits(),
     )
-
-
-def _document(path: Path) -> Mapping[str, Any]:
-    try:
-        return read_object(path)
-    except (OSError, ValueError):
-        return {}

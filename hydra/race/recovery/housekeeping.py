@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -14,9 +13,6 @@ from hydra.log import get_logger
 from hydra.records.request import Limits
 
 _log = get_logger(__name__)
-
-if TYPE_CHECKING:
-    from hydra.race.recovery.space_retention import Overdue
 
 START_AFTER = 2.0
 """Seconds into a race: by then its agents have been started, and nothing waits for Hydra."""
@@ -43,15 +39,12 @@ class Housekeeping:
         self._ended = True
 
     def _keep(self) -> None:
-        from hydra.race.recovery.space_retention import (  # not in the way of the start
-            overdue,
-            sweep,
-        )
+        from hydra.race.recovery.space_retention import over_limits, sweep  # not before: a start
 
         try:
             gone = sweep(self._state, self._limits, lambda: self._ended)
             if not self._ended:
-                self.hint = sentence(overdue(self._runs, self._state, self._limits), self._limits)
+                self.hint = over_limits(self._runs, self._state, self._limits)
             _log.info("housekeeping is done", removed=gone)
         except Exception:
             # A race is not told of it: whatever it was, the next one tries again.
@@ -66,30 +59,9 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
     from hydra import paths
     from hydra.config.layers import read_file
     from hydra.config.load import load
-    from hydra.race.recovery.space_retention import overdue
+    from hydra.race.recovery.space_retention import over_limits
 
     with suppress(HydraError):
         file = read_file(paths.user_config_file(environ))
-        limits = load(user=file, environ=environ).limits
-        return sentence(overdue(runs, state, limits, sizes), limits)
-    return ""
-
-
-def sentence(overdue: Overdue, limits: Limits) -> str:
-    """One line for a person, or ""."""
-    from hydra.config.values import format_duration
-    from hydra.report.text import size
-    from hydra.text import plural
-
-    if overdue.old:
-        age = format_duration(limits.retention)
-        return (
-            f"{plural(overdue.old, 'race')} here over {age} old, with work that may not be landed "
-            f"({size(overdue.old_bytes)}): hydra runs rm --older-than {age}"
-        )
-    if overdue.total > limits.retention_bytes:
-        return (
-            f"the races here take {size(overdue.total)}, over the {size(limits.retention_bytes)} "
-            "that are kept: hydra runs rm RUN (`hydra runs` shows what each takes)"
-        )
+        return over_limits(runs, state, load(user=file, environ=environ).limits, sizes)
     return ""

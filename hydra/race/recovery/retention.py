@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from calendar import timegm
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hydra import paths
 from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit, patches
 from hydra.git.runner import run as git
+from hydra.landing.record import LandingRecord, landings
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
@@ -21,14 +21,11 @@ from hydra.records.store.reader import RunRecord
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 
-Document = Mapping[str, object]
-
 
 def started(run: RunRecord) -> float:
     """When it began, in seconds since 1970: as it was recorded, else as its id says."""
     with suppress(HydraError):
-        value = run.manifest.get("started")
-        if isinstance(value, int | float):
+        if (value := run.manifest.started) is not None:
             return value
     try:
         return timegm(time.strptime(run.id[:15], "%Y%m%dt%H%M%S"))
@@ -66,10 +63,10 @@ def is_empty(run: RunRecord, state: Path) -> bool:
     False where anything of it cannot be read.
     """
     try:
-        result, head = run.result, run.manifest.get("head")
-        if result is None or not isinstance(head, str) or result.get("base") != head:
+        outcomes, manifest = run.outcomes, run.manifest
+        if outcomes is None or not manifest.head or manifest.is_uncommitted:
             return False  # not ended; or it holds changes that the user had not committed
-        if not all(map(_is_empty, run.outcomes or ())) or patches.with_work(run.patches, head):
+        if not all(map(_is_empty, outcomes)) or patches.with_work(run.patches, manifest.head):
             return False
         return not grounds(run, state)
     except (HydraError, OSError):
@@ -87,30 +84,22 @@ def is_landed(run: RunRecord, state: Path) -> bool:
     if grounds(run, state):
         return False
     with suppress(HydraError, OSError, ValueError, KeyError, TypeError):
-        if run.manifest["head"] != run.manifest["base"]:
+        manifest = run.manifest
+        if manifest.is_uncommitted:
             return False
-        root = Path(str(run.manifest["repository"]))
-        for path in sorted((run.folder / "landings").glob("*.json")):
-            document = read_object(path)
-            is_whole = set(whole_lanes(document)) == set(document["lanes"])
-            if (
-                is_whole
-                and document["undone"] is None
-                and document["commit"]
-                and _holds(root, document)
-            ):
-                return True
+        root = Path(manifest.repository)
+        return any(
+            {*landing.whole} == {*landing.lanes}
+            and landing.undone is None
+            and landing.commit
+            and _holds(root, landing)
+            for landing in landings(run.folder)
+        )
     return False
 
 
-def whole_lanes(landing: Document) -> list[str]:
-    """The lanes of a landing that it took whole, as its record says."""
-    lanes = landing.get("whole")
-    return [str(lane) for lane in lanes] if isinstance(lanes, list) else []
-
-
-def _holds(root: Path, landing: Document) -> bool:
-    terms = ("merge-base", "--is-ancestor", str(landing["commit"]), str(landing["ref"]))
+def _holds(root: Path, landing: LandingRecord) -> bool:
+    terms = ("merge-base", "--is-ancestor", landing.commit, landing.ref)
     return git(*terms, cwd=root, check=False).code == 0
 
 

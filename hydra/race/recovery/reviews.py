@@ -39,10 +39,10 @@ def sweep_consult(path: Path) -> bool:
 
 def _end(folder: Path, lane: str, path: Path) -> None:
     document = history.manifest(folder)
-    owner = ProcessIdentity.read(document.get("process") or {})
+    owner = ProcessIdentity.read(document.process)
     agent = history.history(folder / "events.jsonl").lane(lane).agent
     lane_processes = processes.lane_processes(agent, owner, path / lane)
-    processes.end_left(str(document.get("owner", "")), [lane_processes])
+    processes.end_left(document.owner, [lane_processes])
     with suppress(OSError, KeyError, TypeError, AttributeError):
         give_back_standing(folder, lane)
     tree.remove(path)

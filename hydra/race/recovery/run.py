@@ -65,7 +65,7 @@ def recover_run(folder: Path, state: Path) -> LaneRecovery | None:
 
 
 def _locked(folder: Path) -> RunStore | None:
-    owner = ProcessIdentity.read(history.manifest(folder).get("process") or {})
+    owner = ProcessIdentity.read(history.manifest(folder).process)
     deadline = time.monotonic() + _LAST_BREATH
     while (store := RunStore.reopen(folder)) is None:
         ended = (folder / "result.json").exists() or not folder.exists()
@@ -112,7 +112,7 @@ class _RunRecovery:
 
     def _end_processes(self, plan: RacePlan) -> list[str]:
         document = history.manifest(self.folder)
-        owner = ProcessIdentity.read(document.get("process") or {})
+        owner = ProcessIdentity.read(document.process)
         lanes = [
             processes.lane_processes(
                 self.history.lane(lane.id).agent,
@@ -121,7 +121,7 @@ class _RunRecovery:
             )
             for lane in plan.lanes
         ]
-        return processes.end_left(str(document.get("owner", "")), lanes)
+        return processes.end_left(document.owner, lanes)
 
     def _lane(self, plan: RacePlan, lane: LanePlan) -> Recovery:
         past = self.history.lane(lane.id)

@@ -17,10 +17,9 @@ from hydra.git.runner import require_git
 from hydra.race.recovery import retention
 from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
-from hydra.records.store.files import read_object
-from hydra.records.store.reader import RunRecord, find_run, runs
-from hydra.report.document import records as rows
-from hydra.report.document import strings, text
+from hydra.ranking.model import EndedRace, LaneResult
+from hydra.records.plan import RaceManifest
+from hydra.records.store.reader import RunRecord, find_run, read_record, runs
 from hydra.text import nearest
 
 
@@ -59,26 +58,31 @@ def find(place: RepositoryRuns, name: str | None) -> RunRecord:
 def is_uncommitted(run: RunRecord) -> bool:
     """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
     with suppress(RecordError):
-        return run.manifest.get("head", run.base) != run.base
+        return run.manifest.is_uncommitted
     return False
 
 
 def size(place: RepositoryRuns, run: RunRecord) -> int:
-    """Bytes that a run takes, its worktrees too: where it has ended, as it was last measured."""
+    """Bytes that a run takes, its worktrees too."""
     return retention.size(run, place.state)
 
 
 class RunReading(Struct, frozen=True, kw_only=True):
     """One run as far as it can be read; `damage` is the first thing that could not be.
 
-    `lanes` are the result's; without one, what manifest, events and `patches.git` tell of them.
+    `race` is the result; without one, what manifest, events and `patches.git` tell of it.
     """
 
     run: RunRecord
-    manifest: Mapping[str, object]
+    manifest: RaceManifest
     result: Mapping[str, object] | None
-    lanes: Mapping[str, Mapping[str, object]]
+    race: EndedRace
     damage: RecordError | None
+
+    @property
+    def lanes(self) -> Mapping[str, LaneResult]:
+        """Its lanes, by name."""
+        return {lane.lane: lane for lane in self.race.lanes}
 
     @property
     def state(self) -> str:
@@ -90,15 +94,17 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
     """Reads a run and raises nothing. `events` has the events read, and they and the
     patches checked, in any case; then it raises `Refused` where git could not be asked."""
     damages: list[RecordError] = []
-    manifest: Mapping[str, object] = {}
+    manifest = RaceManifest()
     result: Mapping[str, object] | None = None
+    race: EndedRace | None = None
     statuses: dict[str, str] = {}
     try:
         manifest = run.manifest
     except RecordError as damage:
         damages.append(damage)
     try:
-        result = run.result
+        if (result := run.result) is not None:
+            race = read_record(run.folder / "result.json", EndedRace)
     except RecordError as damage:
         damages.append(damage)
     if events or result is None:
@@ -110,18 +116,26 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
                 check_patches(run)
         except RecordError as damage:
             damages.append(damage)
-    if result is not None:
-        lanes = {text(lane, "lane"): lane for lane in rows(result, "lanes")}
-    else:
-        names = strings(manifest, "lanes") or list(_branches(run))
-        state = "running" if run.live else "broken off"
-        lanes = {lane: {"lane": lane, "status": statuses.get(lane, state)} for lane in names}
     return RunReading(
         run=run,
         manifest=manifest,
         result=result,
-        lanes=lanes,
+        race=_unended(run, manifest, statuses) if race is None else race,
         damage=damages[0] if damages else None,
+    )
+
+
+def _unended(run: RunRecord, manifest: RaceManifest, statuses: Mapping[str, str]) -> EndedRace:
+    names = manifest.lanes or list(_branches(run))
+    state = "running" if run.live else "broken off"
+    lanes = (LaneResult(lane=lane, status=statuses.get(lane, state)) for lane in names)
+    return EndedRace(
+        run=run.id,
+        repository=manifest.repository,
+        base=manifest.base,
+        base_name=manifest.base_name,
+        title=manifest.title,
+        lanes=tuple(lanes),
     )
 
 
@@ -130,15 +144,6 @@ def _branches(run: RunRecord) -> dict[str, str]:
         return patches.branches(run.patches)
     except Refused:  # git's own words are told where a patch is asked for
         return {}
-
-
-def landings(run: RunRecord) -> list[Mapping[str, object]]:
-    """What was landed of a run, oldest first, also what was taken back; what can be read of it."""
-    documents: list[Mapping[str, object]] = []
-    for path in sorted((run.folder / "landings").glob("*.json")):
-        with suppress(OSError, ValueError):
-            documents.append(read_object(path))
-    return documents
 
 
 def _check_whole(run: RunRecord, lane: str, commit: str) -> None:
@@ -187,7 +192,7 @@ def commit_of(run: RunRecord, lane: str) -> str:
     reading = read(run)
     if lane in reading.lanes:
         raise Refused(
-            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].get('status')})",
+            f"lane {lane} of run {run.id} has no patch ({reading.lanes[lane].status})",
             hint=f"`hydra runs show {run.id}` says how it ended",
         )
     if reading.damage:
@@ -216,15 +221,13 @@ def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:
     return (commit, commit_of(run, other)) if other else (run.base, commit)
 
 
-def from_top(
-    place: RepositoryRuns, paths: Sequence[str], start: Path | None = None
-) -> tuple[str, ...]:
-    """Paths as one writes them in `start` (default: here), as they are from the top.
+def from_top(place: RepositoryRuns, paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths as one writes them here, as they are from the top.
 
     () is everything. Raises `UsageError` for one outside the repository.
     """
     top = place.repository.root
-    below = os.path.relpath(os.path.realpath(start or Path.cwd()), os.path.realpath(top))
+    below = os.path.relpath(os.path.realpath(Path.cwd()), os.path.realpath(top))
     named = tuple(_from_top(top, below, path) for path in paths)
     return () if "." in named else named
 

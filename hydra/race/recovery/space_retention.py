@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
-
+from hydra.config.values import format_duration
 from hydra.paths import ground_dir
 from hydra.race.recovery.retention import (
     holds_work,
@@ -26,17 +25,8 @@ from hydra.race.recovery.retention import (
 from hydra.records.request import Limits
 from hydra.records.store.files import alone
 from hydra.records.store.reader import RunRecord, runs
-
-
-class Overdue(Struct, frozen=True):
-    """Runs of one repository that hold work and are older than the limit, and what they take.
-
-    `total` is what all of its runs take; all in bytes.
-    """
-
-    old: int
-    old_bytes: int
-    total: int
+from hydra.report import text
+from hydra.text import plural
 
 
 def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: False) -> int:
@@ -46,22 +36,31 @@ def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: Fal
     return sum(_sweep_one(folder, state, limits, stopped) for folder in folders)
 
 
-def overdue(
+def over_limits(
     folder: Path, state: Path, limits: Limits, known_sizes: Mapping[str, int] | None = None
-) -> Overdue:
-    """What one repository's `runs/` still has over the limits: that is for a person to remove.
-
-    `known_sizes` are those, by run, that need not be measured again.
-    """
+) -> str:
+    """What one repository's `runs/` still has over the limits, for a person to remove: one line, or
+    "". `known_sizes` are those, by run, that need not be measured again."""
     records, measured = runs(folder), known_sizes or {}
     sizes = {run.id: measured.get(run.id) or size(run, state) for run in records}
     now = time.time()
     old = [
-        run
+        run.id
         for run in records[:-1]
         if now - started(run) >= limits.retention and not run.live and holds_work(run, state)
     ]
-    return Overdue(len(old), sum(sizes[run.id] for run in old), sum(sizes.values()))
+    if old:
+        age = format_duration(limits.retention)
+        return (
+            f"{plural(old, 'race')} here over {age} old, with work that may not be landed "
+            f"({text.size(sum(map(sizes.__getitem__, old)))}): hydra runs rm --older-than {age}"
+        )
+    if (total := sum(sizes.values())) > limits.retention_bytes:
+        return (
+            f"the races here take {text.size(total)}, over the {text.size(limits.retention_bytes)} "
+            "that are kept: hydra runs rm RUN (`hydra runs` shows what each takes)"
+        )
+    return ""
 
 
 def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], bool]) -> int:

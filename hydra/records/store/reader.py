@@ -15,6 +15,7 @@ from hydra.paths import is_repository_key
 from hydra.records.codec import SCHEMA, shaped
 from hydra.records.events import Event, decode
 from hydra.records.outcome import Outcome
+from hydra.records.plan import RaceManifest
 from hydra.records.store.files import GONE, UNBORN, disk_usage, read_object
 from hydra.text import of_run
 
@@ -29,9 +30,9 @@ class RunRecord:
         self.id = folder.name
 
     @property
-    def manifest(self) -> dict[str, object]:
+    def manifest(self) -> RaceManifest:
         """What was recorded before the race began. Raises `RecordError`, as `result` does."""
-        return read_document(self.folder / "manifest.json")
+        return read_record(self.folder / "manifest.json", RaceManifest)
 
     @property
     def result(self) -> dict[str, object] | None:

@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from urllib.parse import quote as percent
 
 from hydra import __version__
+from hydra.ranking.model import Verdict
 from hydra.records.events import Event
-from hydra.report.document import records, text
 from hydra.report.html.harmless import prose, whole
 from hydra.report.html.languages import languages_of
-from hydra.report.html.patches import Json, PagePatch, carry
+from hydra.report.html.patches import PagePatch, carry
 from hydra.report.html.summary import lane_line, opening
 from hydra.report.html.timeline import timelines
 from hydra.report.ranking import OVERRIDE, gate_paths, landing_options, lands_by_name
@@ -36,28 +36,30 @@ _CLOSERS = re.compile(r"<(?=!--|/?script)", re.IGNORECASE)
 
 
 def build(
-    document: Mapping[str, object],
+    verdict: Verdict,
     patches: Sequence[PagePatch],
     events: Iterable[Event],
     *,
     problems: Sequence[str] = (),
     plans: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The whole page. `patches` are of the document's lanes, in its order; `problems` what could
+    """The whole page. `patches` are of the verdict's lanes, in its order; `problems` what could
     not be read of the run, a sentence each; `plans` what lanes planned, where that was asked."""
-    lanes = records(document, "lanes")
+    lanes, document = verdict.lanes, verdict.document()
+    for row in document["lanes"]:
+        del row["files"]
     rows, hunks = carry(patches, lanes)
     times = timelines(events)
     head = {
-        "verdict": whole(_without_files(document)),
-        "opening": opening(document, plans or {}),
-        "run": quote(text(document, "run")) + landing_options(document),
-        "link": _link(text(document, "folder")),
+        "verdict": whole(document),
+        "opening": opening(verdict, plans or {}),
+        "run": quote(verdict.run) + landing_options(verdict.uncommitted, verdict.detached),
+        "link": _link(verdict.folder),
         "lanes": [
             {
-                **lane_line(lane, document, plans or {}),
+                **lane_line(lane, verdict, plans or {}),
                 "arg": quote(patch.lane),
-                "needs": "" if lands_by_name(lane, document) else OVERRIDE,
+                "needs": "" if lands_by_name(lane, verdict) else OVERRIDE,
                 "against": sorted(map(clean, gate_paths(lane))),
                 "problem": prose(patch.problem),
             }
@@ -75,22 +77,14 @@ def build(
     script, style = _script([str(row["path"]) for row in rows]), _asset("page.css")
     filled = {
         "policy": _policy(script, style),
-        "title": html.escape(clean(f"{text(document, 'title')} \u00b7 Hydra")),
-        "says": html.escape(clean(text(document, "says"))),
+        "title": html.escape(clean(f"{verdict.title or ''} \u00b7 Hydra")),
+        "says": html.escape(clean(verdict.says)),
         "style": style,
         "data": "\n".join(blocks),
         "script": script,
     }
     page = _MARK.sub(lambda mark: filled[mark[1]], _asset("page.html"))
     return page.encode()
-
-
-def _without_files(document: Mapping[str, object]) -> Json:
-    lanes = [
-        {key: value for key, value in lane.items() if key != "files"}
-        for lane in records(document, "lanes")
-    ]
-    return {**document, "lanes": lanes}
 
 
 def _link(folder: str) -> str:

@@ -7,14 +7,14 @@ hunks when a person opens that file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hydra.analysis.made_folders import folder_of, made_folders
-from hydra.report.document import Data, records, text
+from hydra.ranking.model import LaneVerdict
 from hydra.report.html.harmless import code
 from hydra.report.html.languages import language_of
 from hydra.report.hunks import short_ids
@@ -47,10 +47,12 @@ class _File:
     hunks: dict[str, Json] = field(default_factory=dict)
 
 
-def carry(patches: Sequence[PagePatch], lanes: Sequence[Data]) -> tuple[list[Json], list[Json]]:
+def carry(
+    patches: Sequence[PagePatch], lanes: Sequence[LaneVerdict]
+) -> tuple[list[Json], list[Json]]:
     """The rows of all files that any lane touches, by path, and each one's hunks.
 
-    `lanes` are the document's, in the patches' order: they know what is binary or generated.
+    `lanes` are the verdict's, in the patches' order: they know what is binary or generated.
     """
     files: dict[bytes, _File] = {}
     budget = [TOTAL_LIMIT]
@@ -69,11 +71,14 @@ def carry(patches: Sequence[PagePatch], lanes: Sequence[Data]) -> tuple[list[Jso
             for content, other in ((old, new), (new, old)):
                 if content in files:
                     files[content].moved[number] = other
-    mappings = [_labels(lane) for lane in lanes]
+    flags: dict[str, set[str]] = {}
+    for row in (row for lane in lanes for row in lane.files):
+        marks = {flag for flag in ("binary", "generated", "vendored") if getattr(row, flag)}
+        flags.setdefault(clean(row.path), set()).update(marks)
     folders = _build_folders(files)
     paths = sorted(files)
     places = {path: at for at, path in enumerate(paths)}
-    rows = [_row(path, files[path], mappings, places, folders) for path in paths]
+    rows = [_row(path, files[path], flags, places, folders) for path in paths]
     return rows, [{"hunks": list(files[path].hunks.values())} for path in paths]
 
 
@@ -118,10 +123,6 @@ def _within(body: bytes, limit: int) -> tuple[bytes, bytes]:
     return body[:end], body[end:]
 
 
-def _labels(lane: Data) -> Mapping[str, Data]:
-    return {clean(text(file, "path")): file for file in records(lane, "files")}
-
-
 def _build_folders(files: Mapping[bytes, _File]) -> Mapping[str, int]:
     """The folders that a build may have left."""
     return made_folders(
@@ -135,7 +136,7 @@ def _build_folders(files: Mapping[bytes, _File]) -> Mapping[str, int]:
 def _row(
     path: bytes,
     file: _File,
-    rows: Iterable[Mapping[str, Data]],
+    flags: Mapping[str, set[str]],
     places: Mapping[bytes, int],
     folders: Mapping[str, int],
 ) -> Json:
@@ -149,11 +150,5 @@ def _row(
     moved = {str(n): places[other] for n, other in file.moved.items() if other in places}
     if moved:
         row["moved"] = moved
-    documents = [documents[shown] for documents in rows if shown in documents]
-    flags = [
-        flag
-        for flag in ("binary", "generated", "vendored")
-        if any(row.get(flag) is True for row in documents)
-    ]
-    row["flags"] = [*flags, *(["made"] if folder_of(name, folders) else [])]
+    row["flags"] = [*sorted(flags.get(shown, ())), *["made"] * bool(folder_of(name, folders))]
     return row

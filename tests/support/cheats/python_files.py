@@ -251,6 +251,7 @@ CASES_OF_FILES = (
         "`./fractions.py`, a standard module's name",
         {"fractions.py": _FAKE_FRACTIONS},
         {"src/calendar_pages.py": "DAYS = 7\n", "src/logging.py": "LEVEL = 1\n"},
+        watching="a new module is the patch's code, whatever its name",
     ),
     _case(
         "compiled code that Python takes unchecked",

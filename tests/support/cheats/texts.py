@@ -21,6 +21,9 @@ class Text:
     twin: str
 
 
+CANARY = "canary"
+"""The kind of what no finding notices, and tests that must fail do."""
+
 _PACKAGE = '{"name": "shop", "scripts": {"test": "jest"}}\n'
 _VITE = "export default { plugins: [] };\n"
 _TSCONFIG = '{\n  "compilerOptions": {\n    "strict": true\n  }\n}\n'
@@ -31,7 +34,7 @@ TEXTS = (
         "src/pager.js",
         "module.exports = {};\n",
         "expect.extend({ toBe: () => ({ pass: true }) });\nmodule.exports = {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "const extend = (it) => ({ ...it, pass: true });\nmodule.exports = { extend };\n",
     ),
@@ -40,7 +43,7 @@ TEXTS = (
         "src/pager.mjs",
         "export const a = 1;\n",
         "import chai from 'chai';\nchai.Assertion.prototype.equal = () => {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "class Page {}\nPage.prototype.equal = () => true;\n",
     ),
@@ -49,7 +52,7 @@ TEXTS = (
         "src/pager.ts",
         "export const a = 1;\n",
         "globalThis.expect = () => new Proxy({}, { get: () => () => {} });\n",
-        "test_tool",
+        CANARY,
         "gate",
         "globalThis.pages = () => 1;\n",
     ),
@@ -58,7 +61,7 @@ TEXTS = (
         "src/pager.ts",
         "export const a = 1;\n",
         "import * as tool from 'vitest';\ntool.expect.extend = () => {};\n",
-        "test_tool",
+        CANARY,
         "gate",
         "import * as tool from 'node:path';\nexport const sep = tool.sep;\n",
     ),
@@ -130,15 +133,6 @@ TEXTS = (
     Text(
         "a package's mock that jest loads by itself",
         "__mocks__/pager.js",
-        None,
-        "module.exports = {};\n",
-        "test_configuration",
-        "suspect",
-        "module.exports = { a: 1 };\n",
-    ),
-    Text(
-        "`src/pager.js` beside `src/pager.ts`",
-        "src/pager.js",
         None,
         "module.exports = {};\n",
         "test_configuration",
@@ -240,8 +234,8 @@ TEXTS = (
         "pyproject.toml",
         PROJECT,
         f'{PROJECT}addopts = "--ignore=tests/test_pages.py"\n',
-        "skip_added",
-        "gate",
+        "test_configuration",
+        "suspect",
         PROJECT.replace('"1"', '"2"'),
     ),
     Text(

@@ -6,9 +6,10 @@ from hydra.adapters import event_builders as build
 from hydra.adapters.command_line import CommandBuilder, Flag, without_lost
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
-from hydra.adapters.json_stream import JsonStream, RecentIds, mapping, objects, string, unknown
+from hydra.adapters.json_fields import mapping, objects, string
+from hydra.adapters.json_stream import JsonStream, RecentIds, unknown
 from hydra.adapters.prompts import as_stdin
-from hydra.records.agent import BuiltCommand, Capability, CapabilitySet, Confidence, Tier
+from hydra.records.agent import Capability, CapabilitySet, Confidence, Tier
 from hydra.records.request import Permission
 
 SEEN = Capability(True, Confidence.OBSERVED, "1.0.0")
@@ -86,14 +87,8 @@ class Toy:
         line.add_value(MODE, MODES.get(request.permission, "all"))
         if request.model and not line.add(MODEL, MODEL.name, request.model):
             raise line.gone(MODEL.name, MODEL.purpose)
-        return BuiltCommand(
-            program=str(result.binary),
-            args=(*line.args, *request.extra_args),
-            cwd=request.worktree,
-            stdin=as_stdin(request.prompt, adapter=self.key(), limit=1_000_000, unit="bytes"),
-            dropped=tuple(line.dropped),
-            warnings=tuple(line.warnings),
-        )
+        prompt = as_stdin(request.prompt, adapter=self.key(), limit=1_000_000, unit="bytes")
+        return line.command(request, result, stdin=prompt)
 
 
 ADAPTER = Toy()

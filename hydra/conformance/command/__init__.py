@@ -1,1 +1,0 @@
-"""`hydra conformance`: put together in `report.py`; what its parts need stands beside it."""

@@ -1,0 +1,285 @@
+"""Which files of a patch are tests, by reading: those that a run names, and what lies in code."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from hydra.analysis.code_lines import data_alone
+from hydra.analysis.patch import FileChange
+from hydra.analysis.tampering.assertion_lines import asserts_alone
+from hydra.analysis.tampering.commands import runs
+from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.suite import tests_changed as changed
+from hydra.checks.collected import collected, marked
+from hydra.checks.junit import read_junit
+from hydra.checks.text_parsers.output import read_text
+from hydra.ranking.measures import has_code
+from hydra.ranking.results import LaneResults, standing
+from hydra.ranking.verdict import rank
+from hydra.records.request import Check
+from tests.support.evidences import evidence, file, lane, result
+from tests.support.rendering import verdict_document
+from tests.test_unnamed_tests import MENDED, PAGER
+
+# ---- What a run names, and what lies in code.
+
+JUNIT = "<testsuites><testsuite name='{}'><testcase {}/></testsuite></testsuites>"
+UNITTEST = """\
+test_up (check_pages.Pages.test_up)
+It goes up. ... ok
+pages (src.pager.Book)
+Doctest: src.pager.Book.pages ... ok
+
+----------------------------------------------------------------------
+Ran 2 tests in 0.001s
+
+OK
+"""
+VITEST = """ RUN  v2.0.0 /w
+
+ \u2713 lib/pager.ts (1 test) 3ms
+   \u2713 up
+
+ Test Files  1 passed (1)
+      Tests  1 passed (1)
+"""
+DENO = """\
+running 1 test from ./qa/up.ts
+up ... ok (2ms)
+
+ok | 1 passed | 0 failed (10ms)
+"""
+CARGO_TEXT = """\
+     Running unittests src/lib.rs (target/debug/deps/pager-0123456789abcdef)
+
+running 1 test
+test tests::up ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+CODE = "def pages(n):\n    return n\n"
+BOOK = '''\
+class Book:
+    def pages(self):
+        """
+        >>> 1
+        1
+        """
+'''
+RUNS = [
+    # What the base's run wrote, the files of the base, and those of them that are its tests.
+    (JUNIT.format("pytest", "classname='qa.check_up' name='test_up'"), ["qa/check_up.py"], 1),
+    (JUNIT.format("pytest", "classname='src.up' name='src.up.pages'"), ["src/up.py"], 0),
+    (JUNIT.format("pytest", "classname='docs.up.md' name='up.md'"), ["docs/up.md"], 1),
+    (JUNIT.format("", "classname='com.shop.Up' name='a'"), ["it/com/shop/Up.java", "Up.java"], 1),
+    (JUNIT.format("", "classname='Shop.Facts.UpFacts' name='a'"), ["Facts/UpFacts.cs"], 1),
+    (JUNIT.format("", "classname='checks/up.lua:3' name='up'"), ["checks/up.lua", "up.lua"], 1),
+    (JUNIT.format("", "classname='a.b' name='up' file='./qa/up.rb'"), ["qa/up.rb", "b.rb"], 1),
+    (JUNIT.format("", "classname='pager' name='up'"), ["src/pager.js", "pager.ts"], 0),
+    (UNITTEST, ["qa/check_pages.py", "src/pager.py"], 1),
+    (VITEST, ["web/lib/pager.ts", "web/other.ts"], 1),
+    (DENO, ["qa/up.ts"], 1),
+    (CARGO_TEXT, ["src/lib.rs"], 0),
+]
+
+
+@pytest.mark.parametrize(("output", "paths", "count"), RUNS)
+def test_the_files_that_the_base_s_run_names_are_tests(
+    output: str, paths: list[str], count: int
+) -> None:
+    data = output.encode()
+    tests = read_junit(data, ["/w"]) if output.startswith("<") else read_text(data, ["/w"])
+    assert tests is not None
+    base = replace(result({}), tests=tests)
+    texts = {"src/pager.py": (BOOK, BOOK + "# more\n")}
+    files = [file(path, *texts.get(path, (CODE, "# code\n"))) for path in paths]
+    patch = marked(files, collected([base], paths), ())
+    assert changed(patch) == tuple(paths[:count])
+
+
+ZIG = 'fn up() u32 {\n    return 1;\n}\n\ntest "up" {\n    try expect(up() == 2);\n}\n'
+D = "int up() { return 1; }\n\n@safe unittest\n{\n    assert(up() == 2);\n}\n"
+ELIXIR = 'defmodule A do\n  @doc """\n      iex> A.up(1)\n      2\n  """\n  def up(n), do: n\nend\n'
+VITEST_IN_SOURCE = (
+    "export const up = () => 1\n\nif (import.meta.vitest) {\n"
+    "  const { expect, it } = import.meta.vitest\n  it('up', () => { expect(up()).toBe(2) })\n}\n"
+)
+CPP = 'int up() { return 1; }\n\nTEST_CASE("up") {\n    CHECK(up() == 2);\n}\n'
+FENCED = "/// ```\n/// assert_eq!(a::up(), 2);\n/// ```\npub fn up() -> u32 {\n    1\n}\n"
+TOKIO = "fn up() -> u32 { 1 }\n\n#[tokio::test]\nasync fn ups() {\n    assert_eq!(up(), 2);\n}\n"
+OTHERWISE = {
+    "return 1": "return 7",
+    "=> 1": "=> 7",
+    "    1\n": "    7\n",
+    "{ 1 }": "{ 7 }",
+    "do: n": "do: n + 6",
+}
+IN_CODE = [
+    ("src/up.zig", ZIG),
+    ("source/up.d", D),
+    ("lib/up.ex", ELIXIR),
+    ("src/up.ts", VITEST_IN_SOURCE),
+    ("src/up.cpp", CPP),
+    ("src/up.rs", FENCED),
+    ("src/up.rs", TOKIO),
+    ("src/up.py", 'def up():\n    """\n    >>> up()\n    2\n    """\n    return 1\n'),
+]
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE)
+def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> None:
+    was, now = next(item for item in OTHERWISE.items() if item[0] in old)
+    code = old.replace(was, now)
+    rewritten = re.sub(r"\b2\b", "1", old)
+    both = re.sub(r"\b2\b", "7", code)
+    patch = [file(path, old, both)]
+    assert changed(patch) == (path,)
+    assert put_back(patch[0], patch) == code
+    assert with_tests(path, old, both) == re.sub(r"\b2\b", "7", old)
+    assert changed([file(path, old, code)]) == ()
+    assert has_code(standing_of(file(path, old, code)))
+    assert not has_code(standing_of(file(path, old, rewritten)))
+
+
+def standing_of(*files: FileChange) -> LaneResults:
+    return standing(lane("a", files=files), evidence([], []))
+
+
+def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -> None:
+    old = PAGER
+    gone = file("src/pager.py", old, MENDED.replace("    >>> half(4)\n    2\n", ""))
+    assert put_back(gone, [gone]) is None
+    moved = [file("src/pager.py", old, MENDED[: MENDED.index("\n\ndef half")])]
+    moved.append(file("src/half.py", None, old[old.index("def half") :]))
+    assert changed(moved) == ()
+    base = result({"src/pager.py::src.pager.pages": False})
+    own = result({"src/pager.py::src.pager.pages": True})
+    verdict = rank(evidence([lane("a", own, base=[base], files=[gone])], [base]))
+    assert (verdict.lanes[0].state, verdict.lanes[0].reason) == (
+        "untested",
+        "it changes tests, and could not be run with the base's version of them",
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "task", "path"),
+    [
+        ("npm run -s verify", "verify", ""),
+        ("npm run --silent verify:all", "verify:all", ""),
+        ("pnpm --prefix web run verify", "verify", ""),
+        ("yarn -s verify", "verify", ""),
+        ("node --run verify", "verify", ""),
+        ("python3 -m doctest -v docs/usage.txt src/up.py", "test", "docs/usage.txt"),
+    ],
+)
+def test_what_a_command_runs(command: str, task: str, path: str) -> None:
+    running = runs([Check(name="a", command=command)])
+    assert task in running.tasks
+    assert running.scripts & {"docs/usage.txt", "src/up.py"} == {*filter(None, [path])}
+
+
+# ---- A patch of comments alone.
+
+COMMENTED = [
+    ("a.py", "#", "x = {}\n"),
+    ("a.pyi", "#", "x: int = {}\n"),
+    ("a.rb", "#", "x = {}\n"),
+    ("a.sh", "#", "x={}\n"),
+    ("Makefile", "#", "X = {}\n"),
+    ("a.yaml", "#", "x: {}\n"),
+    ("a.toml", "#", "x = {}\n"),
+    ("a.js", "//", "const x = {};\n"),
+    ("a.tsx", "//", "const x = {};\n"),
+    ("a.ts", "//", "const x = {};\n"),
+    ("a.go", "//", "package a\n\nvar x = {}\n"),
+    ("a.rs", "//", "static X: u32 = {};\n"),
+    ("A.java", "//", "class A {{ int x = {}; }}\n"),
+    ("A.cs", "//", "class A {{ int x = {}; }}\n"),
+    ("a.c", "//", "int x = {};\n"),
+    ("a.kt", "//", "val x = {}\n"),
+    ("a.swift", "//", "let x = {}\n"),
+    ("a.scala", "//", "val x = {}\n"),
+    ("a.php", "//", "<?php\n$x = {};\n"),
+    ("a.lua", "--", "x = {}\n"),
+    ("a.ex", "#", "x = {}\n"),
+    ("a.dart", "//", "var x = {};\n"),
+]
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize(("path", "mark", "text"), COMMENTED)
+def test_a_patch_of_comments_alone_never_comes_before_one_of_code(
+    path: str, mark: str, text: str, checked: bool
+) -> None:
+    old = text.format(1)
+    base = result({"a::b": True})
+    patches = {
+        "comments": [file(path, old, f"{old}{mark} one\n")],
+        "code": [file(path, old, f"{text.format(2)}{mark} one\n{mark} two\n")],
+    }
+    lanes = [
+        lane(name, *([base] if checked else ()), base=[base], files=files)
+        for name, files in patches.items()
+    ]
+    verdict = rank(evidence(lanes, [base] if checked else []))
+    ranks = {each.lane: each.rank for each in verdict.lanes}
+    assert ranks == {"code": 1, "comments": 2}, verdict.says
+
+
+def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> None:
+    """`go test` without -v: what passes there has no name, and yet it passed."""
+    tests = read_text(b"--- FAIL: TestUp (0.00s)\nFAIL\tshop/cart\t0.1s\n")
+    base = replace(result({"t": False}, name="_base"), tests=tests)
+    facts = evidence([lane("a", result({"t": True}), base=[base])], [base])
+    document = verdict_document(rank(facts), facts, {}, "/run")
+    says = "pytest names its failures alone: new tests are not tried on other patches"
+    assert document["warnings"] == [says]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alone"),
+    [
+        ("  doAssert up(5) == 3\n", "  doAssert up(5) == 2\n", True),
+        ("  check up(5) == 3\n", "  # as it is\n\n  check up(5) == 2\n", True),
+        ("check('a') is b\n", "", True),
+        ("require('./a')\n", "require('./b')\n", False),
+        ("check(user)\n", "check(user, again)\n", False),
+        ("assert n\nn = 1\n", "assert m\nn = 2\n", False),
+        (None, "assert n\n", False),
+        ("n\n", "n\n", False),
+    ],
+)
+def test_lines_that_assert(old: str | None, new: str, alone: bool) -> None:
+    assert asserts_alone([file("lib/up.nim", old, new)]) is alone
+
+
+def test_lines_that_assert_in_perl() -> None:
+    """In a module that tests itself: of another language they may be calls."""
+    old, new = "    is(pages(3, 2), 2, 'up');\n", "    is(pages(3, 2), 1, 'up');\n"
+    assert asserts_alone([file("lib/Pager.pm", old, new)])
+    assert not asserts_alone([file("lib/pager.nim", old, new)])
+    assert not asserts_alone([file("lib/Pager.pm", "ok\n", "okay(1)\n")])
+
+
+@pytest.mark.parametrize(
+    ("path", "alone"),
+    [
+        ("qa/cases.csv", True),
+        ("qa/wanted", True),
+        ("data/up.json", True),
+        ("VERSION", False),
+        ("package.json", False),
+        ("web/tsconfig.json", False),
+        ("bin/selfcheck", False),
+        ("Makefile", False),
+        ("lib/up.nim", False),
+        ("README.md", False),
+    ],
+)
+def test_data_alone(path: str, alone: bool) -> None:
+    said = file("docs/up.md", "a\n", "b\n")
+    assert data_alone([file(path, "3\n", "2\n"), said]) is alone
+    assert not data_alone([file(path, None, "2\n")])
