@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.checks.cross.trial import NotTried
+from hydra.checks.cross.trial import NO_CANARY, NotTried
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import ResultCounts, Tests
 from hydra.checks.results import Status as TestStatus
@@ -377,6 +377,22 @@ def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() 
     assert (
         verdict.reason == "it changes tests, and could not be run with the base's version of them"
     )
+
+
+def test_code_that_may_bend_the_runner_proves_nothing_without_tests_that_must_fail() -> (
+    None
+):
+    code = file("src/pager.py", "", "import pytest\n\npytest.fail = print\n")
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[code])
+    cut = NotTried(kind="canary", on="a", why="the limit of 40 runs was reached")
+    for more in ({}, {"not_tried": (cut,)}):
+        verdict = of(rank(evidence([mine], [FAILING], **more)))
+        assert (verdict.state, verdict.reason) == (
+            "untested",
+            "it may change what runs the tests, and tests that must fail were not tried on it",
+        )
+    elsewhere = replace(cut, why=NO_CANARY)
+    assert of(rank(evidence([mine], [FAILING], not_tried=(elsewhere,)))).state == "proved"
 
 
 def test_without_checks_a_patch_is_untested_and_may_land() -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
+from hydra.analysis.tampering.bending import may_bend
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.restore import to_restore
 from hydra.analysis.tampering.test_files import (
@@ -21,7 +22,7 @@ from hydra.analysis.tampering.test_files import (
 )
 from hydra.checks import results
 from hydra.checks.collected import collected
-from hydra.checks.cross.trial import Trial
+from hydra.checks.cross.trial import NO_CANARY, Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking.evidence import Evidence, LaneEvidence
@@ -248,11 +249,26 @@ def _put_back(lane: LaneEvidence, evidence: Evidence) -> PutBack:
     """With all put back."""
     trials = [item for item in evidence.trials if item.kind == "protected" and item.on == lane.lane]
     cut = any(tried.kind == "protected" and tried.on == lane.lane for tried in evidence.not_tried)
-    bare = _is_bare(lane, evidence, trials)
+    bare = _is_bare(lane, evidence, trials) or may_bend_unseen(lane, evidence)
     if trials:
         whole = [item for item in trials if item.configuration] or trials
         return _read(lane, whole, bare=bare)
     return PutBack(is_known=not (bare or cut))
+
+
+def may_bend_unseen(lane: LaneEvidence, evidence: Evidence) -> bool:
+    """Whether its code may change what runs the tests, and tests that must fail were left untried
+    on it: by the limit, or since the race was stopped before."""
+    passes = any(
+        check.passed and not check.held_back for check in lane.checks if check.check.kind == "test"
+    )
+    if not passes or not may_bend(lane.files):
+        return False
+    tried = any(item.kind == "canary" and item.on == lane.lane for item in evidence.trials)
+    return not tried and not any(
+        item.kind == "canary" and item.on == lane.lane and item.why == NO_CANARY
+        for item in evidence.not_tried
+    )
 
 
 def _of_tests(whole: PutBack, lane: LaneEvidence) -> PutBack | None:

@@ -20,7 +20,7 @@ from hydra.ranking.gates import of_checks, of_ending, of_own_version, of_red_che
 from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
-from hydra.ranking.results import RAN, LaneResults
+from hydra.ranking.results import RAN, LaneResults, may_bend_unseen
 from hydra.text import fail, joined, of_run, plural, were
 
 _NOT_BEGUN = (126, 127)
@@ -319,6 +319,8 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
         if not evidence.checked:
             return f"no check ran: `hydra check{of_run(evidence.run)} --check COMMAND` tests it"
         return "its checks did not run"
+    if may_bend_unseen(mine.lane, evidence):
+        return "it may change what runs the tests, and tests that must fail were not tried on it"
     if not mine.whole.is_known and data_alone(mine.lane.files):
         return "it changes data alone, by which its check may go: only a reader can tell"
     if not mine.whole.is_known:

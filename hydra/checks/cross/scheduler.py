@@ -19,7 +19,7 @@ from hydra.checks.cross.record import FILE, Trials, TrialSubject, document
 from hydra.checks.cross.rerun import alike, doubtful, missed, tells, worse
 from hydra.checks.cross.runner import CutShort, Runner, TrialResult
 from hydra.checks.cross.trees import NoSuchTree, Trees
-from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.cross.trial import NO_CANARY, NotTried, Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.regressions import mends as mends_base
@@ -33,7 +33,6 @@ from hydra.records.store.files import write_json
 _log = get_logger(__name__)
 
 _INTERRUPTED = "it was interrupted"
-_NOT_RUN = "the check did not run them on the base"
 
 _Work = Callable[[TrialJob], Awaitable[None]]
 
@@ -177,7 +176,7 @@ class _TrialScheduler:
         for job in jobs:
             base = replace(job, on="", settings=())
             if base not in effective:
-                self._why[job.key] = self._why.pop(base.key, _NOT_RUN)
+                self._why[job.key] = self._why.pop(base.key, NO_CANARY)
                 self._jobs[job.key] = job
                 self._jobs.pop(base.key, None)
         await self._each([job for job in jobs if job.key not in self._why], self._try)

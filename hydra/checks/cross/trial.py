@@ -10,6 +10,9 @@ from hydra.checks.record import CheckResult
 
 Kind = Literal["protected", "cross", "canary"]
 
+NO_CANARY = "the check did not run them on the base"
+"""Why tests that must fail were not tried on a patch: the check runs none of their language."""
+
 
 class Trial(Struct, frozen=True, kw_only=True):
     """One check that was run on a tree that no lane left as it is.
