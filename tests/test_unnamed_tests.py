@@ -174,7 +174,7 @@ def test_modules_of_tests_in_rust(hydra: Hydra) -> None:
         "copies": "held_back",
     }, str(judged)
     assert judged.gates("edits") == [
-        "changes what up expects: 2 -> 1; the base's version still fails with it"
+        "changes what tests.up expects: 2 -> 1; the base's version still fails with it"
     ]
     assert judged.top() == "grows"
 

@@ -118,7 +118,7 @@ _NAMED = 3
 
 
 def _results(document: Mapping[str, Any]) -> tuple[CheckDocument, ...]:
-    return shaped(document["checks"], tuple[CheckDocument, ...])
+    return shaped(document.get("checks", ()), tuple[CheckDocument, ...])
 
 
 def _output(record: RunRecord, document: Mapping[str, Any]) -> str:
