@@ -309,7 +309,7 @@ def test_a_changed_file_that_imports_what_is_new_is_one_test_of_it() -> None:
     assert ranks["adds"].reason == (
         "its changed test file fails on the base and passes with it, breaks nothing (1 passed)"
     )
-    assert (ranks["idle"].state, ranks["adds"].decision) == ("untested", "")
+    assert (ranks["idle"].state, ranks["adds"].decision) == ("untested", None)
 
 
 def test_an_import_that_is_new_makes_no_emptied_test_an_honest_one() -> None:

@@ -313,14 +313,14 @@ def test_a_landing_says_it_before_and_after(
 
 def test_a_race_s_ending_says_it_of_each_lane_clean_of_control_characters() -> None:
     remark = Remark("symlink", "a\x1b[31m", "points to b\n")
-    patch = {"files": 1, "remarks": [asdict(remark)] * 14}
+    patch = {"commit": "c" * 40, "base": "b" * 40, "files": 1, "remarks": [asdict(remark)] * 14}
     document = {"lanes": [{"lane": "claude", "status": "completed", "patch": patch}]}
     text = summary(document, width=None)
     assert "look at, before you take it\n  - claude: a" in text
     assert "claude: and 2 more: --json has them all" in text
     assert "\x1b" not in text
     assert "symlink" not in summary(
-        {"lanes": [{"lane": "claude", "patch": {"files": 1}}]}, width=None
+        {"lanes": [{"lane": "claude", "patch": {**patch, "remarks": []}}]}, width=None
     )
 
 

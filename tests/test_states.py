@@ -379,9 +379,7 @@ def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() 
     )
 
 
-def test_code_that_may_bend_the_runner_proves_nothing_without_tests_that_must_fail() -> (
-    None
-):
+def test_code_that_may_bend_the_runner_proves_nothing_without_tests_that_must_fail() -> None:
     code = file("src/pager.py", "", "import pytest\n\npytest.fail = print\n")
     mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[code])
     cut = NotTried(kind="canary", on="a", why="the limit of 40 runs was reached")
