@@ -63,6 +63,8 @@ _PARTS = {
     "state": "(?:proved|untested|broken|held back)",
     "n": r"[\d,]+",
     "k": r"[\d,]+",
+    "was": r"assert f\(\d\) == \d",
+    "now": r"assert f\(\d\) == \d",
     "a": r"\d+",
     "b": r"\d+",
 }
@@ -861,6 +863,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
     ("silent", "{check} passes and names no test(?:; on the base {says})?", _is_known),
     # What reading its patch has shown.
+    ("expects_lines", r"changes what {test} expects: {was} -> {now}(?: \(and {n} more\))?",
+        _replaces),
     ("expects", r"changes what {test} expects: {a} -> {b}(?: \(and {n} more\))?", _expects),
     ("replaces", r"replaces an assertion of {test} by others: (?P<was>f\(\d\) == \d) -> "
      r"(?P<now>f\(\d\) == \d)(?: \(and {n} more\))?", _replaces),

@@ -403,13 +403,21 @@ def _changes(many: _Both) -> str:
 
 
 def _change(was: Statement, now: Statement) -> str:
-    """The value that is another now; where more is, the lines themselves."""
+    """The value that is expected, if nothing but that is another now; else the lines themselves."""
     before, after = was.shown, now.shown
     if was.form == now.form:
         others = [both for both in zip(was.values, now.values, strict=True) if len({*both}) > 1]
-        if len(others) == 1:
+        if len(others) == 1 and _is_expected(before, others[0][0]):
             before, after = others[0]
     return f"{wording.value(before)} -> {wording.value(after)}"
+
+
+def _is_expected(line: str, value: str) -> bool:
+    """Whether a value stands last in an assertion, where it is no argument of what is asked."""
+    end = rf"{re.escape(value)}[\s;)}}\]{{]*$"
+    compared = rf"(?:[=<>!]=+\s*|\)\s*,\s*|\)(?:\.\w+)*\.\w+(?:\s\w+)?[( ]\s*){end}"
+    given = rf"^\W*(?:\w+\.)*\w*(?i:assert|equal)\w*!?\s*\(.*,\s*{re.escape(value)}\s*\)[\s;]*$"
+    return bool(re.search(compared, line) or re.search(given, line, re.DOTALL))
 
 
 _IF = re.compile(r"^(?:if|unless)\b[ (]*(.*?)\)?\s*[:{]?$")
