@@ -110,6 +110,35 @@ VITEST_IN_SOURCE = (
 CPP = 'int up() { return 1; }\n\nTEST_CASE("up") {\n    CHECK(up() == 2);\n}\n'
 FENCED = "/// ```\n/// assert_eq!(a::up(), 2);\n/// ```\npub fn up() -> u32 {\n    1\n}\n"
 TOKIO = "fn up() -> u32 { 1 }\n\n#[tokio::test]\nasync fn ups() {\n    assert_eq!(up(), 2);\n}\n"
+UNITTEST_IN_MODULE = """\
+def up():
+    return 1
+
+
+import unittest
+
+
+@unittest.skipIf(False, "")
+class Ups(unittest.TestCase):
+    def setUp(self):
+        self.want = 2
+
+    def test_up(self):
+        self.assertEqual(up(), self.want)
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+PYTEST_IN_MODULE = "def up():\n    return 1\n\n\ndef test_up():\n    assert up() == 2\n"
+NODE = (
+    "import test from 'node:test'\nimport assert from 'node:assert'\n\n"
+    "export const up = () => 1\n\n"
+    "test('up', () => {\n  assert.equal(up(), 2)\n})\n"
+)
+DENO_IN_SOURCE = (
+    "export const up = () => 1\n\nDeno.test('up', () => {\n  if (up() !== 2) throw Error()\n})\n"
+)
 OTHERWISE = {
     "return 1": "return 7",
     "=> 1": "=> 7",
@@ -125,6 +154,10 @@ IN_CODE = [
     ("src/up.cpp", CPP),
     ("src/up.rs", FENCED),
     ("src/up.rs", TOKIO),
+    ("src/up.py", UNITTEST_IN_MODULE),
+    ("src/up.py", PYTEST_IN_MODULE),
+    ("web/up.mjs", NODE),
+    ("web/up.ts", DENO_IN_SOURCE),
     ("src/up.py", 'def up():\n    """\n    >>> up()\n    2\n    """\n    return 1\n'),
 ]
 
@@ -142,6 +175,35 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
     assert changed([file(path, old, code)]) == ()
     assert has_code(standing_of(file(path, old, code)))
     assert not has_code(standing_of(file(path, old, rewritten)))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_code"),
+    [
+        ("src/up.py", UNITTEST_IN_MODULE, True),
+        ("src/up.py", PYTEST_IN_MODULE, True),
+        ("web/up.mjs", NODE, True),
+        ("web/up.ts", DENO_IN_SOURCE, True),
+        # What such tests ask may be in a file of theirs: helpers, and no code.
+        ("qa/up.py", f"from src.a import a\n\n\n{UNITTEST_IN_MODULE}", False),
+        ("qa/up.py", UNITTEST_IN_MODULE.replace("return 1", "assert 1"), False),
+        ("qa/up.py", UNITTEST_IN_MODULE.replace("def up", "def rows"), False),
+        ("qa/up.mjs", f"import {{ a }} from '../web/a.mjs'\n{NODE}", False),
+        ("qa/up.mjs", NODE.replace("const up", "const rows"), False),
+    ],
+)
+def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
+    path: str, text: str, is_code: bool
+) -> None:
+    patch = marked([file(path, text, f"{text}\n")], frozenset((path,)), ())
+    assert changed(patch) == (() if is_code else (path,))
+
+
+def test_a_call_of_what_is_called_as_a_test_is_none() -> None:
+    old = "import { test } from './own.mjs'\n\ntest('up', () => 1)\n"
+    assert changed([file("web/up.mjs", old, old.replace("1", "2"))]) == ()
+    old = "def test_connection(host):\n    return host.ping()\n"
+    assert changed([file("src/up.py", old, old.replace("ping", "pong"))]) == ()
 
 
 def standing_of(*files: FileChange) -> LaneResults:

@@ -91,7 +91,12 @@ end
 """
 
 FUNCTIONS = [
-    ("a.py", PYTHON, ["TestA.test_b 4-8 test", "Plain.test_no 11-11", "B.test_yes 14-14 test"], []),
+    (
+        "a.py",
+        PYTHON,
+        ["TestA.test_b 4-8 test", "Plain.test_no 11-11", "B.test_yes 14-14 test"],
+        [(13, 14)],
+    ),
     (
         "a.test.ts",
         SCRIPT,

@@ -316,6 +316,70 @@ def test_places_that_no_name_gives_away(hydra: Hydra) -> None:
     assert judged.passing() == {"mends"}
 
 
+IN_MODULE = """\
+import unittest
+
+
+class Pages(unittest.TestCase):
+    def test_up(self):
+        self.assertEqual(pages(3, 2), 2)
+
+    def test_even(self):
+        self.assertEqual(pages(4, 2), 2)
+"""
+PAGES = f"def pages(n, size):\n    return n // size\n\n\n{IN_MODULE}"
+IN_SOURCE = """\
+import test from 'node:test';
+import assert from 'node:assert';
+
+export const pages = (n, size) => Math.floor(n / size);
+
+test('up', () => {
+  assert.strictEqual(pages(3, 2), 2);
+});
+test('even', () => {
+  assert.strictEqual(pages(4, 2), 2);
+});
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "text", "check", "mend"),
+    [
+        (
+            "src/pager.py",
+            PAGES,
+            "python3 -B -m unittest -v src.pager",
+            ("n // size", "-(-n // size)"),
+        ),
+        ("web/pager.mjs", IN_SOURCE, "node --test web/pager.mjs", ("floor", "ceil")),
+    ],
+)
+def test_tests_in_the_module_that_they_test(
+    hydra: Hydra, path: str, text: str, check: str, mend: tuple[str, str]
+) -> None:
+    """The base's are put back into the patch's code, which stays."""
+    if not shutil.which(check.split()[0]):
+        pytest.skip(f"{check.split()[0]} is not here")
+    shop(hydra.repo, {path: text, "tests/__init__.py": None, "tests/test_pages.py": None})
+    mended = edited(*mend, text)
+    lanes: dict[str, Files] = {
+        "edits": {path: edited("3, 2), 2", "3, 2), 1", text)},
+        "drops": {path: text.replace("pages(3, 2), 2", "pages(6, 3), 2").replace("up", "same")},
+        "right": {path: mended},
+        "asks-more": {path: edited("4, 2), 2", "7, 2), 4", mended)},
+    }
+    judged = Judged(hydra, lanes).run(checks=(check,))
+    assert states(judged, lanes) == {
+        "edits": "held_back",
+        "drops": "held_back",
+        "right": "proved",
+        "asks-more": "proved",
+    }, str(judged)
+    assert judged.passing() == {"right", "asks-more"}
+
+
 FOUND = {
     "lib/Pager.pm": PLACES["lib/Pager.pm"],
     "lib/up.bats": "echo 1..1\n"

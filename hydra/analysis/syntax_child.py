@@ -98,6 +98,19 @@ _RUST_TEST = re.compile(
 )
 _CFG_TEST = re.compile(rb"#!?\s*\[\s*cfg\s*\((?!\s*not\b)[^\]]*\btest\b")
 _JUNIT = re.compile(rb"@(?:\w+\.)*(?:\w*Test|TestFactory|TestTemplate|Property)\b")
+_CASES = re.compile(
+    rb"(?:@[^\n]*\n\s*)*(?:class\s+\w+\s*\([^)]*TestCase\b"
+    rb"|(?:async\s+)?def\s+test_(?=[\s\S]*\b(?:assert|raises)\b)"
+    rb"|class\s+Test(?=[\s\S]*\bdef test_[\s\S]*\bassert\b))"
+)
+_SCRIPT_CASES = re.compile(
+    rb"(?:(?:test|it|describe|suite)(?:\.\w+)?|Deno\.test)\s*\(\s*[\"'`{\w]", re.ASCII
+)
+_FRAMEWORK = re.compile(
+    rb"[\"'](?:node:test|vitest|bun:test|@jest/globals|ava|tape|uvu|mocha|node:assert(?:/strict)?"
+    rb"|assert(?:/strict)?|uvu/assert|chai|(?:\w+:)?@std/(?:assert|testing)[^\"'\n]*)[\"']"
+)
+_PYTHON_FRAMEWORK = re.compile(rb"(?:import|from)\s+(?:unittest|pytest)\b")
 _GO_TEST = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
 _LONGEST_NAME = 300
 
@@ -127,6 +140,7 @@ class Reading:
     def whole(self) -> dict[str, Any]:
         """All that is told of the text."""
         self._walk()
+        self._module_tests()
         return {
             "functions": sorted(self._functions, key=lambda row: (row[1], -row[2], row[0])),
             "code": self._without(self._comments),
@@ -252,6 +266,30 @@ class Reading:
         if _CFG_TEST.search(text) or _RUST_TEST.search(text):
             whole = node.parent if node.type == "inner_attribute_item" else None
             self._tests.append(self._rows(whole or node))
+
+    def _module_tests(self) -> None:
+        """What stands in a module itself and is a test to its runner: classes of tests and
+        functions in Python, in JavaScript calls of what a framework is imported for; with what
+        imports this."""
+        is_python = self._language == "python"
+        if not is_python and self._language not in ("javascript", "typescript", "tsx"):
+            return
+        rows = [(node, self._data[node.start_byte : node.end_byte]) for node in self._root.children]
+        imports = [node for node, text in rows if self._imports_tests(node, text, is_python)]
+        cases = [
+            node
+            for node, text in rows
+            if (_CASES if is_python else _SCRIPT_CASES).match(text)
+            and (is_python or imports or text.startswith(b"Deno."))
+        ]
+        if cases:
+            self._tests += map(self._rows, (*imports, *cases))
+
+    def _imports_tests(self, node: Node, text: bytes, is_python: bool) -> bool:
+        if is_python:
+            return _PYTHON_FRAMEWORK.match(text) is not None
+        imports = node.type == "import_statement" or b"require(" in text[:_LONGEST_NAME]
+        return imports and _FRAMEWORK.search(text[: 2 * _LONGEST_NAME]) is not None
 
     def _rows(self, node: Node) -> tuple[int, int]:
         """The lines of a node, with what belongs to it."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import lies_in_code
+from hydra.analysis.tampering.inline_tests import lies_in_code, read_together
+from hydra.analysis.tampering.test_files import is_support
 from hydra.checks.record import CheckResult
 from hydra.git.file_changes import file_changes
 
@@ -71,6 +72,7 @@ def marked(
     files: Sequence[FileChange], on_base: Collection[str], own: Sequence[CheckResult]
 ) -> tuple[FileChange, ...]:
     """A patch's files, each with whether it is `collected`, by the patch's `own` results too."""
+    read_together(file for file in files if not is_support(file.path))
     new = collected(own, [file.path for file in files if not file.old_mode])
     return tuple(
         replace(file, collected=True)

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.languages.braces import Family, source
+from hydra.analysis.syntax import read_syntax
+from hydra.analysis.tampering.blanks import bare
 from hydra.analysis.tampering.model import too_much
 
 _MARKDOWN = (".md", ".mdx", ".markdown")
 _FIXTURE = re.compile(r"(?:^|/)(?:tests?|specs?|testdata|fixtures?)/|\.(?:patch|diff)$", re.I)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _REMNANT = re.compile(r"^(?:={7}|(?:<{7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?$", re.M)
+_WITH_DOCUMENTS = ("sh", "bash", "zsh", "yml", "yaml", "php")
 _HEREDOC = re.compile(r"<<[-~<]?[ \t]*[\"']?([A-Za-z_]\w*)")
-_QUOTES: dict[Family, str] = {"shell": '"', "ruby": "\"'", "rust": '"', "jvm": '"'}
-"""What may open a string that ends on a line further down, and is not read as one."""
-_FAMILIES: dict[str, Family] = {
-    **dict.fromkeys(("py", "pyi"), "python"),
-    **dict.fromkeys(("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "json"), "javascript"),
-    **dict.fromkeys(("java", "kt", "cs", "php", "scala", "swift", "c", "cc", "cpp", "h"), "jvm"),
-    **dict.fromkeys(("sh", "bash", "zsh", "yml", "yaml"), "shell"),
-    "go": "go",
-    "rs": "rust",
-    "rb": "ruby",
-}
-"""Languages in which no line of code is a marker, by ending: an underline or a quotation stands in
-a comment, in a string, or in a text up to a word of its own (`<<EOF`)."""
 
 
 def conflict_markers(files: Sequence[FileChange]) -> Iterator[Finding]:
@@ -71,28 +59,26 @@ def _half_resolved(file: FileChange) -> int:
 
 
 def _remnants(path: str, text: str) -> list[int]:
-    """The lines of markers that are neither in a comment nor in a text."""
-    family = _FAMILIES.get(path.rpartition(".")[2].lower())
-    if family is None or too_much(text) or not _REMNANT.search(text):
+    """The lines of markers in code: an underline or a quotation stands in a comment, in a string,
+    or in a text up to a word of its own (`<<EOF`)."""
+    if too_much(text) or not _REMNANT.search(text):
         return []
-    is_php = path.lower().endswith(".php")
-    quotes = _QUOTES["ruby"] if is_php else _QUOTES.get(family, "")
+    ending = path.rpartition(".")[2].lower()
+    (syntax,) = read_syntax([(path, text)])
+    code = syntax.bare if syntax else bare(ending, text)
+    if code is None:
+        return []
     lines: list[int] = []
-    ends, opened = "", Counter[str]()
-    written = text.split("\n")
-    for number, line in enumerate(source(text, family).bare.split("\n"), 1):
+    ends = ""
+    for number, (line, written) in enumerate(
+        zip(code.split("\n"), text.split("\n"), strict=True), 1
+    ):
         if ends:
-            ends = "" if written[number - 1].strip(" \t\r;)") == ends else ends
+            ends = "" if written.strip(" \t\r;)") == ends else ends
         elif _REMNANT.fullmatch(line):
-            if not (line.startswith("=") and any(count % 2 for count in opened.values())):
-                lines.append(number)
-        elif family == "ruby" and line.rstrip("\r") == "__END__":
-            break
-        else:
-            opened.update({quote: line.count(quote) for quote in quotes})
-            if family in ("shell", "ruby") or is_php:
-                match = _HEREDOC.search(written[number - 1]) if "<<" in line else None
-                ends = match[1] if match else ""
+            lines.append(number)
+        elif ending in _WITH_DOCUMENTS and "<<" in line and (match := _HEREDOC.search(written)):
+            ends = match[1]
     return lines
 
 

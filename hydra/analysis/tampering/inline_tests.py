@@ -1,17 +1,20 @@
-"""Tests that lie in code: Rust's modules of tests, blocks of tests, examples in comments and
-docstrings; and the base's put back into a patch's code."""
+"""Tests that lie in code: modules, classes and blocks of them, examples in comments and docstrings;
+and the base's put back into a patch's code."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.languages.braces import BraceSource, Family, source, squeeze
+from hydra.analysis.syntax import language_of, read_syntax
+from hydra.analysis.tampering.blanks import bare
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.test_files import (
     existed,
@@ -65,7 +68,7 @@ def blocks_deleted(files: Sequence[FileChange]) -> Iterator[Finding]:
     """A gate for each file of code that has fewer blocks of tests: these run, where anybody may
     leave examples out of his run. Rust's are read as files of tests are."""
     for path, names in gone(files).items():
-        if path.rpartition(".")[2].lower() in _BLOCKS:
+        if _ending(path) in _BLOCKS:
             text = f"deletes {plural(names, 'test')} of {path}"
             yield Finding(kind="test_deleted", weight="gate", text=text, path=path)
 
@@ -122,11 +125,36 @@ def without_tests(path: str, text: str) -> str:
 
 
 def lies_in_code(file: FileChange) -> bool:
-    """Whether the tests that a file has are known by their marks, and the rest of it is code."""
-    text = (file.old if existed(file) else file.new) or ""
-    if file.path.endswith(".py") and _OF_PYTHON.search(text):
+    """Whether the tests that a file has are known by their marks, and the rest of it is code: what
+    asserts, or what leads to code that lies elsewhere, may be the tests' own."""
+    text, rest, cases = _cut(file)
+    if rest == text or (_ending(file.path) in _PYTHON and _OF_PYTHON.search(rest)):
         return False
-    return bool(_pieces(file.path, text))
+    return not cases or _is_tested(file.path, rest, cases)
+
+
+def tests_itself(file: FileChange) -> bool:
+    """Whether a file is code with tests of it that might as well be a file of their own."""
+    return bool(_cut(file)[2]) and lies_in_code(file)
+
+
+def _cut(file: FileChange) -> tuple[str, str, str]:
+    """A file's text, what is no test in it, and the tests that could stand alone."""
+    text = (file.old if existed(file) else file.new) or ""
+    begins = _STANDS_ALONE.get(_ending(file.path))
+    pieces = (text[piece.start : piece.end] for piece in _pieces(file.path, text))
+    cases = "\n".join(piece for piece in pieces if begins and begins.match(piece))
+    return text, without_tests(file.path, text), cases
+
+
+def _is_tested(path: str, code: str, cases: str) -> bool:
+    """Whether tests ask what is defined beside them, and nothing of another module can reach
+    them through it."""
+    if _defined(path, code).isdisjoint(_NAME.findall(cases)):
+        return False
+    if _ending(path) not in _PYTHON:
+        return _RELATIVE.search(code) is None
+    return {name.partition(".")[0] for name in _IMPORTED.findall(code)} <= sys.stdlib_module_names
 
 
 def _is_code(file: FileChange) -> bool:
@@ -203,7 +231,7 @@ def _lines(text: str) -> set[str]:
 def _asks(path: str, text: str) -> set[str]:
     """The lines of a test without that which names a block, where it has others."""
     body = text.lstrip().partition("\n")[2]
-    is_named = path.rpartition(".")[2].lower() in _BLOCKS and _NAME.search(body)
+    is_named = _ending(path) in (*_BLOCKS, *_SCRIPTS) and _NAME.search(body)
     return _lines(body if is_named else text)
 
 
@@ -226,7 +254,7 @@ _NAME = re.compile(r"\w+")
 
 
 def _defined(path: str, text: str) -> set[str]:
-    typed = path.rpartition(".")[2].lower() in _TYPES_FIRST
+    typed = _ending(path) in _TYPES_FIRST
     return {*_DEFINES.findall(text), *(_TYPED.findall(text) if typed else ())}
 
 
@@ -234,44 +262,81 @@ def _texts(path: str, text: str) -> Counter[str]:
     return Counter(text[piece.start : piece.end] for piece in _pieces(path, text))
 
 
-_OF_PYTHON = re.compile(r"^[ \t]*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
+def _ending(path: str) -> str:
+    return path.rpartition(".")[2].lower()
 
+
+_PYTHON = ("py", "pyi", "pyx")
+_SCRIPTS = ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx")
 _TYPES_FIRST = ("c", "cc", "cpp", "cxx", "h", "hh", "hpp", "d")
-_BLOCKS: dict[str, tuple[Family, re.Pattern[str]]] = {
-    "zig": ("jvm", re.compile(r"^[ \t]*test\b[^{;]{0,500}\{", re.M)),
-    "d": ("go", re.compile(r"^[ \t]*(?:@?\w+[ \t]+)*unittest\s*\{", re.M)),
-    **dict.fromkeys(
-        ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"),
-        ("javascript", re.compile(r"^[ \t]*if\s*\(\s*import\.meta\.vitest\s*\)\s*\{", re.M)),
-    ),
+
+_OF_PYTHON = re.compile(r"^[ \t]*(?:assert\b|(?:import|from) (?:unittest|pytest)\b)", re.M)
+_IMPORTED = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.M)
+_RELATIVE = re.compile(r"(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*[\"'`][./]")
+_STANDS_ALONE = {
+    **dict.fromkeys(_PYTHON, re.compile(r"(?:@|class\b|async\b|def\b)")),
+    **dict.fromkeys(_SCRIPTS, re.compile(r"(?!\s*if\b)")),
+}
+"""By ending, what begins tests that may as well be a file of tests of their own."""
+
+_BLOCKS: dict[str, re.Pattern[str]] = {
+    "zig": re.compile(r"^[ \t]*test\b[^{;]{0,500}\{", re.M),
+    "d": re.compile(r"^[ \t]*(?:@?\w+[ \t]+)*unittest\s*\{", re.M),
     **dict.fromkeys(
         _TYPES_FIRST[:-1],
-        (
-            "jvm",
-            re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]{0,500}\)\s*\{", re.M),
-        ),
+        re.compile(r"^[ \t]*(?:DOCTEST_)?TEST_CASE(?:_\w+)?\s*\([^{;]{0,500}\)\s*\{", re.M),
     ),
 }
-"""By ending: how a text is read, and what a block of tests begins with."""
+"""By ending, of languages without a grammar here: what a block of tests begins with."""
 
-_TELLING = re.compile(r">>>|\biex|#!?\[|```|unittest|^[ \t]*test\b|TEST_CASE|meta\.vitest", re.M)
+_TELLING = {
+    **dict.fromkeys(_PYTHON, re.compile(r">>>|TestCase\b|^(?:async )?def test_|^class Test", re.M)),
+    **dict.fromkeys(("ex", "exs"), re.compile(r"\biex")),
+    "rs": re.compile(r"#!?\[|```"),
+    **dict.fromkeys(
+        _SCRIPTS,
+        re.compile(r"^\s*(?:test|it|describe|suite|Deno\.test)\b|import\.meta\.vitest", re.M),
+    ),
+    **_BLOCKS,
+}
+"""By ending, what a text has that has tests in it."""
+
+
+def read_together(files: Iterable[FileChange]) -> None:
+    """Reads all that is asked of these files at once: each reading is a process of its own."""
+    texts = [(file.path, text) for file in files for text in (file.old, file.new) if text]
+    read_syntax([item for item in texts if _ending(item[0]) not in _BLOCKS and _tells(*item)])
+
+
+def has_blocks(file: FileChange) -> bool:
+    """Whether a file may have tests in it that a grammar knows."""
+    texts = (file.old or "", file.new or "")
+    return bool(language_of(file.path)) and any(_tells(file.path, text) for text in texts)
+
+
+def _tells(path: str, text: str) -> bool:
+    telling = _TELLING.get(_ending(path))
+    return telling is not None and telling.search(text) is not None and not too_much(text)
 
 
 @lru_cache(maxsize=256)
 def _pieces(path: str, text: str) -> tuple[InlineTest, ...]:
     """In their order, none in another; those of one key are numbered."""
-    if not _TELLING.search(text) or too_much(text):
+    if not _tells(path, text):
         return ()
-    ending = path.rpartition(".")[2].lower()
+    ending = _ending(path)
     pieces: Iterable[InlineTest] = ()
-    if ending in ("py", "pyi", "pyx"):
-        pieces = _joined(text, _examples(text), _QUOTES)
+    if ending in _PYTHON:
+        pieces = (*_in_lines(path, text), *_joined(text, _examples(text), _QUOTES))
     elif ending in ("ex", "exs"):
         pieces = _joined(text, _before(text, _ELIXIR, _DEF), _QUOTES)
     elif ending == "rs":
-        pieces = (*_items(text), *_joined(text, _before(text, _FENCED, _ITEM), _NO_COMMENT))
+        examples = _joined(text, _before(text, _FENCED, _ITEM), _NO_COMMENT)
+        pieces = (*_in_lines(path, text), *examples)
     elif ending in _BLOCKS:
-        pieces = _blocks(text, *_BLOCKS[ending])
+        pieces = _blocks(text, ending)
+    else:
+        pieces = _in_lines(path, text)
     seen: Counter[str] = Counter()
     numbered: list[InlineTest] = []
     for piece in sorted(pieces, key=lambda piece: piece.start):
@@ -345,66 +410,47 @@ def _joined(text: str, pieces: Iterable[InlineTest], end: re.Pattern[str]) -> It
 # ---- Items and blocks.
 
 
-def _blocks(text: str, family: Family, pattern: re.Pattern[str]) -> Iterator[InlineTest]:
-    whole = source(text, family)
+def _blocks(text: str, ending: str) -> Iterator[InlineTest]:
+    code = bare(ending, text) or ""
     end = 0
-    for match in pattern.finditer(whole.bare):
+    for match in _BLOCKS[ending].finditer(code):
         if match.start() >= end:
-            end = whole.inside(match.end() - 1)[1] + 1
-            yield _piece(whole, match.start(), match.start(), end)
+            end = _closed(code, match.end())
+            yield _piece(text, match.start(), end, text[match.start() : match.end()])
 
 
-_ATTRIBUTE = re.compile(r"#!?\[")
-_OF_TESTS = re.compile(
-    r"\s*(?:cfg\((?!.*\bnot\(\s*test\b).*\btest\b"
-    r"|(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test|quickcheck)\b)"
-)
-_STATEMENT = re.compile(
-    r"(?:pub\b(?:\([^)\n]*\))?\s+)?(?:use|static|const(?!\s+fn)|type|extern crate)\b"
-)
-_ENDS = re.compile(r"[;({\[]")
-_BLANK = re.compile(r"\s*")
-
-
-def _items(text: str) -> Iterator[InlineTest]:
-    """Rust's: whatever has an attribute that says so, with all its attributes."""
-    whole = source(text, "rust")
-    end = 0
-    while match := _ATTRIBUTE.search(whole.bare, end):
-        at = match.start()
-        is_test = is_inner = False
-        while group := _ATTRIBUTE.match(whole.bare, at):
-            first, last = whole.inside(group.end() - 1)
-            is_test |= _OF_TESTS.match(whole.bare[first:last]) is not None
-            is_inner |= group[0] == "#!["
-            at = _after(whole, last + 1)
-        if is_test and is_inner:
-            yield InlineTest("", match.start(), len(text))
-            return
-        end = max(at, match.end())
-        if is_test:
-            end = _end(whole, at)
-            yield _piece(whole, match.start(), at, end)
-
-
-def _after(whole: BraceSource, at: int) -> int:
-    blank = _BLANK.match(whole.bare, at)
-    return blank.end() if blank else at
-
-
-def _piece(whole: BraceSource, start: int, head: int, end: int) -> InlineTest:
-    key = squeeze(whole.code[head:end].partition("{")[0])
-    loose = not whole.text[start].isspace() and whole.text[start - 1 : start] in ("", "\n")
-    return InlineTest(key, start, min(end, len(whole.text)), loose)
-
-
-def _end(whole: BraceSource, at: int) -> int:
-    """Where an item ends: at its semicolon, or with its block."""
-    is_plain = _STATEMENT.match(whole.bare, at) is not None
-    while match := _ENDS.search(whole.bare, at):
-        if match[0] == ";":
+def _closed(code: str, at: int) -> int:
+    """Where the brace that was opened before `at` is closed."""
+    depth = 1
+    for match in _BRACE.finditer(code, at):
+        depth += 1 if match[0] == "{" else -1
+        if not depth:
             return match.end()
-        at = whole.inside(match.start())[1] + 1
-        if match[0] == "{" and not is_plain:
-            return at
-    return len(whole.text)
+    return len(code)
+
+
+_BRACE = re.compile(r"[{}]")
+_LEADING = re.compile(r"\s*(?:#!?\[[^\]]*\]\s*|@[^\n]*\n\s*)*")
+_PYTHON_NAME = re.compile(r"(?:class|(?:async\s+)?def)\s+(\w+)")
+
+
+def _in_lines(path: str, text: str) -> Iterator[InlineTest]:
+    """What the grammar knows as tests, with all that leads it."""
+    (syntax,) = read_syntax([(path, text)])
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    for first, last in syntax.tests if syntax else ():
+        start, end = starts[first - 1], starts[last] - 1
+        code = syntax.code[start:end] if syntax else ""
+        if code.lstrip().startswith("#!["):
+            yield InlineTest("", start, end)
+            continue
+        head = _LEADING.sub("", code, count=1).partition("{")[0]
+        name = _PYTHON_NAME.match(head) if _ending(path) in _PYTHON else None
+        yield _piece(text, start, end, name[1] if name else head.partition("\n")[0])
+
+
+def _piece(text: str, start: int, end: int, head: str) -> InlineTest:
+    key = " ".join(head.partition("{")[0].split())
+    loose = not text[start].isspace() and text[start - 1 : start] in ("", "\n")
+    return InlineTest(key, start, min(end, len(text)), loose)

@@ -11,6 +11,7 @@ from functools import cached_property
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import Syntax, language_of, read_syntax
 from hydra.analysis.tampering.cues import Statement, asserting_lines, plain, rows, statements
+from hydra.analysis.tampering.inline_tests import has_blocks
 from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.skip_marks import SkipMark, given, marks, names_of, tags
 from hydra.analysis.tampering.test_files import (
@@ -185,9 +186,7 @@ def regions_of(texts: Sequence[tuple[str, str]]) -> Iterator[Region]:
 
 
 def _is_relevant(file: FileChange) -> bool:
-    if file.path.endswith(".rs"):
-        return "#[" in (file.old or "") or "#[" in (file.new or "")
-    return supports_tests(file) or name_of(file.path) == "conftest.py"
+    return supports_tests(file) or name_of(file.path) == "conftest.py" or has_blocks(file)
 
 
 def _lines(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.bending import language_of, may_reach
 from hydra.analysis.tampering.commands import RunCommands, drives_tests, is_task_file, runs
-from hydra.analysis.tampering.inline_tests import inline_changed, put_back
+from hydra.analysis.tampering.inline_tests import inline_changed, put_back, tests_itself
 from hydra.analysis.tampering.manifests import (
     Parts,
     is_lines,
@@ -132,7 +132,9 @@ def disturbers(files: Sequence[FileChange]) -> dict[str, str]:
 def _steers(file: FileChange, running: RunCommands) -> bool:
     if is_manifest(file.path):
         return bool(parts_changed(file, running))
-    if is_configuration(file.path) or running.has(file.path) or is_newcomer(file):
+    if is_configuration(file.path) or is_newcomer(file):
+        return True
+    if running.has(file.path) and not tests_itself(file):
         return True
     if not supports_tests(file) and drives_tests(file.path, file.old or ""):
         return True

@@ -1,1 +1,0 @@
-"""Readers of tests, one language a file. Each takes texts by path and gives readings by path."""
