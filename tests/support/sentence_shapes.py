@@ -585,18 +585,19 @@ def _without_comments(facts: Facts, lane: str) -> list[tuple[str, str]]:
 
 
 def _expects(facts: Facts, lane: str, groups: Groups) -> bool:
-    pattern = rf"def {groups['test']}\(\):\n    assert f\((\d)\) == {{}}\n"
-    return any(
-        re.search(pattern.format(groups["a"]), file.old or "")
-        and re.search(pattern.format(groups["b"]), file.new or "")
-        for file in facts.lane(lane).files
+    files = facts.lane(lane).files
+    pattern = "def {}\\(\\):\n    assert f\\((\\d)\\) == {}\n"
+    old = pattern.format(groups["test"], groups["a"])
+    new = pattern.format(groups.get("other") or groups["test"], groups["b"])
+    return any(re.search(old, file.old or "") for file in files) and any(
+        re.search(new, file.new or "") for file in files
     )
 
 
 def _replaces(facts: Facts, lane: str, groups: Groups) -> bool:
-    return any(
-        groups["was"] in (file.old or "") and groups["now"] in (file.new or "")
-        for file in facts.lane(lane).files
+    files = facts.lane(lane).files
+    return any(groups["was"] in (file.old or "") for file in files) and any(
+        groups["now"] in (file.new or "") for file in files
     )
 
 
@@ -863,9 +864,10 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
     ("silent", "{check} passes and names no test(?:; on the base {says})?", _is_known),
     # What reading its patch has shown.
-    ("expects_lines", r"changes what {test} expects: {was} -> {now}(?: \(and {n} more\))?",
-        _replaces),
-    ("expects", r"changes what {test} expects: {a} -> {b}(?: \(and {n} more\))?", _expects),
+    ("expects_lines", r"changes what {test}(?: \(now (?P<other>\w+)\))? expects: "
+     r"{was} -> {now}(?: \(and {n} more\))?", _replaces),
+    ("expects", r"changes what {test}(?: \(now (?P<other>\w+)\))? expects: "
+     r"{a} -> {b}(?: \(and {n} more\))?", _expects),
     ("replaces", r"replaces an assertion of {test} by others: (?P<was>f\(\d\) == \d) -> "
      r"(?P<now>f\(\d\) == \d)(?: \(and {n} more\))?", _replaces),
     ("replaces", r"replaces an assertion of {test} by others", _is_known),
