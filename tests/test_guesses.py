@@ -237,6 +237,25 @@ def test_a_package_manager_that_cannot_be_the_pinned_one_stops_the_race(
 
 
 @pytest.mark.slow
+def test_a_cargo_that_has_no_toolchain_stops_the_race(scratch: Path, repo: Path) -> None:
+    """rustup's stands on PATH and cannot choose one; every lane's tests would only say so."""
+    hydra = Hydra(scratch, repo)
+    (repo / "Cargo.toml").write_text('[package]\nname = "a"\nversion = "1.0.0"\n')
+    commit(repo)
+    cargo = hydra.agent("claude", [DONE]).with_name("cargo")
+    cargo.write_text("#!/bin/sh\necho 'error: rustup could not choose a version' >&2; exit 1\n")
+    cargo.chmod(0o755)
+    done = hydra.run("race", "Do it", "-a", "claude")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert "cannot run here: cargo cannot start: error: rustup could not choose a version" in text
+    assert "hint: rustup default stable, then race again" in text
+    assert "agent started" not in text
+    cargo.write_text("#!/bin/sh\nexit 0\n")
+    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
+@pytest.mark.slow
 def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, repo: Path) -> None:
     """Its tests are a script of a package, which options name; once installed, it is run."""
     hydra = Hydra(scratch, repo)

@@ -172,8 +172,10 @@ def _script(command: str, top: Path) -> str:
     lines = _begin(folders, top)
     lines += [_finding(*question) for question in _needs(inner, top.joinpath(*folders))]
     terms = words_of(inner)
-    if terms[:1] and _pinned(top.joinpath(*folders), top).startswith(f"{terms[0]}@"):
-        # It may have to bring the version first that the project pins, which no lane has room for.
+    pinned = _pinned(top.joinpath(*folders), top)
+    if terms[:1] and (terms[0] == "cargo" or pinned.startswith(f"{terms[0]}@")):
+        # It may have to bring the version first that the project pins, which no lane has room for,
+        # and a cargo that is rustup's own may have none at all.
         lines += [f'said=$({terms[0]} --version 2>&1) || {{ echo "$said"; exit {_UNSTARTED}; }}']
     if terms[:1] and terms[0] in _DRY and not _COMPOUND.search(inner):
         lines += [" ".join(["LC_ALL=C", terms[0], _DRY[terms[0]], *terms[1:]])]
@@ -312,7 +314,7 @@ def _problem(check: Check, ran: CommandResult, top: Path) -> str:
     if ran.exit_code == _NOT_FOUND:
         return next(iter(failure_lines.lines(text)), "its program was not found")
     inner = split_folders(check.command)[1]
-    if ran.exit_code == _UNSTARTED and words_of(inner)[0] in _MANAGERS:
+    if ran.exit_code == _UNSTARTED and words_of(inner)[0] in (*_MANAGERS, "cargo"):
         line = next(iter(failure_lines.lines(text)), "it does not say its version")
         return f"{words_of(inner)[0]}{UNSTARTED}{line}"
     if _unittest_arguments(inner) is not None:

@@ -26,6 +26,7 @@ WITHOUT = "--no-check races without tests"
 _ABSENT = re.compile(r"^([\w.+-]+): not found(?: \(exit 127\))?$")
 """A program of a bare name, which is looked for on PATH alone."""
 _NO_CD = "cannot cd to "
+_NO_TOOLCHAIN = "rustup could not choose a version"
 _OF_PYTHON = ("uv", "poetry", "pdm", "pipenv", "hatch")
 """What brings packages that pip may bring too."""
 _MANAGERS = (*_OF_PYTHON, "npm", "pnpm", "yarn", "bun", "node", "cargo")
@@ -108,7 +109,8 @@ def _ways(
     if UNSTARTED in line:
         asks = in_folder(f"{line.partition(UNSTARTED)[0]} --version", split_folder(command)[0])
         then = f", then {again} again" if again else ""
-        yield f"{typed(asks, folder)} in your checkout brings the version that is pinned{then}"
+        brings = f"{typed(asks, folder)} in your checkout brings the version that is pinned"
+        yield ("rustup default stable" if _NO_TOOLCHAIN in line else brings) + then
         return
     needed = installing(line, command, top)
     if line.startswith(_NO_CD):
