@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
+from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import gone, inline_changed
 from hydra.analysis.tampering.test_files import exists, holds_tests, supports_tests
 from hydra.checks.cross.trial import Trial
@@ -47,7 +48,7 @@ def gates(
         *_protected_paths(mine, evidence.protected),
         *_findings(mine, findings, outdated),
         *(put_back or (*of_own_version(mine, findings), *_contradicting(mine, demanded))),
-        *_skipped(mine, findings),
+        *_skipped(mine, findings, evidence.baseline_of(mine.lane), outdated),
         *_lost(mine, findings, evidence.baseline_of(mine.lane)),
         *_silent(mine, evidence.baseline_of(mine.lane)),
         *_bent(mine, evidence.trials),
@@ -216,20 +217,37 @@ def _files_of(mine: LaneResults, names: Sequence[str]) -> list[str]:
 _SKIPPING = ("skip_added", "expected_failure_added")
 
 
-def _skipped(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[Reason]:
-    """Tests that its own run skips and that fail once they are put back, where reading the patch
-    has shown no skip."""
-    if any(finding.kind in _SKIPPING for finding in findings):
+def _skipped(
+    mine: LaneResults,
+    findings: Sequence[Finding],
+    baseline: Sequence[CheckResult],
+    outdated: Collection[str],
+) -> Iterator[Reason]:
+    """Tests that its own run skips, and that passed on the base or fail once they are put back,
+    where reading the patch has shown no skip that is a gate by itself."""
+    if any(finding.kind in _SKIPPING and finding.weight == "gate" for finding in findings):
         return
     alone = mine.tests_alone
+    before = {result.check.name: result.tests for result in baseline}
+    suspected = any(finding.kind in _SKIPPING for finding in findings)
     for result in mine.lane.checks:
-        comparison = result.comparison
-        names = [name for name in (comparison.skipped if comparison else ()) if name in alone.fails]
-        if names:
+        base, changed = before.get(result.check.name), result.comparison
+        skipped = changed.skipped if changed else ()
+        names = [name for name in skipped if name in alone.fails]
+        if names and not suspected:
             key = "it" if len(names) == 1 else "they"
             skips = f"skips {quoted_names(names)} in {result.check.name}"
             text = f"{skips}; run as on the base, {key} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
+        passed = [
+            name
+            for name in skipped
+            if base is not None and base.by_id.get(name) == "passed"
+            if name not in outdated and name not in alone.fails
+        ]
+        if passed and not result.held_back:
+            text = f"skips {plural(passed, 'test')} that passed on the base: {quoted_names(passed)}"
+            yield _gate(text, file=result.details)
 
 
 def _lost(
@@ -238,7 +256,7 @@ def _lost(
     """Tests that passed on the base and lay in files that are deleted, or in code that has fewer
     now, and any that fail once they are put back: seen in the run, where reading the patch has
     shown none (a class that inherits them is deleted; examples may be in no run; a macro or a table
-    makes them)."""
+    makes them; settings or a class's `__init__` leave them out)."""
     if any(finding.kind == DELETED and finding.weight == "gate" for finding in findings):
         return
     files = mine.lane.files
@@ -248,14 +266,21 @@ def _lost(
         (PurePosixPath(path).stem, name) for path, names in gone(files).items() for name in names
     ]
     before = {result.check.name: result.tests for result in baseline}
+    skips = any(finding.kind in _SKIPPING and finding.weight == "gate" for finding in findings)
     for result in mine.lane.checks:
         base, now, changed = before.get(result.check.name), result.tests, result.comparison
         if base is None or now is None or changed is None:
             continue
         passed = [name for name in changed.vanished if base.by_id.get(name) == "passed"]
         fewer = now.total < base.total
+        news = {_own_name(name) for name in now.by_id.keys() - base.by_id.keys()}
+        left_out = not (result.held_back or skips)
         names = [
-            name for name in passed if (fewer and _lies_in(name, modules)) or _is_of(name, inline)
+            name
+            for name in passed
+            if (fewer and _lies_in(name, modules))
+            or _is_of(name, inline)
+            or (left_out and _own_name(name) not in news and _is_in_place(name, files))
         ]
         if names:
             no_longer = f"passed on the base no longer run{'s' * (len(names) == 1)}"
@@ -266,6 +291,20 @@ def _lost(
             goes = f"no longer run{'s' * (len(failed) == 1)}, and {fail(failed)} once put back"
             text = f"{plural(failed, 'failing test')} {goes}: {quoted_names(failed)}"
             yield _gate(text, file=result.details)
+
+
+def _own_name(name: str) -> str:
+    return re.split(r"::|[.#/]| > ", name.partition("[")[0])[-1]
+
+
+def _is_in_place(name: str, files: Sequence[FileChange]) -> bool:
+    """Whether a test of pytest that a run no longer names is where it was."""
+    path, _, inside = name.partition("::")
+    if "[" in name or not inside or not path.endswith(".py"):
+        return False
+    head = re.compile(rf"^[ \t]*(?:async )?def {re.escape(_own_name(name))}\(", re.M)
+    texts = [text for file in files if file.path == path for text in (file.old, file.new)]
+    return all(text is not None and head.search(text) for text in texts)
 
 
 def _lies_in(name: str, modules: Collection[str]) -> bool:

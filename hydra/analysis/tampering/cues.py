@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
@@ -116,6 +117,7 @@ _EXACT = re.compile(
     r"|assertFailsWith|should_panic)\s*[(<\s]\s*"
     r"(?:expected|(?!(?:Base)?Exception\b|Throwable\b|StandardError\b|Error\b|\(\)|\)|\{|->)[\w\"'`/])"
 )
+_OR = re.compile(r"\bor\b|\|\|")
 _WEAK = re.compile(r"expect\.(?:any|anything|objectContaining|arrayContaining)\b|\bANY\b")
 _NEGATIVE = re.compile(
     r"\bnot\b|(?<!\bif )!=|(?<![=!\w])!(?=[\w(])|assert(?:Is)?(?:Not|False)|to_not|not_to|refute"
@@ -125,8 +127,11 @@ _NEVER_FAILS = re.compile(
     r"\bor True\b|\|\| ?true\b|\bassert (?:not False|1)\b"
     r"|^(?:assert|assert_?[Tt]rue|self\.assertTrue|t\.ok|assert!)[ (]\s*(?:True|true|1)\b"
     r"|expect\((?:true|1|True)\)|expect\(false\)\.not"
-    r"|^(?:self\.)?assert\w*[ (]\(?(?P<same>[^=,]+?)(?:==|,)(?P=same)\)?$"
+    r"|^(?:self\.)?assert[\w.]*!?[ (]\(?(?P<same>[^=]{1,200}?)(?:==|,)(?P=same)\)?$"
 )
+_NESTED = r"[(\[{](?:[^()\[\]{}]|[(\[{][^()\[\]{}]*[)\]}])*+[)\]}]"
+_TUPLE = re.compile(rf"assert \((?:[^()\[\]{{}},]|{_NESTED})++,(?:[^()\[\]{{}}]|{_NESTED})*+\)$")
+"""Of Python, `assert (x == 1, "why")`: a tuple, which is true."""
 
 _MESSAGE = re.compile(r"^(assert\b.*\S)\s*,\s*[rbfRBF]{0,2}([\"'])[^\"']*\2\s*$", re.S)
 _LAST_TEXT = re.compile(r",\s*[\"'][^\"']*\s[^\"']*[\"']\s*(?=\)\s*;?$)")
@@ -178,11 +183,12 @@ def _statement(line: int, shown: str, bare: str) -> Statement:
     is_negative = False
     if _FAILS_IN_GO.match(text):
         text = asked = text.partition("{")[0]
-        strength = 2 if _UNEQUAL.search(text) else 1
+        strength = 2 if _UNEQUAL.search(text) and "&&" not in text else 1
         is_negative = "==" in text
     elif _ASSERTS.search(bare):
-        exact = _EXACT.search(text) and not _WEAK.search(text)
-        strength = 0 if _NEVER_FAILS.search(text) else 2 if exact else 1
+        exact = _EXACT.search(text) and not _WEAK.search(text) and not _OR.search(bare)
+        never = _NEVER_FAILS.search(text) or _TUPLE.match(bare)
+        strength = 0 if never else 2 if exact else 1
         is_negative = _NEGATIVE.search(text) is not None
     shown = " ".join(shown.split()).rstrip(";")
     return Statement(line, text, shown, strength, is_negative, values(asked))
@@ -260,12 +266,14 @@ _QUOTES = "\"'`"
 
 _SWALLOWS = re.compile(
     r"^[ \t]*except\b(?:[ \t(]*(?:\w+\.)?(?:AssertionError|Exception|BaseException)\b[^:\n]*)?:\s*"
-    r"(?:pass|return|continue|\.\.\.)(?=\s|$)"
-    r"|\bsuppress\([^)\n]*(?:AssertionError|Exception|BaseException)\b"
+    r"(?:(?:pass|return|continue|\.\.\.)(?=\s|$)|(?:print|log\w*|warnings|sys)\b[.(])"
+    r"|^[ \t]*except[ \t(]*AssertionError[ \t)]*:"
+    r"|^[^\n]*\bsuppress\([^)\n]*(?:AssertionError|Exception|BaseException)\b"
+    r"|^[ \t]*let _ =[^\n]*\bcatch_unwind\("
     r"|\bcatch\s*(?:\((?:\w+|[^)\n]*\b(?:Exception|Throwable|Error|AssertionError|Any)\b[\w: ]*)"
-    r"\))?\s*\{\s*\}"
+    r"\))?\s*\{\s*(?:(?:console|log\w*|System|println|\w+\.printStackTrace)\b[^\n{}]*\s*)*+\}"
     r"|^[ \t]*rescue\b[ \t]*(?:Exception|StandardError|Minitest::Assertion)?[^\n]*\n"
-    r"\s*(?:nil\s*)?end\b"
+    r"(?:[ \t]*(?:puts|p|print|warn)\b[^\n]*\n)*\s*(?:nil\s*)?end\b"
     r"|\brescue nil\b",
     re.M,
 )
@@ -273,7 +281,9 @@ _NEVER = re.compile(
     r"\b(?:if|while|unless true)[ (]*(?:False|false|0|None|not True|!true)\b[ )]*[:{\n]"
 )
 _NOTHING = re.compile(
-    r"\bin (?:\[\]|\(\)|\{\}|range\(0\))\s*:|\bparametrize\((?:[^\n]|\n(?!def|@))*?,\s*\[\s*\]"
+    r"\bin (?:\[\]|\(\)|\{\}|range\(0\))\s*[:)\]]"
+    r"|\b(?:in|range|of) \w+(?:\[:0\]|\.slice\(0, ?0\))"
+    r"|\bparametrize\((?:[^\n]|\n(?!def|@))*?,\s*\[\s*\]"
     r"|\.each\(\s*\[\s*\]\s*\)|\bof \[\]\s*\)|\[\]\.(?:each|forEach)\b"
 )
 QUIETS = (
@@ -288,35 +298,78 @@ _TRIES = re.compile(r"\b(?:try|begin|do|def)\b")
 def swallowed(code: str, assertions: Sequence[str]) -> int:
     """How often the failure of one of these assertions is caught and told to nobody."""
     count = 0
-    for match in _SWALLOWS.finditer(code):
+    for match in islice(_SWALLOWS.finditer(code), _MOST):
         start, end = 0, match.start()
-        if "suppress" in match[0]:
-            start, end = match.end(), match.end() + _BLOCK
+        if "suppress" in match[0] or "catch_unwind" in match[0]:
+            start = match.start()
+            end = start + len(_deeper(code, start))
         elif "rescue nil" in match[0]:
             start = code.rfind("\n", 0, end) + 1
         else:
             for begins in _TRIES.finditer(code, 0, end):
                 start = begins.start()
         piece = code[start:end]
-        is_asked = any(text in plain(piece) for text in assertions)
-        count += is_asked or _ASSERTS.search(piece) is not None
+        if match[0].lstrip().startswith("except") and _TELLS.search(_deeper(code, match.start())):
+            continue
+        count += _ASSERTS.search(piece) is not None or _has(piece, assertions)
     return count
 
 
-_BLOCK = 300
-_RETURN = re.compile(r"^([ \t]*)(?:return|next)[ \t]*(?:None[ \t]*)?(?:;|$)", re.M)
+_TELLS = re.compile(rf"\braise\b|{_ASSERTS.pattern}", re.M)
+
+
+_MOST, _BLOCK = 200, 4000
+"""So many places of a text are looked at, and so many characters from each: these are few in what
+people write."""
+
+
+def _has(piece: str, assertions: Sequence[str]) -> bool:
+    block = plain(piece)
+    return any(text in block for text in assertions[: 5 * _MOST])
+
+
+def _deeper(code: str, start: int) -> str:
+    """What of a line stands at `start`, and the lines after it that are further in."""
+    first, *lines = code[start : start + _BLOCK].split("\n")
+    level = len(first) - len(first.lstrip())
+    within = takewhile(lambda line: len(line) - len(line.lstrip()) > level, lines)
+    return "\n".join([first, *within])
+
+
+_INNER = re.compile(
+    r"\n(?![^\n]*@)[^\n]*\n(?P<at>[ \t]+(?:(?:async )?(?:def|function|fn) (\w+)\b"
+    r"|(?:\w+ )?(?:mut )?(\w+) :?= (?:(?:async|move) )?"
+    r"(?:function\b|func\(|lambda\b|->|\([^()\n]*\) ?[=-]>|\|[^|\n]*\| ?\{)))"
+)
+
+
+def uncalled(code: str, assertions: Sequence[str]) -> int:
+    """How many functions in a test nothing names again, with assertions in them."""
+    count, level = 0, len(code) - len(code.lstrip(" \t"))
+    names = Counter(_NAME.findall(code))
+    for match in islice(_INNER.finditer(f"\n{code}"), _MOST):
+        if len(match["at"]) - len(match["at"].lstrip()) <= level:
+            continue
+        inner = _deeper(f"\n{code}", match.start("at"))
+        count += names[match[2] or match[3]] == 1 and _has(inner, assertions)
+    return count
+
+
+_JUMP = re.compile(
+    r"^(?P<at>[ \t]*)(?:return|next|continue|break)[ \t]*(?:None[ \t]*)?(?:;|$)", re.M
+)
 
 
 def returns_first(code: str, assertions: Sequence[str]) -> int:
-    """How many of a test's lines return at its own level, with assertions after them."""
-    lines = [line for line in code.split("\n") if line.strip()]
-    inner = [len(line) - len(line.lstrip()) for line in lines[1:]]
-    outer = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-    level = min((indent for indent in inner if indent > outer), default=0)
+    """How many lines return, or go on with the next round, with assertions after them in the same
+    block, which nothing reaches."""
     count = 0
-    for match in _RETURN.finditer(code):
-        if len(match[1]) <= level and any(
-            text in plain(code[match.end() :]) for text in assertions
-        ):
-            count += 1
+    for match in islice(_JUMP.finditer(code), _MOST):
+        level = len(match["at"])
+        lines = code[match.end() : match.end() + _BLOCK].split("\n")[1:]
+        after = takewhile(
+            lambda line: not line.strip() or len(line) - len(line.lstrip()) >= level,  # noqa: B023
+            lines,
+        )
+        count += _has("\n".join(after), assertions)
     return count

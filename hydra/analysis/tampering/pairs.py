@@ -102,7 +102,8 @@ class Pairs:
                 continue
             before = {*_pieces_of(old)} if old is not None else set()
             force = force_of(asks) if asks else 2
-            came = {row.text: row.force if row in asks else force for row in new.statements}
+            asking = {*asks}
+            came = {row.text: row.force if row in asking else force for row in new.statements}
             came |= dict.fromkeys(new.cases, force)
             if old is None and len(asks) == 1:
                 came[new.plain] = force

@@ -226,6 +226,8 @@ _ATTRIBUTE = re.compile(r"#!?\[\s*((?:ignore(?=[\s=(\]])|cfg(?:_attr)?\()[^\]\n]
 _ANNOTATION = re.compile(r"@((?:\w+\.)*)(Disabled|Ignored?|(?:Dis|En)abled(?:If|On)\w*)\b")
 _OURS = re.compile(r"org\.(?:junit|testng)\b|junit\b|kotlin\.test\b|io\.kotest\b")
 _NOT_ENABLED = re.compile(r"@(?:\w+\.)*Test\s*\([^()]*\benabled\s*=\s*false")
+_PRIVATE = re.compile(r"@(?:\w+\.)*Test\b[^;{}@]*\bprivate\s+void\b")
+_ASSUMES = re.compile(r"\bassum(?:e|ing)(?:True|False|That|NotNull)(?=\s*\()")
 _RUBY_BLOCK = re.compile(
     r"^[ \t]*(?:RSpec\.)?(?P<word>[xf]?(?:it|describe|context|specify|example|scenario|test))\b"
     r"(?P<rest>[^\n]*)",
@@ -268,6 +270,10 @@ def _jvm(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
             certain = match[2].startswith(("Disabled", "Ignore")) and "If" not in match[2]
             certain = certain and "On" not in match[2]
             yield SkipMark("skip", f"@{match[2]}", certain, on_class[1] if on_class else "")
+    for _ in _PRIVATE.finditer(bare):
+        yield SkipMark("skip", "private")
+    for match in _ASSUMES.finditer(bare):
+        yield SkipMark("skip", match[0], False)
     for _ in _NOT_ENABLED.finditer(bare):
         yield SkipMark("skip", "enabled = false")
 

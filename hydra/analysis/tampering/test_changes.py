@@ -16,7 +16,15 @@ from functools import cached_property
 
 from hydra.analysis.finding import Finding, Weight
 from hydra.analysis.tampering import wording
-from hydra.analysis.tampering.cues import QUIETS, Statement, returns_first, swallowed, values, wider
+from hydra.analysis.tampering.cues import (
+    QUIETS,
+    Statement,
+    returns_first,
+    swallowed,
+    uncalled,
+    values,
+    wider,
+)
 from hydra.analysis.tampering.pairs import Pairs, force_of
 from hydra.analysis.tampering.regions import Region, Suite
 from hydra.analysis.tampering.skip_marks import SkipMark
@@ -132,7 +140,8 @@ class _Changes:
         what = _quoted(old.name) if old.name else old.path
         if old.name and new.name != old.name:
             what = f"{what} (now {_quoted(new.name)})"
-        sure: Weight = "suspect" if self._is_doubtful(old) or not tests else "gate"
+        is_asked = bool(tests) or self._is_emptied(old, new)
+        sure: Weight = "gate" if is_asked and not self._is_doubtful(old) else "suspect"
         for kind, weight, text, line in (
             *self._sentences(old, new, what, sure),
             *self._cases(old, new, what, sure),
@@ -145,7 +154,9 @@ class _Changes:
         every = wording.part(len(before), len(before), "assertion")
         quieted = [*self._quieted(old, new)] if before else []
         for kind, text in quieted:
-            yield kind, sure, text.format(test=f"{every} of {what}"), None
+            every = "assertions" if len(before) > 1 else "the only assertion"
+            text = text.format(test=f"{every} of {what}", say="say" if len(before) > 1 else "says")
+            yield kind, sure, text, None
         if losses.removed:
             some = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
             if losses.handed:
@@ -172,6 +183,12 @@ class _Changes:
             text = f"puts {every} of {what} under a condition: {wording.value(line)}"
             yield "assertion_weakened", "suspect", text, None
 
+    def _is_emptied(self, old: Region, new: Region) -> bool:
+        """Whether a helper, whose callers may be in no patch, asks for no one value now."""
+        return bool(old.name and _exact(self.old.assertions(old))) and not _exact(
+            self.new.assertions(new)
+        )
+
     def _is_doubtful(self, old: Region) -> bool:
         """Whether a test's file is not read for certain, or it was left out anyway."""
         ran = not any(mark.kind == "skip" and mark.certain for mark in self.suite.marks(old))
@@ -180,10 +197,12 @@ class _Changes:
     def _quieted(self, old: Region, new: Region) -> Iterator[tuple[str, str]]:
         asserted = [row.text for row in self.new.assertions(new)]
         if swallowed(new.code, asserted) > swallowed(old.code, asserted):
-            yield "assertion_weakened", "swallows what {test} says"
+            yield "assertion_weakened", "swallows what {test} {say}"
         for pattern, text in QUIETS:
             if len(pattern.findall(new.code)) > len(pattern.findall(old.code)):
                 yield "assertion_removed", text
+        if uncalled(new.code, asserted) > uncalled(old.code, asserted):
+            yield "assertion_removed", "leaves {test} in a function that nothing calls"
         if returns_first(new.code, asserted) > returns_first(old.code, asserted):
             yield "assertion_removed", "returns before {test}"
 
@@ -420,7 +439,7 @@ def _is_expected(line: str, value: str) -> bool:
     return bool(re.search(compared, line) or re.search(given, line, re.DOTALL))
 
 
-_IF = re.compile(r"^(?:if|unless)\b[ (]*(.*?)\)?\s*[:{]?$")
+_IF = re.compile(r"^(?:if|unless|while)\b[ (]*(.*?)\)?\s*[:{]?$")
 
 
 def _condition(old: Region, new: Region) -> str:
