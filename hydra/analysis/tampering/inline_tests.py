@@ -309,9 +309,14 @@ def read_together(files: Iterable[FileChange]) -> None:
 
 
 def has_blocks(file: FileChange) -> bool:
-    """Whether a file may have tests in it that a grammar knows."""
-    texts = (file.old or "", file.new or "")
-    return bool(language_of(file.path)) and any(_tells(file.path, text) for text in texts)
+    """Whether a file may have tests in it that a grammar knows; no examples."""
+    if not language_of(file.path):
+        return False
+    texts = (_EXAMPLES.sub("", text or "") for text in (file.old, file.new))
+    return any(_tells(file.path, text) for text in texts)
+
+
+_EXAMPLES = re.compile(r">>>|```")
 
 
 def _tells(path: str, text: str) -> bool:
