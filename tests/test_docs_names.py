@@ -34,7 +34,7 @@ OTHERS = frozenset(
     (
         *("home/", "setup.py", "skills/"),
         *("test_apart", "test_deleted", "test_configuration"),
-        *("test_up", "test_down", "tests/pager.py", "tests/pager/__init__.py"),
+        *("test_up", "test_down", "test_tax", "tests/pager.py", "tests/pager/__init__.py"),
         "usercustomize.py",
         *("test_first_page", "test_no_items_need_no_page"),
         *("hydra send", "hydra replay", "hydra kill", "hydra export", "hydra diff"),
