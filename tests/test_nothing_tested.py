@@ -255,10 +255,9 @@ def test_a_failing_row_that_makes_a_test_is_not_taken_out(hydra: Hydra) -> None:
     shop(hydra.repo, {"tests/test_pages.py": TABLE})
     fewer = TABLE.replace('"up": (3, 2, 2), ', "")
     item = Judged(hydra, {"fewer": {"tests/test_pages.py": fewer}}).run()
-    assert (item.of("fewer")["state"], item.of("fewer")["reason"]) == (
-        "held_back",
-        "1 failing test no longer runs, and fails once put back",
-    ), str(item)
+    assert item.of("fewer")["state"] == "held_back", str(item)
+    assert "removes 1 of 3 cases of tests/test_pages.py" in item.of("fewer")["reason"]
+    assert "1 failing test no longer runs, and fails once put back" in str(item)
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
     elif options["markdown"]:
         from hydra.report.markdown import comment
 
-        sys.stdout.write(comment(_offered(done), lanes=done.lanes))
+        sys.stdout.write(comment(_candidates(done), lanes=done.lanes))
     elif page is None:
         sys.stdout.write(_text(done))
     if page is not None:
@@ -114,11 +114,11 @@ def _text(done: JudgedRun) -> str:
     from hydra.report.compare import compare_text
 
     return compare_text(
-        _offered(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
+        _candidates(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
     )
 
 
-def _offered(done: JudgedRun) -> Verdict:
+def _candidates(done: JudgedRun) -> Verdict:
     from hydra.commands.merge_candidates import with_candidates
 
     return with_candidates(done.verdict, done.root, done.record)

@@ -761,7 +761,9 @@ def _verdict(document: dict[str, Any]) -> dict[str, Any]:
         "base": PLAN.base,
         "folder": "/var/lib/hydra",
         "warnings": lane["warnings"],
-        "lanes": [{**lane, "rank": 1, "why": data, "gates": gates}],
+        "lanes": [
+            {**lane, "rank": 1, "state": "untested", "reason": data, "why": data, "gates": gates}
+        ],
     }
 
 

@@ -177,12 +177,12 @@ _FAILS_IN = re.compile(r"\s*\w+\.(?:Error|Fatal|Fail)\w*\(")
 
 @lru_cache(maxsize=16384)
 def _statement(line: int, shown: str, bare: str) -> Statement:
-    asked = _without_message(shown, bare)
-    text = plain(asked)
+    asserted = _without_message(shown, bare)
+    text = plain(asserted)
     strength: int | None = None
     is_negative = False
     if _FAILS_IN_GO.match(text):
-        text = asked = text.partition("{")[0]
+        text = asserted = text.partition("{")[0]
         strength = 2 if _UNEQUAL.search(text) and "&&" not in text else 1
         is_negative = "==" in text
     elif _ASSERTS.search(bare):
@@ -191,7 +191,7 @@ def _statement(line: int, shown: str, bare: str) -> Statement:
         strength = 0 if never else 2 if exact else 1
         is_negative = _NEGATIVE.search(text) is not None
     shown = " ".join(shown.split()).rstrip(";")
-    return Statement(line, text, shown, strength, is_negative, values(asked))
+    return Statement(line, text, shown, strength, is_negative, values(asserted))
 
 
 def _without_message(shown: str, bare: str) -> str:

@@ -32,7 +32,7 @@ class ExpectedValues:
         it is a case, and the test. Read when it is first asked for."""
         rows: defaultdict[str, list[tuple[str, str, bool, str]]] = defaultdict(list)
         for test in regions_of([*self._texts()]):
-            for text, before, is_case in _asked(test):
+            for text, before, is_case in _assertions(test):
                 for value in {*values(text), *_LISTS.findall(text)}:
                     rows[plain(value)].append((text, before, is_case, test.name))
         return rows
@@ -41,13 +41,15 @@ class ExpectedValues:
         """The test that expects `value` of a call of `function` (with `text` among what it is
         given), "" where there is none."""
         value, text = plain(value), _arguments(plain(text))
-        for asked, before, is_case, test in self._by_value.get(value, ())[:200]:
+        for assertion, before, is_case, test in self._by_value.get(value, ())[:200]:
             if is_case:
                 called = not function or f"{function}(" in before
-                given = asked[: asked.rfind(value)]
-                if called and (_holds(given, text) if text else asked[:-1].endswith(value)):
+                argument = assertion[: assertion.rfind(value)]
+                if called and (_holds(argument, text) if text else assertion[:-1].endswith(value)):
                     return test
-            elif any(_expects(call, asked, value, text, function) for call in (asked, before)):
+            elif any(
+                _expects(call, assertion, value, text, function) for call in (assertion, before)
+            ):
                 return test
         return ""
 
@@ -55,7 +57,7 @@ class ExpectedValues:
 _LISTS = re.compile(r"(?<=[=(, ])(?:[\[(][^\[\]()]*[\])]|\{[^{}]*\})")
 
 
-def _asked(test: Region) -> Iterator[tuple[str, str, bool]]:
+def _assertions(test: Region) -> Iterator[tuple[str, str, bool]]:
     texts = [plain(row.text) for row in test.statements]
     for at, row in enumerate(test.statements):
         if row.strength is not None:
@@ -64,7 +66,7 @@ def _asked(test: Region) -> Iterator[tuple[str, str, bool]]:
         yield plain(case), " ".join(texts), True
 
 
-def _expects(call: str, asked: str, value: str, text: str, function: str) -> bool:
+def _expects(call: str, assertion: str, value: str, text: str, function: str) -> bool:
     """Whether a call gets `text`, and `value` stands outside of it in what is asked."""
     for match in _CALL.finditer(call):
         if function and match[1] != function:
@@ -74,9 +76,13 @@ def _expects(call: str, asked: str, value: str, text: str, function: str) -> boo
             depth += (call[end] == "(") - (call[end] == ")")
             if not depth:
                 break
-        given = call[match.end() : end]
-        rest = asked if call is not asked else asked[: match.start()] + asked[end + 1 :]
-        if _holds(rest, value) and (not text or _holds(given, text)):
+        argument = call[match.end() : end]
+        rest = (
+            assertion
+            if call is not assertion
+            else assertion[: match.start()] + assertion[end + 1 :]
+        )
+        if _holds(rest, value) and (not text or _holds(argument, text)):
             return True
     return False
 
@@ -151,18 +157,18 @@ def literals(now: Code, was: Code, expected: ExpectedValues) -> Iterator[tuple[i
 
 def _branch(now: Code, match: re.Match[str], expected: ExpectedValues) -> Iterator[tuple[int, str]]:
     groups = match.groupdict()
-    given = groups["given"] or groups["first"]
+    argument = groups["given"] or groups["first"]
     value, name = groups["value"], groups["name"] or groups.get("second")
-    if value in _TRIVIAL and given in _TRIVIAL:
+    if value in _TRIVIAL and argument in _TRIVIAL:
         return
     line = _line(now, match)
     function = _around(now, line)
-    test = expected.of(function, value, given)
-    if test or (_telling(given) and _telling(value)):
+    test = expected.of(function, value, argument)
+    if test or (_telling(argument) and _telling(value)):
         of = f" from {wording.name(function)}" if function else ""
         text = f"returns the literal {wording.value(value)}{of} where {name} is "
         more = f" {wording.value(groups['more'])}" if groups.get("more") else ""
-        yield line, f"{text}{wording.value(given)}{more}{_as_expected(test)}"
+        yield line, f"{text}{wording.value(argument)}{more}{_as_expected(test)}"
 
 
 def _whole(now: Code, was: Code, expected: ExpectedValues) -> Iterator[tuple[int, str]]:

@@ -14,13 +14,13 @@ _ALIKE = 0.5
 """Share of names and numbers in common from which a test is taken for a renamed one."""
 
 _MOST_COMPARED = 250_000
-_GIVEN = re.compile(r"(?:const |let |var |val |final )?[\w.]+(?::\w+)?:?=(?!=)")
+_ASSIGNED = re.compile(r"(?:const |let |var |val |final )?[\w.]+(?::\w+)?:?=(?!=)")
 _Taken = Mapping[tuple[str, str], Region]
 
 
 class Pairs:
-    """`taken` has, by test of the base, the patch's; `given` the values that its lines give names
-    to."""
+    """`taken` has, by test of the base, the patch's; `assigned` the values that its lines give
+    names to."""
 
     def __init__(self, suite: Suite) -> None:
         self.old, self.new = suite.old, suite.new
@@ -30,8 +30,8 @@ class Pairs:
         for piece in self._pieces:
             for value in {*values(piece)}:
                 self._having[value].append(piece)
-        self.given = Counter(
-            value for piece in self._pieces if _GIVEN.match(piece) for value in values(piece)
+        self.assigned = Counter(
+            value for piece in self._pieces if _ASSIGNED.match(piece) for value in values(piece)
         )
         self.taken = self._renamed(taken)
 
@@ -64,7 +64,7 @@ class Pairs:
             for key, test in lost
             if not self._is_elsewhere(test)
             for at, other in enumerate(rest)
-            if (share := _share(test.words, other.words)) >= _ALIKE
+            if (share := _share(test.terms, other.terms)) >= _ALIKE
         )
         done: set[int] = set()
         pairs = dict(taken)
@@ -76,8 +76,8 @@ class Pairs:
 
     def _is_elsewhere(self, test: Region) -> bool:
         """Whether all that a test asserts stands in others by now."""
-        asked = self.old.assertions(test)
-        return bool(asked) and not self.lost_of(test)
+        required = self.old.assertions(test)
+        return bool(required) and not self.lost_of(test)
 
     def lost_of(self, test: Region) -> list[Statement]:
         """What of a test that is gone stands nowhere else. What asks its cases stands where they
@@ -117,13 +117,13 @@ class Pairs:
         the values in it."""
         return row.text in self._pieces or self.has(row.values, row.force)
 
-    def has(self, asked: Sequence[str], force: int) -> bool:
+    def has(self, required: Sequence[str], force: int) -> bool:
         """Whether these values stand, in their order, in one piece that asks as much."""
-        if not asked:
+        if not required:
             return False
-        for piece in min((self._having[value] for value in asked), key=len):
-            there = iter(values(piece))
-            if self._pieces[piece] >= force and all(value in there for value in asked):
+        for piece in min((self._having[value] for value in required), key=len):
+            present = iter(values(piece))
+            if self._pieces[piece] >= force and all(value in present for value in required):
                 return True
         return False
 
@@ -138,5 +138,5 @@ def _pieces_of(region: Region) -> Iterator[str]:
     yield from region.cases
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))
+def _share(first: frozenset[str], other: frozenset[str]) -> float:
+    return len(first & other) / max(1, len(first | other))

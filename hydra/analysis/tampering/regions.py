@@ -13,7 +13,7 @@ from hydra.analysis.syntax import Syntax, language_of, read_syntax
 from hydra.analysis.tampering.cues import Statement, asserting_lines, plain, rows, statements
 from hydra.analysis.tampering.inline_tests import has_blocks
 from hydra.analysis.tampering.model import too_much
-from hydra.analysis.tampering.skip_marks import SkipMark, given, marks, names_of, tags
+from hydra.analysis.tampering.skip_marks import SkipMark, assigned, marks, names_of, tags
 from hydra.analysis.tampering.test_files import (
     holds_tests,
     is_code,
@@ -69,7 +69,7 @@ class Region:
         return Counter(text for text in texts if text not in asserted)
 
     @cached_property
-    def words(self) -> frozenset[str]:
+    def terms(self) -> frozenset[str]:
         """Names and numbers, by which a test is known again under another name."""
         return frozenset(re.findall(r"[A-Za-z_]\w{2,}|\d{2,}", self.code))
 
@@ -100,7 +100,7 @@ class Side:
         for _ in range(3):
             self.asking |= {region.short for region in helpers if self.assertions(region)}
 
-    def asked(self, path: str) -> set[tuple[str, int]]:
+    def asserting(self, path: str) -> set[tuple[str, int]]:
         """The tests of a file, each with how much it asserts."""
         tests = (region for region in self.by_path.get(path, ()) if region.is_test)
         return {(test.name, len(self.assertions(test))) for test in tests}
@@ -146,7 +146,7 @@ class Suite:
                 each.pop(path, None)
         collected = {file.path for file in files if file.collected}
         self.old, self.new = (Side(each, collected) for each in sides)
-        self._given = given("\n".join(text.code for text in sides[1].values()))
+        self._assigned = assigned("\n".join(text.code for text in sides[1].values()))
         self._tags = [
             {path: tags(path, text) for side, path, text in texts if side == at} for at in (0, 1)
         ]
@@ -170,7 +170,7 @@ class Suite:
     def marks(self, region: Region) -> Counter[SkipMark]:
         """What keeps a region from running, or from counting."""
         whole = (self.old if region in self.old.by_path.get(region.path, ()) else self.new).texts
-        names = names_of(whole[region.path].code, self._given)
+        names = names_of(whole[region.path].code, self._assigned)
         return marks(region.path, region.code, region.bare, names)
 
     def new_tags(self, path: str) -> Counter[SkipMark]:

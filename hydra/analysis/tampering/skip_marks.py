@@ -35,7 +35,7 @@ class Named(Struct, frozen=True):
 
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?([\w \t,\n]+)", re.M)
 _IMPORTS = re.compile(r"^[ \t]*import[ \t]+(?:static[ \t]+)?([\w.]+)", re.M)
-_GIVEN = re.compile(
+_ASSIGNED = re.compile(
     r"^[ \t]*(?:export\s+)?(?:(?:const|let|var)[ \t]+)?(\w+)[ \t]*=(?!=)[ \t]*([^\n;]{1,200})", re.M
 )
 _DECLARED = re.compile(
@@ -63,12 +63,12 @@ def _names(code: str) -> tuple[dict[str, str], frozenset[str], str, dict[str, st
             imported[(other or first).strip()] = f"{module}.{first.strip()}"
     declared = frozenset(name for many in _DECLARED.findall(code) for name in many if name)
     contexts = "|".join([r"\w+\.T\(\)", *sorted({"t", *_TESTING.findall(code)})[:20]])
-    return imported, declared, contexts, given(code)
+    return imported, declared, contexts, assigned(code)
 
 
-def given(code: str) -> dict[str, str]:
+def assigned(code: str) -> dict[str, str]:
     """The values that a text gives to names."""
-    return {name: value.strip() for name, value in _GIVEN.findall(code)}
+    return {name: value.strip() for name, value in _ASSIGNED.findall(code)}
 
 
 def marks(path: str, code: str, bare: str, whole: Named) -> Counter[SkipMark]:

@@ -56,7 +56,7 @@ def _brings(file: FileChange, suite: Suite) -> bool:
         return after.total() > (before.total() if before else 0)
     if file.path not in suite.new.texts:
         return not existed(file) or bool(file.insertions)
-    return not suite.new.asked(file.path) <= suite.old.asked(file.path)
+    return not suite.new.asserting(file.path) <= suite.old.asserting(file.path)
 
 
 def _beside(file: FileChange, suite: Suite) -> bool:
@@ -67,5 +67,5 @@ def _beside(file: FileChange, suite: Suite) -> bool:
         return True
     if not supports_tests(file):
         return False
-    has_tests = suite.new.asked(file.path) or suite.lines[1].get(file.path)
+    has_tests = suite.new.asserting(file.path) or suite.lines[1].get(file.path)
     return not existed(file) or not has_tests

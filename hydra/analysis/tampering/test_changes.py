@@ -103,9 +103,9 @@ class _Changes:
             return fewer and now not in calls and (not now.force or was.is_about(now))
 
         losses.weakened = _match(lost, gained, is_weaker)
-        kept = [row for row in lost if self.pairs.is_kept(row)]
-        losses.moved = len(kept)
-        lost = [row for row in lost if row not in kept]
+        elsewhere = [row for row in lost if self.pairs.is_kept(row)]
+        losses.moved = len(elsewhere)
+        lost = [row for row in lost if row not in elsewhere]
         if lost and calls:
             losses.handed = calls[0].shown
             losses.removed = lost
@@ -132,7 +132,7 @@ class _Changes:
         mine, theirs = Counter(was.values), Counter(now.values)
         if not was.values:
             return was.is_about(now)
-        return theirs <= mine and mine - theirs <= self.pairs.given
+        return theirs <= mine and mine - theirs <= self.pairs.assigned
 
     def _of_pair(self, old: Region, new: Region, tests: tuple[str, ...]) -> Iterator[Finding]:
         if old.plain == new.plain:
@@ -158,15 +158,15 @@ class _Changes:
             text = text.format(test=f"{every} of {what}", say="say" if len(before) > 1 else "says")
             yield kind, sure, text, None
         if losses.removed:
-            some = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
+            part = f"{wording.part(len(losses.removed), len(before), 'assertion')} of {what}"
             if losses.handed:
-                text = f"replaces {some} by a call of code that it does not have: "
+                text = f"replaces {part} by a call of code that it does not have: "
                 yield "assertion_removed", "suspect", text + wording.value(losses.handed), None
             elif losses.added or losses.moved:
                 more = f", and adds {plural(losses.added, 'other')}" if losses.added else ""
-                yield "assertion_removed", "suspect", f"removes {some}{more}", None
+                yield "assertion_removed", "suspect", f"removes {part}{more}", None
             elif not quieted:
-                yield "assertion_removed", sure, f"removes {some}", None
+                yield "assertion_removed", sure, f"removes {part}", None
         weakened: tuple[tuple[Weight, _Both], ...] = (
             (sure, losses.weakened),
             ("suspect", losses.doubtful),
@@ -229,9 +229,9 @@ class _Changes:
 
     def _uncollected(self, old: Region) -> Region | None:
         """The function that a test became, which no runner takes for one."""
-        asked = {row.text for row in self.old.assertions(old)}
+        own = {row.text for row in self.old.assertions(old)}
         for other in self._came.get(_stem(old.short), ()):
-            if not asked or asked & {row.text for row in other.statements}:
+            if not own or own & {row.text for row in other.statements}:
                 return other
         return None
 
@@ -265,12 +265,12 @@ class _Changes:
         """Tests without a counterpart, of one file."""
         whole: list[Region] = []
         for test in many:
-            asked = self.old.assertions(test)
+            own = self.old.assertions(test)
             lost = self.pairs.lost_of(test)
-            if asked and not lost:
+            if own and not lost:
                 moved.append(test)
-            elif len(lost) < len(asked):
-                number = wording.part(len(lost), len(asked), "assertion")
+            elif len(lost) < len(own):
+                number = wording.part(len(lost), len(own), "assertion")
                 text = f"drops {number} with the test {_quoted(test.name)}"
                 weight: Weight = "suspect" if self._is_doubtful(test) else "gate"
                 yield _about("assertion_removed", weight, text, [test])
@@ -349,9 +349,9 @@ class _Changes:
             chosen = {test.name for test in tests}
             others = [test for test in self._of(path) if test.name not in chosen]
             if others:
-                left = "is" if len(others) == 1 else "are"
+                remainder = "is" if len(others) == 1 else "are"
                 text = f"runs {wording.names(sorted(chosen)) or 'others'} alone ({mark.spelling}): "
-                text += f"{plural(others, 'other test')} of {path} {left} left out"
+                text += f"{plural(others, 'other test')} of {path} {remainder} left out"
                 yield _about("skip_added", "gate", text, others, region)
             return
         if not tests:
@@ -387,11 +387,11 @@ class _Changes:
 
 def _surplus(rows: Sequence[Statement], others: Sequence[Statement]) -> list[Statement]:
     """Those that the others have not as often."""
-    left = Counter(other.text for other in others)
+    remainder = Counter(other.text for other in others)
     surplus = []
     for row in rows:
-        if left[row.text] > 0:
-            left[row.text] -= 1
+        if remainder[row.text] > 0:
+            remainder[row.text] -= 1
         else:
             surplus.append(row)
     return surplus
@@ -435,8 +435,8 @@ def _is_expected(line: str, value: str) -> bool:
     """Whether a value stands last in an assertion, where it is no argument of what is asked."""
     end = rf"{re.escape(value)}[\s;)}}\]{{]*$"
     compared = rf"(?:[=<>!]=+\s*|\)\s*,\s*|\)(?:\.\w+)*\.\w+(?:\s\w+)?[( ]\s*){end}"
-    given = rf"^\W*(?:\w+\.)*\w*(?i:assert|equal)\w*!?\s*\(.*,\s*{re.escape(value)}\s*\)[\s;]*$"
-    return bool(re.search(compared, line) or re.search(given, line, re.DOTALL))
+    assigned = rf"^\W*(?:\w+\.)*\w*(?i:assert|equal)\w*!?\s*\(.*,\s*{re.escape(value)}\s*\)[\s;]*$"
+    return bool(re.search(compared, line) or re.search(assigned, line, re.DOTALL))
 
 
 _IF = re.compile(r"^(?:if|unless|while)\b[ (]*(.*?)\)?\s*[:{]?$")
