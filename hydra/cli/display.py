@@ -58,8 +58,10 @@ def progress(options: Mapping[str, Any]) -> Callable[[str], None]:
 
 
 def _tell(text: str) -> None:
+    from hydra.report.text import clean
+
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{clean(text)}\n")
         sys.stderr.flush()
     except BrokenPipeError:
         raise  # nobody reads it any more

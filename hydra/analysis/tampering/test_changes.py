@@ -425,8 +425,9 @@ def _change(was: Statement, now: Statement) -> str:
     """The value that is expected, if nothing but that is another now; else the lines themselves."""
     before, after = was.shown, now.shown
     if was.form == now.form:
-        others = [both for both in zip(was.values, now.values, strict=True) if len({*both}) > 1]
-        if len(others) == 1 and _is_expected(before, others[0][0]):
+        both = [*zip(was.values, now.values, strict=True)]
+        others = [value for value in both if len({*value}) > 1]
+        if len(others) == 1 and both[-1] == others[0] and _is_expected(before, others[0][0]):
             before, after = others[0]
     return f"{wording.value(before)} -> {wording.value(after)}"
 
