@@ -131,9 +131,6 @@ class ConfigFolder(Struct, frozen=True, kw_only=True):
     """Whether the variable names the folder that `default` lies in (GEMINI_CLI_HOME)."""
 
 
-BUDGETS = ("turns", "cost_usd", "seconds", "tool_calls")
-"""The parts of a `Budget`, by name."""
-
 PROTOCOLS = ("stdin", "file", "argv", "acp", "http")
 """How a prompt reaches a CLI: on its stdin; in a file of `BuiltCommand.files` that its line names;
 as a word of its line, which every user of the machine can read; or in a conversation."""
