@@ -45,20 +45,6 @@ def test_claude_is_told_how_long_it_may_wait_for_what_it_left_in_the_background(
     assert dict(command.env)[name] == "90500"
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
-def test_the_prompt_is_never_in_the_line(agent: str) -> None:
-    prompt = "--version; rm -rf ~ $(id)"
-    command = registry.get(agent).build_command(request(prompt=prompt), found(agent))
-    assert command.stdin == prompt.encode()
-    assert not any("rm -rf" in arg for arg in command.argv)
-
-
-@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
-def test_the_users_own_arguments_come_last(agent: str) -> None:
-    args = line(agent, extra_args=("--effort", "high"))
-    assert args[-3:] == ("--effort", "high", "-") or args[-2:] == ("--effort", "high")
-
-
 def test_codex_goes_on_with_a_session_after_all_of_its_options() -> None:
     whole = line("codex", extra_args=("--effort", "high"))
     assert line("codex", extra_args=("--effort", "high"), resume="0a1b-2c") == (
@@ -119,14 +105,6 @@ def test_a_slash_prompt_is_a_task_and_no_command() -> None:
     assert build(request(prompt="a /clear"), found("claude")).stdin == b"a /clear"
 
 
-def test_a_prompt_that_the_cli_would_refuse_is_refused_before() -> None:
-    with pytest.raises(AgentError) as error:
-        line("codex", prompt="x" * 1_048_577)
-    assert error.value.failure.reason == "prompt_too_large"
-    assert error.value.failure.numbers == {"limit": 1_048_576, "length": 1_048_577}
-    assert line("codex", prompt="\u00e9" * 1_048_576)  # it counts characters
-
-
 def test_only_one_file_of_instructions_can_be_sent_and_the_loss_is_said() -> None:
     build = registry.get("claude").build_command
     built = build(request(instructions=("CLAUDE.md", ".claude/CLAUDE.md")), found("claude"))
@@ -141,30 +119,6 @@ EVERYTHING = {
     "model": "m",
     "instructions": ("CLAUDE.md",),
 }
-
-
-@pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_nothing_is_lost_with_the_real_help_text(agent: str) -> None:
-    command = registry.get(agent).build_command(request(**EVERYTHING), found(agent))
-    assert (command.dropped, command.warnings) == ((), ())
-    capability_set = registry.get(agent).capabilities(options(HELP[agent]))
-    assert capability_set == registry.get(agent).descriptor.capabilities
-
-
-@pytest.mark.parametrize(
-    ("agent", "value", "permission"),
-    [
-        ("claude", '"plan"', Permission.PLAN),
-        ("claude", '"bypassPermissions"', Permission.FULL_AUTO),
-        ("codex", "read-only", Permission.PLAN),
-    ],
-)
-def test_a_mode_that_the_help_no_longer_lists_is_refused(
-    agent: str, value: str, permission: Permission
-) -> None:
-    flags = options(HELP[agent].replace(value, '"other"'))
-    with pytest.raises(UnsupportedFlag):
-        registry.get(agent).build_command(request(permission=permission), found(agent, flags))
 
 
 def test_older_help_texts_of_the_real_cli() -> None:

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from hydra.adapters import registry
 from hydra.adapters.codex import ROLLOUT
-from hydra.adapters.contract import Parser
-from hydra.conformance.recorded import documents
-from hydra.errors import KINDS
-from hydra.records.events import AGENT_KINDS, AgentEvent, Event, encode
+from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from tests import adapter_recordings as recordings
 
 REAL = recordings.recordings()
-AGENTS = list(registry.OWN)
-OF_LINES = [a for a in AGENTS if registry.OWN[a].descriptor.stream_format not in ("text", "json")]
-
-
-def lines_of(agent: str) -> list[bytes]:
-    """Every recorded line of an agent (cursor's: as documented)."""
-    return [
-        line
-        for path in REAL
-        if path.parent.parent.name == agent
-        for line in path.read_bytes().split(b"\n")
-        if line
-    ]
-
-
-LINES = {agent: lines_of(agent) for agent in AGENTS}
 
 
 def endings(events: list[AgentEvent]) -> list[AgentEvent]:
@@ -63,12 +41,6 @@ def last(events: list[AgentEvent]) -> tuple[object, object]:
 def test_recordings_are_there() -> None:
     assert {path.parent.parent.name for path in REAL} == set(registry.OWN)
     assert len(REAL) > 300
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda p: f"{p.parent.parent.name}-{p.stem}")
-def test_a_real_recording_gives_the_expected_events(path: Path) -> None:
-    expected = json.loads(recordings.expectation(path).read_text())
-    assert documents(recordings.parse(path)) == expected
 
 
 @pytest.mark.parametrize(
@@ -206,122 +178,3 @@ def test_cursors_result_ends_the_stream_because_the_process_may_not() -> None:
 )
 def test_cursor_fails_in_words_on_stderr(text: str, ending: tuple[str, str]) -> None:
     assert last(run("cursor-agent", [], code=1, files={"stderr": text.encode()})) == ending
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(
-    ("code", "signal", "ending"),
-    [
-        (0, None, ("StreamParseError", "no_terminal_event")),
-        (1, None, ("StreamParseError", "no_terminal_event")),
-        (None, None, ("StreamParseError", "no_terminal_event")),
-        (None, 2, ("Interrupted", "signal")),
-        (143, None, ("Interrupted", "signal")),
-        (None, 9, ("AgentFailed", "killed")),
-    ],
-)
-def test_a_silent_end_is_named_by_its_exit(
-    agent: str, code: int | None, signal: int | None, ending: tuple[str, str]
-) -> None:
-    assert last(run(agent, [], code=code, signal=signal)) == ending
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_plain_text_after_json_failed(agent: str) -> None:
-    parser = registry.get(agent).parser()
-    events = parser.parse_raw("caf\u00e9".encode()[:4]) + parser.parse_raw(b"\xa9 ok\n")
-    assert "".join(str(e.data["text"]) for e in events) == "caf\u00e9 ok"
-    assert last(events + parser.end(ExitStatus(code=0), {})) == (
-        "StreamParseError",
-        "no_terminal_event",
-    )
-
-
-@pytest.mark.parametrize("agent", OF_LINES)
-def test_garbage_is_counted_and_unknown_types_are_tolerated(agent: str) -> None:
-    parser = registry.get(agent).parser()
-    assert [e.sub for e in parser.parse_line(b"oops {")] == ["malformed"]
-    assert [e.sub for e in parser.parse_line(b'{"type":"brand_new","x":[1]}')] == ["unknown"]
-    assert parser.parse_line(b"  \r") == []
-
-
-def check(agent: str, lines: list[bytes], exit: ExitStatus, stderr: bytes) -> None:
-    """What holds for any input: nothing raises, one ending, every event can be recorded."""
-    parser: Parser = registry.get(agent).parser()
-    events: list[AgentEvent] = []
-    for line in lines:
-        events += parser.parse_line(line)
-    events += parser.end(exit, {"stderr": stderr, ROLLOUT: stderr})
-    events += parser.end(exit, {})
-    (end,) = endings(events)
-    assert end.kind == "completed" or (end.data["error"] in KINDS and end.data["terminal"] is True)
-    for number, event in enumerate(events):
-        assert event.kind in AGENT_KINDS
-        encode(Event(seq=number, wall=0, mono=0, run="r", kind=event.kind, data=event.data)).decode(
-            "ascii"
-        )
-
-
-EXITS = st.one_of(
-    st.builds(ExitStatus, code=st.sampled_from([0, 1, 2, 101, 130, 143])),
-    st.builds(ExitStatus, signal=st.sampled_from([1, 2, 9, 11, 15])),
-    st.just(ExitStatus()),
-)
-
-
-@st.composite
-def spoiled(draw: st.DrawFn, agent: str) -> list[bytes]:
-    """Real lines cut, repeated, out of order, with bytes changed or junk between them."""
-    lines = draw(st.lists(st.sampled_from(LINES[agent]), max_size=12))
-    contents = []
-    for line in lines:
-        how = draw(st.integers(0, 4))
-        at = draw(st.integers(0, len(line)))
-        if how == 1:
-            line = line[:at]
-        elif how == 2:
-            line = line[:at] + draw(st.binary(max_size=4)) + line[at + 1 :]
-        elif how == 3:
-            contents.append(line)
-        elif how == 4:
-            contents.append(draw(st.binary(max_size=40)))
-        contents.append(line)
-    return contents
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("agent", AGENTS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_a_spoiled_stream_never_raises_and_ends_once(agent: str, data: st.DataObject) -> None:
-    check(agent, data.draw(spoiled(agent)), data.draw(EXITS), data.draw(st.binary(max_size=80)))
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("agent", OF_LINES)
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_any_value_in_any_field_is_survived(agent: str, data: st.DataObject) -> None:
-    """A known line with one of its fields, at any depth, replaced by something else."""
-    line = json.loads(data.draw(st.sampled_from([x for x in LINES[agent] if x[:1] == b"{"])))
-    holder = line
-    while True:
-        key = data.draw(st.sampled_from(sorted(holder))) if holder else "type"
-        inner = holder.get(key)
-        if isinstance(inner, list) and inner and isinstance(inner[0], dict):
-            inner = inner[0]
-        if isinstance(inner, dict) and data.draw(st.booleans()):
-            holder = inner
-            continue
-        holder[key] = data.draw(JSON)
-        break
-    check(agent, [json.dumps(line).encode()], data.draw(EXITS), b"")

@@ -36,36 +36,6 @@ def with_files(repo: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.slow
-async def test_a_patch_that_breaks_a_test_is_held_back_by_its_name(
-    scratch: Path, repo: Path
-) -> None:
-    bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
-    commit = bench.commit({"test_a.py": FAILS, "x.txt": "x\n"})
-    result = (await bench.checked(commit))["pytest"]
-    assert result.status is CheckStatus.FAILED
-    assert result.exit_code == 1
-    assert result.comparison is not None
-    assert len(result.comparison.broken) == 1
-    assert "test_a" in result.comparison.broken[0]
-    assert result.says == "1 broken"
-    assert "passed on the base and fails now" in result.held_back
-    assert result.again is not None
-    assert result.again.status is CheckStatus.FAILED
-    assert not bench.grounds.exists() or list(bench.grounds.iterdir()) == []
-
-
-@pytest.mark.slow
-async def test_a_patch_that_fixes_a_test_is_not_held_back(scratch: Path, repo: Path) -> None:
-    bench = Bench(scratch, with_files(repo, {"test_a.py": FAILS}), [PYTEST])
-    result = (await bench.checked(bench.commit({"test_a.py": PASSES})))["pytest"]
-    assert result.status is CheckStatus.PASSED
-    assert result.held_back == ""
-    assert result.comparison is not None
-    assert len(result.comparison.fixed) == 1
-    assert bench.base_results["pytest"].again is not None
-
-
-@pytest.mark.slow
 async def test_every_number_leads_to_a_file(scratch: Path, repo: Path) -> None:
     bench = Bench(scratch, with_files(repo, {"test_a.py": PASSES}), [PYTEST])
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
@@ -74,18 +44,6 @@ async def test_every_number_leads_to_a_file(scratch: Path, repo: Path) -> None:
     assert whole["status"] == "passed"
     assert [case[1] for case in whole["cases"]] == ["passed"]
     assert whole["tests"]["source"] == "junit"
-
-
-@pytest.mark.slow
-async def test_a_failure_that_the_base_has_too_breaks_nothing(scratch: Path, repo: Path) -> None:
-    files = {"test_a.py": FAILS, "test_b.py": PASSES}
-    bench = Bench(scratch, with_files(repo, files), [PYTEST])
-    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
-    assert result.status is CheckStatus.FAILED
-    assert result.held_back == ""
-    assert result.again is None
-    assert result.comparison is not None
-    assert len(result.comparison.still_failing) == 1
 
 
 async def test_a_failure_that_passes_once_more_is_flaky_and_never_broken(
@@ -117,25 +75,6 @@ async def test_a_failure_that_passes_once_more_is_flaky_and_never_broken(
     assert result.comparison.broken == ()
     assert result.held_back == ""
     assert any("flaky" in remark for remark in result.remarks)
-
-
-async def test_a_base_that_is_flaky_itself_fixes_nothing(scratch: Path, repo: Path) -> None:
-    (scratch / "home").mkdir()
-    mark = scratch / "home" / "mark"
-    flaky = (
-        "import pathlib\n"
-        "def test_a():\n"
-        f"    mark = pathlib.Path({str(mark)!r})\n"
-        "    there = mark.exists()\n"
-        "    mark.touch()\n"
-        "    assert there\n"
-    )
-    bench = Bench(scratch, with_files(repo, {"test_a.py": flaky}), [PYTEST], confined=NOT_CONFINED)
-    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["pytest"]
-    assert result.status is CheckStatus.PASSED
-    assert result.comparison is not None
-    assert result.comparison.fixed == ()
-    assert len(result.comparison.flaky) == 1
 
 
 BY_LUCK = """\

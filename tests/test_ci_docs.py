@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from tests.support import fakes
 from tests.support.command import Hydra, completed
-from tests.test_docs_names import lines, take
 
 DOCS = Path(__file__).parent.parent / "docs"
 WORKFLOWS = DOCS.parent / ".github" / "workflows"
@@ -154,14 +152,6 @@ def test_nothing_is_written_into_a_script_that_a_person_can_choose() -> None:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["how-to/ci.md", "reference/conformance.md"])
-def test_its_lines_are_held_to_the_commands(page: str) -> None:
-    """By test_docs_names, as those of every page; and a slip would be found."""
-    assert len(lines(DOCS / page)) >= 7
-    with pytest.raises(click.NoSuchOption):
-        take("hydra conformance --liv | jq .")
-
-
 # --- what a step does ----------------------------------------------------------------------------
 
 
@@ -193,7 +183,7 @@ def shop(scratch: Path, repo: Path) -> Hydra:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", ["proved", "broken", "untested"])
+@pytest.mark.parametrize("state", ["proved", "broken"])
 def test_the_step_that_races_leaves_a_patch_or_says_why_not(shop: Hydra, state: str) -> None:
     """With scripted agents, and a task that would harm a shell that read it."""
     pytest.importorskip("ruamel.yaml")

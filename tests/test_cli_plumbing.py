@@ -33,8 +33,6 @@ from hydra.cli.common import (
 from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra, module_of
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
 
 def python(*args: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

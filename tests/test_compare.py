@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from hydra.records.store.files import write_json
 from hydra.text import of_run
 from tests.conftest import git, make_repository
-from tests.support import fakes, verdicts
+from tests.support import verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf, laid
 from tests.support.rendering import as_verdict
@@ -262,47 +261,6 @@ def test_what_a_verdict_holds_is_harmless_in_every_form(shelf: Shelf) -> None:
 
 # --- a real race -------------------------------------------------------------------------------
 
-CHECK = "pytest=python3 -m unittest -v"
-TEST = (
-    "import unittest\nfrom src.pager import pages\n\n\nclass T(unittest.TestCase):\n"
-    "    def test_rest(self):\n        self.assertEqual(pages(5, 2), 3)\n\n"
-    "    def test_full(self):\n        self.assertEqual(pages(4, 2), 2)\n"
-)
-
-
-@pytest.mark.slow
-def test_a_race_ends_in_a_verdict_that_every_command_shows(repo: Path, scratch: Path) -> None:
-    (repo / "test_pager.py").write_text(TEST)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "A test that fails")
-    hydra = Hydra(scratch, repo)
-    mended = "def pages(n, size):\n    return -(-n // size)\n"
-    weaker = TEST.replace("pages(5, 2), 3", "pages(5, 2), 2")
-    hydra.agent("claude", [fakes.edit("src/pager.py", mended), fakes.finish("Done.")])
-    hydra.agent("codex", [fakes.edit("test_pager.py", weaker), fakes.finish("Done.")])
-    raced = hydra.race("--check", CHECK, "-a", "codex", "-a", "claude")
-    assert raced.code == 0, raced.stderr
-    verdict = raced.document["verdict"]
-    assert verdict["top"] == "claude", json.dumps(verdict, indent=1)[:3000]
-    ranks = {lane["lane"]: (lane["rank"], lane["state"]) for lane in verdict["lanes"]}
-    assert ranks == {"claude": (1, "proved"), "codex": (2, "held_back")}
-    assert verdict["round"] == 1
-    shown = hydra.run("runs", "show").stdout
-    assert "1 of 2 lanes proved" in shown
-    assert json.loads(hydra.run("compare", "--json").stdout) == verdict
-    gate = verdict["lanes"][1]["gates"][0]["text"]
-    assert "test_rest" in gate
-    for args in (("compare",), ("compare", "codex", "--markdown"), ("runs", "show")):
-        assert "changes what test_rest expects" in " ".join(hydra.run(*args).stdout.split())
-    hydra.run("check", "--check", CHECK)
-    anew = json.loads(hydra.run("compare", "--json").stdout)
-    assert (anew["round"], anew["top"]) == (2, "claude")
-    assert "checks of round 2" in hydra.run("compare").stdout
-    landed = hydra.run("merge")
-    assert landed.returncode == 0, landed.stderr
-    assert (repo / "src" / "pager.py").read_text() == mended
-    assert (repo / "test_pager.py").read_text() == TEST
-
 
 def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
     record(shelf, None)
@@ -313,32 +271,6 @@ def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json")
     assert done.returncode in (0, 1), done.stderr
     assert {lane["lane"] for lane in json.loads(done.stdout)["lanes"]} == {"claude", "codex"}
-
-
-@pytest.mark.full
-def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
-    """Also where the user's git has a filter for every file, by either of its two settings files:
-    their repositories it is for, and a race would have to ask about it."""
-    hydra = Hydra(scratch, repo)
-    hydra.extra["XDG_CONFIG_HOME"] = str(scratch / "xdg")
-    (scratch / "xdg" / "git").mkdir(parents=True)
-    (scratch / "xdg" / "git" / "attributes").write_text("* filter=mark\n")
-    (hydra.home / ".gitconfig").write_text('[filter "mark"]\n\tsmudge = false\n')
-    done = hydra.run("demo", "--json", "--quiet", timeout=120)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    page = Path(document["page"])
-    folder = next(parent for parent in page.parents if parent.name.startswith("hydra-demo-"))
-    try:
-        assert page.read_bytes()[:15].lower() == b"<!doctype html>"
-        verdict = document["verdict"]
-        assert document["landing"]["lanes"] == [verdict["top"]]
-        assert verdict["top"] in ("claude", "codex")
-        cursor = next(lane for lane in verdict["lanes"] if lane["lane"] == "cursor-agent")
-        assert (cursor["rank"], cursor["state"]) == (3, "held_back")
-        assert "changes what PagerTest.test_a_full_page_has_ten_items expects" in cursor["why"]
-    finally:
-        shutil.rmtree(folder)
 
 
 @pytest.mark.slow

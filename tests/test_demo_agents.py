@@ -5,26 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hydra.adapters import registry
-from hydra.adapters.contract import Adapter
 from hydra.commands.demo import race, repository
 from hydra.commands.demo.script import Step
-from hydra.commands.demo.shims import newest_version
-from hydra.commands.demo.wires.base import USAGE
 from hydra.paths import fixtures
 from hydra.race.plan import SUBJECT, title
-from hydra.records.agent import DetectResult, ProbeOutput, SignIn, SpawnRequest
-from hydra.records.outcome import ExitStatus
-from hydra.records.request import Permission
 from tests.support import fakes
 
 LINES: Mapping[str, tuple[str, ...]] = {
@@ -143,119 +135,6 @@ def test_every_key_of_a_scripted_event_was_seen_in_a_real_one(
 # The adapters
 
 
-def probed(adapter: Adapter, binary: Path, work: Path) -> DetectResult:
-    answers = {}
-    for probe in adapter.descriptor.probes:
-        argv = (str(binary), *probe.args)
-        done = subprocess.run(argv, cwd=work, capture_output=True, text=True, timeout=30)
-        answers[probe.name] = ProbeOutput(
-            name=probe.name,
-            argv=argv,
-            exit_code=done.returncode,
-            stdout=done.stdout,
-            stderr=done.stderr,
-        )
-    return adapter.detect(str(binary), answers)
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_the_real_adapter_finds_a_scripted_agent_ready(
-    agent: str, scratch: Path, work: Path
-) -> None:
-    adapter = registry.get(agent)
-    result = probed(adapter, fakes.place(scratch, agent, WORK) / agent, work)
-    assert (result.error, result.warnings) == (None, ())
-    assert result.version == newest_version(agent)
-    assert result.sign_in is SignIn.CONFIRMED
-    assert result.capabilities == adapter.descriptor.capabilities
-    signed_out = probed(adapter, fakes.place(scratch, agent, WORK, signed_in=False) / agent, work)
-    assert signed_out.error
-    assert signed_out.error.kind == "AuthMissing"
-
-
-@pytest.mark.parametrize("permission", [Permission.EDIT, Permission.FULL_AUTO])
-@pytest.mark.parametrize("agent", AGENTS)
-def test_the_real_adapters_line_runs_and_its_parser_reads_the_stream(
-    agent: str, permission: Permission, scratch: Path, work: Path
-) -> None:
-    adapter = registry.get(agent)
-    binary = fakes.place(scratch, agent, WORK) / agent
-    request = SpawnRequest(
-        prompt="Fix it", worktree=work, permission=permission, as_root=os.geteuid() == 0
-    )
-    command = adapter.build_command(request, probed(adapter, binary, work))
-    done = subprocess.run(
-        command.argv,
-        cwd=command.cwd,
-        input=command.stdin,
-        env={"PATH": os.environ["PATH"], "CODEX_HOME": str(scratch), **dict(command.env)},
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stderr
-    parser = adapter.parser()
-    agent_events = [
-        event for line in done.stdout.split(b"\n") if line for event in parser.parse_line(line)
-    ]
-    files = {
-        pattern: path.read_bytes()
-        for pattern in adapter.descriptor.side_files
-        for path in scratch.glob(pattern)
-    }
-    agent_events += parser.end(ExitStatus(code=0), {"stderr": done.stderr, **files})
-    assert [event for event in agent_events if event.sub in ("unknown", "malformed")] == []
-    kinds = [event.kind for event in agent_events]
-    assert [kinds.count(kind) for kind in ("tool_call", "tool_result")] == [5, 5]
-    assert [event.data["ok"] for event in agent_events if event.kind == "tool_result"].count(
-        False
-    ) == 1
-    (usage,) = [event.data for event in agent_events if event.kind == "usage"]
-    told_usage = [usage[f"{name}_tokens"] for name in ("input", "cached", "output")]
-    assert told_usage == [USAGE[name] for name in ("input", "cached", "output")]
-    (ending,) = [event for event in agent_events if event.kind in ("completed", "failed")]
-    assert (ending.kind, ending.data["text"]) == ("completed", "Done.")
-    applied = {key: value for event in agent_events for key, value in event.data.items()}
-    for name, value in command.expected_settings:
-        assert applied[name] == value
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_denied_edit_is_told_and_not_done(agent: str, scratch: Path, work: Path) -> None:
-    steps = [fakes.edit("a.txt", "x", denied=True), fakes.finish("Sorry.")]
-    _, out, _ = run(fakes.place(scratch, agent, steps), agent, work)
-    parser = registry.get(agent).parser()
-    agent_events = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
-    agent_events += parser.end(ExitStatus(code=0), {})
-    (ending,) = [event for event in agent_events if event.kind == "completed"]
-    assert ending.data["denials"] or ending.data["failed_items"]
-    assert not (work / "a.txt").exists()
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(
-    ("reason", "kind"),
-    [
-        ("sign_in", "AuthMissing"),
-        ("bad_key", "AuthMissing"),
-        ("rate_limit", "AgentFailed"),
-        ("context_overflow", "AgentFailed"),
-        ("budget", "AgentFailed"),
-        ("error", "AgentFailed"),
-    ],
-)
-def test_a_failure_is_read_for_what_it_is(
-    agent: str, reason: str, kind: str, scratch: Path, work: Path
-) -> None:
-    code, out, err = run(fakes.place(scratch, agent, [fakes.fail(reason)]), agent, work)
-    assert code == 1
-    parser = registry.get(agent).parser()
-    agent_events = [event for line in out.split(b"\n") if line for event in parser.parse_line(line)]
-    agent_events += parser.end(ExitStatus(code=1), {"stderr": err})
-    failed = [event for event in agent_events if event.kind == "failed"][-1]
-    assert failed.data["error"] == kind
-    if reason in ("rate_limit", "context_overflow"):
-        assert failed.data["reason"] == reason
-
-
 # Lines the real CLIs refuse
 
 
@@ -279,55 +158,6 @@ def test_a_line_that_the_real_cli_refuses_is_refused(
 
 
 # Signals
-
-
-def prompted(child: subprocess.Popen[bytes], prompt: bytes = b"Fix it") -> None:
-    """Gives the prompt and closes stdin; the agent goes on by itself."""
-    assert child.stdin
-    child.stdin.write(prompt)
-    child.stdin.close()
-    child.stdin = None
-
-
-@pytest.fixture
-def gate(scratch: Path) -> Iterator[fakes.Barrier]:
-    barrier = fakes.Barrier(scratch, "gate")
-    yield barrier
-    barrier.close()
-
-
-@pytest.mark.parametrize(
-    ("agent", "number", "code", "last"),
-    [
-        ("claude", signal.SIGINT, 0, "result"),
-        ("claude", signal.SIGTERM, 143, "assistant"),
-        ("codex", signal.SIGINT, 1, "item.started"),
-        ("codex", signal.SIGTERM, -signal.SIGTERM, "item.started"),
-        ("cursor-agent", signal.SIGTERM, -signal.SIGTERM, "tool_call"),
-    ],
-)
-def test_a_signal_during_a_shell_tool_ends_as_the_real_cli_does(
-    agent: str,
-    number: signal.Signals,
-    code: int,
-    last: str,
-    scratch: Path,
-    work: Path,
-    gate: fakes.Barrier,
-) -> None:
-    os.mkfifo(scratch / "never")
-    arrive = f"echo . > {gate.path}; read nothing < {scratch}/never"  # waits without a child
-    child = start(fakes.place(scratch, agent, [fakes.shell("sh", "-c", arrive)]), agent, work)
-    prompted(child)
-    gate.wait()
-    assert fakes.processes_named(str(gate.path))
-    child.send_signal(number)
-    out, _ = child.communicate(timeout=120)
-    documents = events(out)
-    assert child.returncode == code
-    assert documents[-1]["type"] == last
-    assert documents[-1].get("subtype") in (None, "started", "error_during_execution")
-    assert fakes.left(str(gate.path)) == []
 
 
 # The demo

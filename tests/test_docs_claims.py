@@ -51,20 +51,6 @@ def test_a_race_leaves_nothing_in_home_but_hydras_own_two_folders(
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.slow
-def test_an_agent_that_never_exits_after_its_result_is_completed(scratch: Path, repo: Path) -> None:
-    """docs/reference/agents/others.md: after a short silence it is ended, and is what it said."""
-    hydra = Hydra(scratch, repo)
-    result = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
-    steps = [fakes.edit("a.txt", "x\n"), fakes.emit({**result, "session_id": "x"}), fakes.hang()]
-    hydra.agent("cursor-agent", steps)
-    race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters", "--idle-timeout", "5s")
-    lane = race.lane("cursor-agent")
-    assert (lane["status"], lane["error"], lane["message"]) == ("completed", None, "done")
-    assert lane["patch"]["files"] == 1
-    assert "it had finished and did not exit: ended by Hydra" in lane["warnings"]
-
-
 # --- words of which the list is closed -----------------------------------------------------------
 
 

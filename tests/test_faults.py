@@ -7,7 +7,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,79 +66,7 @@ def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch
 # Row 14
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("ignored", [True, False])
-def test_two_hundred_thousand_files_of_node_modules(hydra: Hydra, ignored: bool) -> None:
-    if ignored:
-        (hydra.repo / ".gitignore").write_text("node_modules\n")
-        git(hydra.repo, "commit", "-qam", "Ignore what is installed")
-    code = (
-        "import os\n"
-        "for folder in range(2000):\n"
-        "    os.makedirs(f'node_modules/{folder}')\n"
-        "    for name in range(100):\n"
-        "        open(f'node_modules/{folder}/{name}.js', 'w').close()\n"
-    )
-    install = fakes.shell(sys.executable, "-S", "-c", code, show="npm install")
-    hydra.agent("claude", [EDIT, install, DONE])
-    done = hydra.run("race", "Do it", "-a", "claude", "--json", "--keep", "none", timeout=300)
-    lane = result(done.stdout)
-    assert lane["patch"]["files"] == 1
-    if ignored:
-        assert not lane["patch"]["incomplete"]
-        assert done.returncode == 0
-    else:
-        assert "node_modules/" in lane["patch"]["incomplete"]
-        assert "200000 untracked files" in lane["patch"]["incomplete"]
-        assert done.returncode == 1
-
-
 # Row 18
-
-STEPS = ("diff-files", "update-index", "write-tree", "pack-objects", "commit-tree", "update-ref")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("step", STEPS)
-def test_killed_while_collecting_the_patch_is_the_same(hydra: Hydra, step: str) -> None:
-    """Hydra is killed while this git command of the collection waits; the patch is as without."""
-    more = fakes.shell("sh", "-c", "for n in 1 2 3; do echo $n > n$n; done; rm README.md")
-    done = fakes.Barrier(hydra.scratch, "worked")
-    hydra.agent("claude", [EDIT, more, *done.stop(), DONE])
-    gate = fakes.Barrier(hydra.scratch, "collecting")
-    waiting = hydra.scratch / "waiting" / "git"
-    waiting.parent.mkdir()
-    waiting.write_text(
-        f'#!/bin/sh\nif [ "$1" = {step} ] && [ -e {hydra.scratch}/worked.gate/open ]; then\n'
-        f"  echo . > {gate.path}; while :; do sleep 1000; done\nfi\n"
-        f'exec {shutil.which("git")} "$@"\n'
-    )
-    waiting.chmod(0o755)
-    usual = list(hydra.path)
-    hydra.path.insert(0, waiting.parent)
-    killed = hydra.start("race", "Do it", "-q", "-a", "claude")
-    done.wait()
-    done.open()
-    gate.wait()
-    killed.kill()
-    killed.communicate()
-    hydra.path[:] = usual
-    process = hydra.run("runs")
-    assert "1 patch taken" in process.stderr or "recovered" in process.stderr, process.stderr
-    interrupted = folder_of(hydra)
-    first = result((interrupted / "result.json").read_text())
-    whole = hydra.race("-a", "claude").lane("claude")
-    trees = [
-        git(path / "patches.git", "rev-parse", "claude^{tree}")
-        for path in sorted(interrupted.parent.glob("[!.]*"))
-    ]
-    assert trees[0] == trees[1]
-    assert (first["patch"]["files"], whole["patch"]["files"]) == (5, 5)
-    assert not first["patch"]["incomplete"]
-    git(interrupted / "patches.git", "fsck", "--full", "--strict", "claude")
-    for barrier in (gate, done):
-        barrier.close()
-
 
 # Row 38
 
@@ -163,23 +90,6 @@ def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) ->
 
 
 # Row 41
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "name", ["a shop", "\u0161\u2602\u00e9", "new\nline", "-rf", "it's; $(x)", ":"]
-)
-def test_a_race_in_a_repository_of_any_name(scratch: Path, name: str) -> None:
-    root = make_repository(scratch / name / name)
-    hydra = Hydra(scratch, root)
-    hydra.state = scratch / f"state {name.replace(':', ';')}"
-    log = fakes.shell("sh", "-c", "git log --format=%s -1 > said")
-    hydra.agent("claude", [EDIT, log, DONE])
-    race = hydra.race("-a", "claude")
-    assert race.code == 0, race
-    assert race.lane("claude")["patch"]["files"] == 2
-    assert "+First commit" in hydra.run("diff", "claude").stdout
-    assert hydra.run("runs", "rm", str(race.document["run"]), "--yes").returncode == 0
 
 
 # Row 42

@@ -55,11 +55,6 @@ SERVER = (
 WORK = fakes.edit("a.txt", "x\n")
 
 
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Hydra:
-    return Hydra(scratch, repo)
-
-
 def emitted(*lines: dict[str, Any]) -> list[fakes.Step]:
     return [fakes.emit(line) for line in lines]
 
@@ -312,8 +307,8 @@ def test_what_comes_after_a_success(last: dict[str, Any], kind: str, message: st
     assert (ending.kind, ending.data["text"]) == (kind, message)
 
 
+HOUR = 3600
 NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC).timestamp()  # a Tuesday
-HOUR, DAY = 3600, 86400
 
 
 @pytest.mark.parametrize(

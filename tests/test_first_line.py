@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from tests.support.command import Hydra
 from tests.support.terminal import Terminal
 
 _GIT = '#!/bin/sh\nread line <"{gate}"\nexec git-itself "$@"\n'
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Hydra:
-    return Hydra(scratch, repo)
 
 
 @pytest.fixture

@@ -22,14 +22,6 @@ from tests.support.grounds import agent, changes, files, fingerprint, race_on, t
 from tests.support.processes import wait_until
 
 
-def refusal(start: Path, **paths: Path) -> Refused:
-    with pytest.raises(Refused) as caught:
-        base_commit.read(start, **paths)
-    assert caught.value.exit_code == EXIT_REFUSED
-    assert caught.value.hint or "cannot read" in caught.value.message
-    return caught.value
-
-
 def test_an_ordinary_repository(repo: Path) -> None:
     repository = base_commit.read(repo / "src")
     assert repository.root == repo
@@ -38,71 +30,6 @@ def test_an_ordinary_repository(repo: Path) -> None:
     assert (repository.branch, repository.state, repository.object_format) == ("main", "", "sha1")
     assert repository.head == git(repo, "rev-parse", "HEAD")
     assert (repository.shallow, repository.linked, repository.partial) == (False, False, False)
-
-
-def test_refusals_name_what_is_wrong(repo: Path, scratch: Path) -> None:
-    (scratch / "plain").mkdir()
-    assert "not in a git repository" in refusal(scratch / "plain").message
-    assert "there is no folder" in _message(scratch / "nowhere")
-    git(scratch, "init", "-q", "--bare", "bare.git")
-    assert "bare" in refusal(scratch / "bare.git").message
-    git(scratch, "init", "-q", "unborn")
-    assert "no commit yet" in refusal(scratch / "unborn").message
-    assert "inside a .git folder" in refusal(repo / ".git").message
-    assert "home folder" in refusal(repo, home=repo).message
-    assert "lie in each other" in refusal(repo, state=repo / ".hydra").message
-    assert "lie in each other" in refusal(repo, state=scratch).message
-
-
-def _message(start: Path) -> str:
-    with pytest.raises(Refused) as caught:
-        base_commit.read(start)
-    return caught.value.message
-
-
-def test_home_as_repository_is_seen_by_the_environment(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(repo))
-    assert "home folder" in refusal(repo).message
-
-
-def test_a_repository_of_somebody_else(repo: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("chown needs root")
-    for folder, _, names in os.walk(repo):
-        for path in (Path(folder), *(Path(folder, name) for name in names)):
-            os.chown(path, 65534, 65534)
-    assert "somebody else" in refusal(repo).message
-
-
-def test_what_is_under_way_is_named(repo: Path) -> None:
-    git(repo, "checkout", "-qb", "side")
-    (repo / "README.md").write_text("side\n")
-    git(repo, "commit", "-qam", "side")
-    git(repo, "checkout", "-q", "main")
-    (repo / "README.md").write_text("main\n")
-    git(repo, "commit", "-qam", "main")
-    for command, state in (("merge", "merge"), ("cherry-pick", "cherry-pick")):
-        subprocess.run(["git", command, "side"], cwd=repo, check=False, capture_output=True)
-        assert base_commit.read(repo).state == state
-        git(repo, command, "--abort")
-    subprocess.run(["git", "rebase", "side"], cwd=repo, check=False, capture_output=True)
-    assert base_commit.read(repo).state == "rebase"
-    assert base_commit.read(repo).branch is None
-    git(repo, "rebase", "--abort")
-    git(repo, "bisect", "start")
-    assert base_commit.read(repo).state == "bisect"
-
-
-def test_a_merge_under_way_races_from_head(repo: Path, scratch: Path) -> None:
-    test_what_is_under_way_is_named(repo)
-    git(repo, "bisect", "reset")
-    subprocess.run(["git", "merge", "side"], cwd=repo, check=False, capture_output=True)
-    race = race_on(repo, scratch / "state")
-    ground = race.opened()
-    assert (ground.worktree / "README.md").read_text() == "main\n"
-    assert take(ground).empty
 
 
 def test_resolve(repo: Path) -> None:
@@ -148,55 +75,6 @@ def test_a_pin_keeps_the_base_from_gc_and_goes_again(repo: Path) -> None:
     assert not (repo / ".git" / "logs" / "refs" / "hydra").exists()
 
 
-def test_an_amend_and_gc_during_a_race_do_no_harm(repo: Path, scratch: Path) -> None:
-    race = race_on(repo, scratch / "state")
-    base_commit.pin(race.repo, "r1", race.base)
-    ground = race.opened()
-    git(repo, "commit", "-q", "--amend", "-m", "another")
-    git(repo, "reflog", "expire", "--expire=now", "--all")
-    git(repo, "gc", "-q", "--prune=now")
-    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
-    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
-
-
-def test_a_read_only_repository_gives_one_sentence(repo: Path) -> None:
-    if os.getuid() == 0:
-        pytest.skip("root may write everything")
-    repository = base_commit.read(repo)
-    (repo / ".git" / "refs").chmod(0o500)
-    try:
-        with pytest.raises(Refused, match="cannot be kept from git gc"):
-            base_commit.pin(repository, "r1", repository.head)
-    finally:
-        (repo / ".git" / "refs").chmod(0o700)
-
-
-def test_an_inherited_git_environment_is_ignored(
-    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = make_repository(scratch / "other")
-    (other / "x").write_text("x")
-    git(other, "add", "x")
-    git(other, "commit", "-qm", "other")
-    before = fingerprint(other)
-    for name, value in (
-        ("GIT_DIR", other / ".git"),
-        ("GIT_WORK_TREE", other),
-        ("GIT_INDEX_FILE", other / ".git" / "index"),
-        ("GIT_OBJECT_DIRECTORY", other / ".git" / "objects"),
-        ("GIT_CEILING_DIRECTORIES", repo.parent),
-    ):
-        monkeypatch.setenv(name, str(value))
-    repository = base_commit.read(repo)
-    assert repository.root == repo
-    assert base_commit.about(repository, repository.head)["subject"] == "First commit"
-    race = race_on(repo, scratch / "state")
-    ground = race.opened()
-    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
-    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
-    assert fingerprint(other) == before
-
-
 def test_about(repo: Path) -> None:
     git(repo, "tag", "v1")
     git(repo, "remote", "add", "origin", "https://me:secret@example.com/shop.git")
@@ -230,47 +108,6 @@ def works(root: Path, scratch: Path) -> None:
     assert fingerprint(root) == before
 
 
-def test_detached(repo: Path, scratch: Path) -> None:
-    git(repo, "checkout", "-q", "--detach")
-    assert base_commit.read(repo).branch is None
-    works(repo, scratch)
-
-
-def test_a_linked_worktree(repo: Path, scratch: Path) -> None:
-    linked = scratch / "linked"
-    git(repo, "worktree", "add", "-q", str(linked))
-    repository = base_commit.read(linked)
-    assert repository.linked
-    assert repository.common_dir == repo / ".git"
-    before = fingerprint(repo)
-    works(linked, scratch)
-    assert fingerprint(repo) == before
-
-
-def test_shallow(repo: Path, scratch: Path) -> None:
-    (repo / "README.md").write_text("two\n")
-    git(repo, "commit", "-qam", "two")
-    clone = scratch / "clone"
-    git(scratch, "clone", "-q", "--depth=1", f"file://{repo}", str(clone))
-    git(clone, "config", "user.email", "a@b")
-    assert base_commit.read(clone).shallow
-    works(clone, scratch)
-
-
-def test_sha256(scratch: Path) -> None:
-    root = scratch / "shop"
-    (root / "src").mkdir(parents=True)
-    (root / "src" / "pager.py").write_text("x\n")
-    git(root, "init", "-q", "--object-format=sha256")
-    git(root, "add", "-A")
-    git(root, "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "one")
-    repository = base_commit.read(root)
-    assert repository.object_format == "sha256"
-    assert len(repository.head) == 64
-    assert base_commit.about(repository, repository.head)["subject"] == "one"
-    works(root, scratch)
-
-
 def test_alternates_of_its_own(repo: Path, scratch: Path) -> None:
     middle, clone = scratch / "middle", scratch / 'a "quoted" one'
     git(scratch, "clone", "-q", "--shared", str(repo), str(middle))
@@ -289,30 +126,6 @@ def test_alternates_of_its_own(repo: Path, scratch: Path) -> None:
 )
 def test_odd_names_of_the_repository(name: str, scratch: Path) -> None:
     works(make_repository(scratch / "in" / name), scratch)
-
-
-def test_sparse(repo: Path, scratch: Path) -> None:
-    (repo / "docs").mkdir()
-    (repo / "docs" / "a.md").write_text("a\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "docs")
-    git(repo, "sparse-checkout", "set", "src")
-    assert not (repo / "docs").exists()
-    race = race_on(repo, scratch / "state")
-    ground = race.opened()
-    assert not (ground.worktree / "docs").exists()
-    assert take(ground).empty
-    (race.state / "run" / "lanes" / "claude" / "index").unlink()
-    assert take(ground).empty
-    (ground.worktree / "docs").mkdir()
-    (ground.worktree / "docs" / "a.md").write_text("b\n")
-    (ground.worktree / "docs" / "new.md").write_text("n\n")
-    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
-    assert changes(race, take(ground)) == {
-        b"docs/a.md": b"b\n",
-        b"docs/new.md": b"n\n",
-        b"src/pager.py": b"fixed\n",
-    }
 
 
 @pytest.fixture
@@ -367,18 +180,6 @@ def test_submodules_that_are_not_there_stay_links(with_submodule: Path, scratch:
     contents = changes(race, take(ground))
     assert contents.pop(b"lib/a") is None
     assert contents == {b"lib/a/hidden": b"work\n"}
-
-
-def test_a_submodule_fetched_by_set_up_is_unchanged(with_submodule: Path, scratch: Path) -> None:
-    git(with_submodule, "submodule", "--quiet", "deinit", "-f", "--all")
-    shutil.rmtree(with_submodule / ".git" / "modules")
-    race = race_on(with_submodule, scratch / "state")
-    ground = race.opened()
-    fetch = "git -c protocol.file.allow=always submodule --quiet update --init --recursive"
-    agent(ground.worktree, fetch)
-    assert (ground.worktree / "lib" / "a" / "deep" / "README.md").exists()
-    patch = take(ground)
-    assert patch.empty, patch.notes
 
 
 def test_the_users_words_on_files_hold_in_lane_and_patch(repo: Path, scratch: Path) -> None:
@@ -520,11 +321,6 @@ def test_a_dirty_base_is_hydras_own_and_the_lanes_start_from_it(repo: Path, scra
     assert unknown.returncode != 0
 
 
-def test_a_clean_tree_is_its_own_dirty_base(repo: Path, scratch: Path) -> None:
-    race = race_on(repo, scratch / "state")
-    assert base_commit.dirty_base(race.repo, race.patches, race.base, Limits()) == race.base
-
-
 def test_changes_that_cannot_all_be_taken_are_refused(repo: Path, scratch: Path) -> None:
     race = race_on(repo, scratch / "state")
     for number in range(5):
@@ -575,28 +371,6 @@ def test_worktreeinclude_names_ignored_files_only(repo: Path) -> None:
     assert set(base_commit.included(repository)) == {".env", "a.log", "src/c\nd.log"}
     (repo / ".worktreeinclude").unlink()
     assert base_commit.included(repository) == ()
-
-
-def test_git_is_required_and_recent(monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:
-    assert runner.require_git() >= (2, 38)
-    old = scratch / "old"
-    old.mkdir()
-    (old / "git").write_text("#!/bin/sh\necho git version 2.30.2.windows.1\n")
-    (old / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{old}:/usr/bin:/bin")
-    with pytest.raises(Refused, match=r"2\.30\.2 is too old: Hydra needs 2\.38"):
-        runner.require_git()
-    monkeypatch.setenv("PATH", str(scratch))
-    with pytest.raises(Refused, match="git was not found"):
-        runner.require_git()
-
-
-def test_no_home_is_no_trouble(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOME")
-    race = race_on(repo, scratch / "state")
-    ground = race.ground(home=scratch)
-    ground.open()
-    assert take(ground).empty
 
 
 def test_a_git_that_hangs_is_ended_at_its_limit_with_its_children(

@@ -31,11 +31,6 @@ def home(scratch: Path) -> Path:
     return scratch / "home"
 
 
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Hydra:
-    return Hydra(scratch, repo)
-
-
 def found_in(text: str, home: Path) -> list[str]:
     """What is proposed, from HOME."""
 

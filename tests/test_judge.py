@@ -49,7 +49,6 @@ CONFTEST = """import pytest
 def patched(monkeypatch):
     monkeypatch.setattr("pager.f", lambda number: number)
 """
-TESTS = "def test_one():\n    assert f(1) == 1\n    assert f(2) == 2\n"
 
 
 def one(item: Verdict, name: str) -> LaneVerdict:

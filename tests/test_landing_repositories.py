@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hydra.commands.merge import desk_of
 from hydra.errors import LandingRefused
 from hydra.landing import transaction
 from hydra.race.recovery.startup import recover
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import KINDS, OWN, Stand
-from tests.support.landings import Shelf, everything
+from tests.support.landings import Shelf
 
 NEEDS = {"signed-by-gpg": "gpg", "signed-by-ssh": "ssh-keygen"}
 
@@ -103,81 +102,6 @@ def _others(kind: str) -> list[str]:
     return sorted([" M README.md", "MM staged.txt", "?? untracked.txt", *more])
 
 
-@pytest.mark.full
-def test_a_landing_without_a_commit_and_its_undo(ground: Ground) -> None:
-    ground.shelf.lane("claude", kinds.work)
-    kinds.users_own(ground.repo)
-    before = Stand.of(ground.repo)
-    ground.land(commit=False)
-    after = everything(ground.repo)
-    assert {name: after[name] for name in OWN} == {name: before.files[name] for name in OWN}
-    staged = git(ground.repo, "diff", "--cached", "--name-only", "--no-renames").splitlines()
-    assert set(staged) - {"intended"} == {*kinds.TOUCHED, "staged.txt"}
-    assert git(ground.repo, "rev-parse", "HEAD^{tree}") == before.tree
-    ground.shelf.undo()
-    assert Stand.of(ground.repo) == before
-    assert kinds.clean(ground.repo)
-
-
-OVERLAPS = {
-    "changed": ("src/pager.py", "changed in your tree"),
-    "staged": ("lines.txt", "changed in your index (staged)"),
-    "deleted": ("old/gone.txt", "deleted in your tree"),
-    "untracked": ("new/file.txt", "there already"),
-    "ignored": ("moved.sh", "there already"),
-    "case": ("NEW/other.txt", "the same name to some file systems"),
-}
-
-
-@pytest.mark.full
-def test_a_landing_on_changes_in_the_same_files_is_refused_before_any_write(
-    ground: Ground,
-) -> None:
-    """Row 6: every overlap is named, the other files' too."""
-    repo = ground.repo
-    ground.shelf.lane("claude", kinds.work)
-    kinds.users_own(repo)
-    (repo / "src" / "pager.py").write_bytes(b"m\0i\0n\0e\0" if ground.kind == "utf16" else b"mine")
-    (repo / "lines.txt").write_text("mine\n")
-    git(repo, "add", "lines.txt")
-    (repo / "old" / "gone.txt").unlink()
-    (repo / "new").mkdir()
-    (repo / "new" / "file.txt").write_text("mine\n")
-    exclude = Path(git(repo, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude"))
-    exclude.parent.mkdir(exist_ok=True)
-    exclude.write_text("/moved.sh\n")
-    (repo / "moved.sh").write_text("mine\n")
-    before = Stand.of(repo)
-    with pytest.raises(LandingRefused) as caught:
-        ground.land()
-    values = dict(caught.value.paths)
-    for what in ("changed", "staged", "deleted", "untracked", "ignored"):
-        path, why = OVERLAPS[what]
-        assert why in values[path], values
-    assert Stand.of(repo) == before
-    assert kinds.clean(repo)
-    assert not desk_of(ground.shelf.state, repo).file.exists()
-
-
-@pytest.mark.full
-def test_a_landing_in_conflict_is_refused_and_its_lane_kept(ground: Ground) -> None:
-    """Row 8."""
-    repo = ground.repo
-    patch = ground.shelf.lane("claude", kinds.work)
-    lines = (repo / "lines.txt").read_bytes()
-    (repo / "lines.txt").write_bytes(lines.replace(b"line 3", b"mine", 1))
-    git(repo, "add", "lines.txt")
-    git(repo, "commit", "-qm", "Mine", "--no-verify")
-    kinds.users_own(repo)
-    before = Stand.of(repo)
-    with pytest.raises(LandingRefused, match="both changed the same place") as caught:
-        ground.land()
-    assert [path for path, _ in caught.value.paths] == ["lines.txt"]
-    assert Stand.of(repo) == before
-    assert kinds.clean(repo)
-    assert git(ground.shelf.race.patches, "rev-parse", "claude") == patch
-
-
 @pytest.mark.slow
 def test_a_landing_killed_is_old_or_new(ground: Ground) -> None:
     """Row 19: at a few moments here; the storm has them all."""
@@ -203,25 +127,6 @@ def test_a_landing_killed_is_old_or_new(ground: Ground) -> None:
         if now == after:
             ground.shelf.undo()
     assert answers == {True, False}
-
-
-@pytest.mark.full
-def test_a_patch_with_a_file_that_the_user_ignores_is_refused_by_name(ground: Ground) -> None:
-    """Row 20: an agent takes `.env` out of .gitignore."""
-    ground.shelf.lane("claude", _with_env)
-    kinds.users_own(ground.repo)
-    before = Stand.of(ground.repo)
-    with pytest.raises(LandingRefused) as caught:
-        ground.land()
-    assert [path for path, _ in caught.value.paths] == [".env"]
-    assert "git does not track, or ignores" in caught.value.paths[0][1]
-    assert Stand.of(ground.repo) == before
-
-
-def _with_env(tree: Path) -> None:
-    kinds.work(tree)
-    (tree / ".gitignore").write_text("*.log\n")
-    (tree / ".env").write_text("THEIRS=1\n")
 
 
 @pytest.mark.slow
@@ -259,28 +164,6 @@ def test_a_branch_that_moves_is_merged_with_or_puts_all_back(ground: Ground) -> 
 
 def _commit_only(repo: Path, path: str) -> None:
     git(repo, "-c", f"core.hooksPath={os.devnull}", "commit", "-q", "-m", "Mine", "--only", path)
-
-
-@pytest.mark.full
-def test_a_hook_that_a_patch_brings_into_the_tree_is_not_run_and_named(ground: Ground) -> None:
-    """Row 46: the user's core.hooksPath lies in the tree."""
-    git(ground.repo, "config", "core.hooksPath", ".githooks")
-    ran = ground.scratch / "ran"
-
-    def arm(tree: Path) -> None:
-        kinds.work(tree)
-        for name in kinds.HOOKS:
-            kinds.hook(tree / ".githooks" / name, ran)
-
-    ground.shelf.lane("claude", arm)
-    landing = ground.shelf.merge("claude")
-    # Where modes are not kept, the patch has no executable and git would not run it either.
-    assert set(landing.hooks) == (set() if ground.kind == "no-file-modes" else set(kinds.HOOKS))
-    assert (ground.repo / ".githooks" / "post-merge").exists()
-    assert not ran.exists()
-    undone = ground.shelf.undo()
-    assert undone.files
-    assert not ran.exists()
 
 
 SPARSE = ("sparse-cone", "sparse-patterns", "sparse-index")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from tests.support.shelf import shelf
 
 __all__ = ["shelf"]
 
-ROOT = Path(__file__).parents[1]
 SAVED = b"saved just now\n"
 
 Save = Callable[[Path], None]
@@ -259,28 +257,3 @@ def test_a_landed_file_saved_with_its_size_and_time_is_kept_where_all_goes_back(
     error = refused(lambda: shelf.merge("claude"))
     (why,) = [why for path, why in error.paths if path == "src/pager.py"]
     assert Path(why.partition(": ")[2]).read_bytes() == seen[0]
-
-
-@pytest.mark.parametrize(
-    "landings",
-    [pytest.param(5, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.full)],
-)
-def test_a_storm_of_saves_loses_nothing(landings: int) -> None:
-    """A short form of `python -m tests.support.save_storm --landings 500`."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.support.save_storm",
-            "--landings",
-            str(landings),
-            "--seed",
-            "7",
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

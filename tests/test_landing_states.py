@@ -89,15 +89,6 @@ def lands(shelf: Shelf, **document: object) -> None:
 # The index
 
 
-def test_an_index_that_is_locked(shelf: Shelf) -> None:
-    lock = shelf.repo / ".git" / "index.lock"
-    lock.write_text("somebody's\n")
-    refused(shelf, "another git is at work here")
-    assert lock.read_text() == "somebody's\n"
-    lock.unlink()
-    lands(shelf)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("lock", ["HEAD.lock", "refs/heads/main.lock"])
 def test_a_branch_that_is_locked_puts_all_back(
@@ -388,47 +379,6 @@ class Account:
 @pytest.fixture
 def account(shelf: Shelf, scratch: Path) -> Account:
     return Account(shelf, scratch)
-
-
-def _read_only_tree(repo: Path) -> list[Path]:
-    return [repo, repo / "src", repo / "old"]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("closed", "code", "text"),
-    [
-        (_read_only_tree, 5, "its folder cannot be written"),
-        (lambda repo: [repo / "src"], 5, "src/pager.py: its folder cannot be written"),
-        (lambda repo: [repo / ".git"], 5, ".git cannot be written"),
-        (lambda repo: [*(repo / ".git" / "objects").glob("**/")], 5, "objects cannot be written"),
-    ],
-    ids=["tree", "folder", "git-folder", "objects"],
-)
-def test_a_place_that_cannot_be_written(
-    account: Account, closed: Callable[[Path], list[Path]], code: int, text: str
-) -> None:
-    repo = account.shelf.repo
-    before, folders = everything(repo), closed(repo)
-    modes = [folder.stat().st_mode for folder in folders]
-    for folder in folders:
-        folder.chmod(0o555)
-    try:
-        process = account.run("merge", "claude", "--no-check")
-        assert (process.returncode, "Traceback" in process.stderr) == (code, False), process.stderr
-        assert text in process.stderr
-        dry = account.run("merge", "claude", "--no-check", "--dry-run")
-        assert "Traceback" not in dry.stderr
-    finally:
-        for folder, mode in zip(folders, modes, strict=True):
-            folder.chmod(mode)
-    assert everything(repo) == before
-    assert account.run("runs").returncode == 0  # whatever was left is ended by the next command
-    assert not [*(repo / ".git").glob(".hydra*"), *(repo / ".git").glob("*.lock")]
-    process = account.run("merge", "claude", "--no-check")
-    assert process.returncode == 0, process.stderr
-    assert account.run("merge", "--undo").returncode == 0
-    assert everything(repo) == before
 
 
 def _folder_to_file(tree: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -39,22 +38,6 @@ def test_killed_at_any_moment_it_stands_or_is_undone(fort: Fort, kind: str) -> N
         seen.add(Whole.of(fort.shelf.repo) == fort.landed[kind])
         fort.reset()
     assert False in seen
-
-
-@pytest.mark.parametrize(
-    "kills", [pytest.param(8, marks=pytest.mark.slow), pytest.param(32, marks=pytest.mark.full)]
-)
-def test_a_storm_of_random_kills_loses_nothing(kills: int) -> None:
-    """A short form of `python -m tests.support.landing_storm --kills 300`."""
-    process = subprocess.run(
-        [sys.executable, "-m", "tests.support.landing_storm", "--kills", str(kills), "--seed", "7"],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.slow

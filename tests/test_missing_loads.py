@@ -10,7 +10,7 @@ from hydra.checks.lacks import lacks
 from hydra.workspace.surplus import Surplus
 
 GENERATED = "src/main/java/com/shop/gen/"
-FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c")
+FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c", "lib/Shop/Local.pm")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c")
         ("/usr/bin/ld: cannot find -lfx: No such file", "native/libfx.a", "--copy"),
         ('PHP Fatal error: Class "App\\Gen\\Client" not found', "app/Gen/Client.php", "--copy"),
         ("make: *** No rule to make target 'parser.c', needed by 'a'.", "parser.c", "--copy"),
+        ("Can't locate Shop/Local.pm in @INC (@INC: lib)", "lib/Shop/Local.pm", "--copy"),
+        ("main.c:1: fatal error: parser.c: No such file or directory", "parser.c", "--copy"),
+        ("node: parser.c: not found", "parser.c", "--copy"),
         ("error: package com.other.lib does not exist", "", ""),
         ("/usr/bin/ld: cannot find -lother", "", ""),
         ('Class "Client" not found', "", ""),

@@ -154,53 +154,6 @@ def test_of_two_equals_the_one_with_tests_is_first_and_one_line_takes_both(hydra
 
 
 @pytest.mark.slow
-def test_a_patch_with_conflict_markers_is_held_back_without_a_check(hydra: Hydra) -> None:
-    text = "<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> other\n"
-    hydra.agent("claude", [fakes.edit("src/util.py", text), fakes.finish("done")])
-    race = hydra.run("race", "Do it", "-a", "claude", "--no-check")
-    assert race.returncode == EXIT_NO_USABLE_LANE
-    assert "held back" in race.stdout
-    landed = hydra.run("merge", "claude")
-    assert landed.returncode == EXIT_LANDING
-    assert "leaves conflict markers in src/util.py" in landed.stderr
-
-
-@pytest.mark.slow
-def test_what_a_patch_takes_back_is_said_and_asked_for_beside_other_code(hydra: Hydra) -> None:
-    repo = hydra.repo
-    shop(repo, {"src/pager.py": RIGHT})
-    for subject, path, text in (
-        ("Round down", "src/pager.py", CODE),
-        ("Prices", "prices.py", "APPLE = 1\n"),
-    ):
-        (repo / path).write_text(text)
-        git(repo, "add", "-A")
-        git(repo, "commit", "-qm", subject)
-    longer = CODE.replace("n // size", "n // size + bool(n % size)")
-    gone = fakes.shell("git", "rm", "-q", "prices.py")
-    hydra.agent("claude", [gone, fakes.edit("src/pager.py", longer), fakes.finish("done")])
-    race = hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST)
-    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    oid = git(repo, "rev-parse", "--short=7", "HEAD")
-    assert (lane["state"], lane["decision"]) == ("proved", f"undoes {oid}: Prices")
-    assert f"undoes {oid}: Prices" in race.stdout
-    refused = hydra.run("merge")
-    assert refused.returncode == EXIT_LANDING
-    assert f"undoes {oid}: Prices" in refused.stderr
-    assert hydra.run("race", "Drop prices.py", "-a", "claude", "--check", UNITTEST).returncode == 0
-    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    assert lane["decision"] is None
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), fakes.finish("done")])
-    assert hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST).returncode == 0
-    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    oid = git(repo, "rev-parse", "--short=7", "HEAD~1")
-    said = [reason["text"] for reason in lane["reasons"]]
-    assert f"undoes {oid}: Round down" in said
-    assert lane["decision"] is None
-    assert hydra.run("merge").returncode == 0
-
-
-@pytest.mark.slow
 def test_what_has_the_code_of_another_is_neither_offered_with_its_tests_nor_tried_twice(
     hydra: Hydra,
 ) -> None:

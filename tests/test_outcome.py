@@ -77,20 +77,6 @@ def test_a_refused_sign_in_is_known_by_the_agents_word(event: AgentEvent, refuse
     assert evidence(event).transcript.sign_in_refused is refused
 
 
-def test_done_with_a_patch_is_completed_and_usable() -> None:
-    outcome = classify(evidence(DONE))
-    assert outcome.status is Status.COMPLETED
-    assert outcome.usable
-    assert outcome.failure is None
-
-
-def test_done_without_a_change_is_no_changes_and_no_error() -> None:
-    outcome = classify(evidence(DONE, patch=NOTHING))
-    assert outcome.status is Status.NO_CHANGES
-    assert outcome.failure is None
-    assert not outcome.usable
-
-
 def test_done_with_denials_and_no_change_says_what_was_denied() -> None:
     denied = DONE._replace(data={"denials": ["Bash", "Edit"]})
     outcome = classify(evidence(denied, patch=NOTHING))
@@ -108,59 +94,8 @@ def test_done_with_failed_items_and_no_change_is_failed() -> None:
     assert outcome.failure.reason == "failed_items"
 
 
-def test_exit_0_without_the_closing_event_is_not_believed() -> None:
-    outcome = classify(evidence())
-    assert outcome.status is Status.FAILED
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.failure.reason) == (
-        "StreamParseError",
-        "no_terminal_event",
-    )
-    assert outcome.patch == WORK
-
-
-def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
-    outcome = classify(evidence(DONE, code=42))
-    assert outcome.status is Status.FAILED
-    assert outcome.failure is not None
-    assert "42 (no prompt)" in outcome.failure.message
-    assert outcome.patch == WORK
-
-
-def test_a_named_reason_keeps_its_numbers_and_all_four_fields() -> None:
-    failure = classify(evidence(QUOTA, code=1)).failure
-    assert failure is not None
-    assert failure.reason == "rate_limit"
-    assert failure.numbers == {"retry_after": 30.0}
-    assert failure.adapter == "claude"
-    assert failure.command == ("claude", "-p")
-    assert failure.stderr == "oh"
-    assert "wait until the limit resets" in failure.hint
-
-
 def test_an_agent_that_recovers_after_a_failure_is_done() -> None:
     assert classify(evidence(QUOTA, DONE)).status is Status.COMPLETED
-
-
-@pytest.mark.parametrize(
-    ("stopped", "kind", "status"),
-    [
-        ("idle", "TimedOut", Status.TIMED_OUT),
-        ("tool", "TimedOut", Status.TIMED_OUT),
-        ("total", "TimedOut", Status.TIMED_OUT),
-        ("interrupt", "Interrupted", Status.INTERRUPTED),
-        ("stdout_closed", "StreamParseError", Status.FAILED),
-    ],
-)
-def test_hydras_own_ending_stands_over_what_the_agent_said(
-    stopped: str, kind: str, status: Status
-) -> None:
-    outcome = classify(replace(evidence(DONE), stopped=stopped))
-    assert outcome.status is status
-    assert outcome.failure is not None
-    assert outcome.failure.kind == kind
-    assert outcome.failure.hint
-    assert outcome.patch == WORK
 
 
 def test_a_refused_sign_in_hints_at_signing_in() -> None:
@@ -184,11 +119,6 @@ def test_an_incomplete_empty_patch_is_never_taken_for_no_changes() -> None:
     assert not outcome.usable
 
 
-def test_what_was_left_running_is_said() -> None:
-    seen = replace(evidence(DONE), exit=ExitStatus(code=0, survivors=("sleep", "node")))
-    assert any("sleep, node" in warning for warning in classify(seen).warnings)
-
-
 def test_unknown_cost_stays_unknown() -> None:
     usage = AgentEvent("usage", data={"input_tokens": 7})
     outcome = classify(evidence(usage, DONE))
@@ -202,15 +132,6 @@ def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
     assert (outcome.status, outcome.usable) == (Status.FAILED, False)
     assert outcome.failure is not None
     assert "died by signal 11" in outcome.failure.message
-
-
-def test_a_lost_worktree_is_the_reason_whatever_the_agent_said_of_it() -> None:
-    seen = replace(evidence(QUOTA, code=1, patch=None), patch_reason="worktree_lost")
-    outcome = classify(seen)
-    assert outcome.status is Status.FAILED
-    assert outcome.failure is not None
-    assert outcome.failure.reason == "worktree_lost"
-    assert "the worktree is gone" in outcome.failure.message
 
 
 @pytest.mark.parametrize(

@@ -78,56 +78,6 @@ def races(hydra: Hydra) -> Races:
     return Races(hydra)
 
 
-def commands(text: str) -> list[str]:
-    """The lines that one may type."""
-    return [line for line in text.splitlines() if re.search(r"(^|: +|  )hydra \w", line)]
-
-
-@pytest.mark.parametrize(
-    "ends", [("first", "second"), pytest.param(("second", "first"), marks=pytest.mark.full)]
-)
-def test_a_race_is_named_in_each_line_at_its_end(races: Races, ends: list[str]) -> None:
-    races.begin("first")
-    races.begin("second")
-    text = {name: races.end(name) for name in ends}
-    runs = {name: races.run_of(name) for name in ends}
-    for name in ends:
-        assert commands(text[name])
-        assert [line for line in commands(text[name]) if of_run(runs[name]) not in line] == []
-        offered = [line for line in commands(text[name]) if "hydra merge" in line]
-        assert [races.landed(line) for line in offered] == [f"# {name}"] * 2
-        assert "--except coverage" in offered[1]
-
-
-def test_what_was_offered_while_it_was_the_latest_stays_its_own(races: Races) -> None:
-    """Also of a comment on a pull request and of a refusal, each typed once another has ended."""
-    races.begin("first")
-    ended = races.end("first")
-    shown = races.hydra.run("compare").stdout
-    comment = races.hydra.run("compare", "--markdown").stdout.replace("`", "")
-    races.begin("second")
-    races.end("second")
-    for text in (ended, shown, comment):
-        line = next(line for line in text.splitlines() if "hydra merge" in line)
-        assert races.landed(line) == "# first"
-    assert races.landed("hydra merge") == "# second"
-
-
-def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_stay(
-    races: Races,
-) -> None:
-    races.begin("first")
-    races.end("first")
-    races.begin("second")
-    races.end("second")
-    first = races.run_of("first")
-    for typed in ("@-1", first[:-1], first[-4:]):
-        checked = races.hydra.run("check", "-r", typed)
-        assert f"compare again:  hydra compare{of_run(first)}\n" in checked.stdout
-    second = of_run(races.run_of("second"))
-    assert f"compare again:  hydra compare{second}\n" in races.hydra.run("check").stdout
-
-
 def test_a_check_during_which_another_race_begins_names_its_own(races: Races) -> None:
     races.begin("first")
     races.end("first")
@@ -142,27 +92,6 @@ def test_a_check_during_which_another_race_begins_names_its_own(races: Races) ->
     assert check.returncode == 0, output + errors
     assert f"compare again:  hydra compare{of_run(races.run_of('first'))}\n" in output
     races.end("second")
-
-
-def test_a_refused_landing_names_the_run_by_what_stays(races: Races) -> None:
-    races.begin("first")
-    races.end("first")
-    races.begin("second")
-    races.end("second")
-    first = races.run_of("first")
-    none = races.hydra.run("merge", "-r", "@-1", "--hunk", "claude-first:xyz")
-    assert f"hydra diff claude-first --hunks{of_run(first)}" in none.stderr
-    file = Path(races.hydra.run("runs", "path", first).stdout.strip(), "result.json")
-    document = json.loads(file.read_text())
-    document["verdict"]["lanes"][0] |= {
-        "state": "held_back",
-        "gates": [{"kind": "gate", "text": "why"}],
-    }
-    document["verdict"]["top"] = None
-    file.write_text(json.dumps(document))
-    refused = races.hydra.run("merge", "-r", "@-1", "--except", "coverage")
-    assert refused.returncode == 5
-    assert f"hydra merge claude-first --except coverage{of_run(first)}" in refused.stderr
 
 
 def test_every_way_that_a_refusal_names_is_of_the_run_that_was_named(hydra: Hydra) -> None:

@@ -9,7 +9,6 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.gc_storm import storm, summary
 from tests.support.killed_git import kill_git
 from tests.test_patches import forget_all, forget_branch, on_a_branch
 
@@ -123,10 +122,3 @@ def test_a_git_that_is_killed_once_costs_a_race_nothing(hydra: Hydra) -> None:
     assert [*flags.iterdir()]
     assert lane["usable"]
     assert not Path(lane["worktree"]).exists()
-
-
-@pytest.mark.full
-def test_a_short_gc_storm(scratch: Path) -> None:
-    rounds = storm(scratch, races=5, seed=20261123)
-    assert [done for done in rounds if done.faults] == [], summary(rounds)
-    assert sum(done.entered for done in rounds) >= 80

@@ -10,11 +10,9 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
-from hydra.adapters.registry import check_experimental
-from hydra.config.schema import CheckSettings, Config, RaceSettings
+from hydra.config.schema import Config, RaceSettings
 from hydra.conformance.recorded import recordings, root
-from hydra.errors import NoAgentReady, Refused, UnsupportedFlag, UsageError
-from hydra.process.sandbox.trial import PROMISES
+from hydra.errors import NoAgentReady, UnsupportedFlag
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.plan import make, patch_message, select_lanes, title
 from hydra.records.agent import (
@@ -26,8 +24,7 @@ from hydra.records.agent import (
     Tier,
 )
 from hydra.records.plan import Confinement
-from hydra.records.request import Check, Effort, Lane, Permission, Task
-from hydra.report.phrases import headlines
+from hydra.records.request import Effort, Lane, Permission, Task
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -98,24 +95,9 @@ def known(
     )
 
 
-def test_full_auto_inside_the_confinement_edit_outside() -> None:
-    inside, outside = make(known(Toy("toy"))), make(known(Toy("toy"), confinement=BARE))
-    assert inside.lanes[0].permission is Permission.FULL_AUTO
-    assert outside.lanes[0].permission is Permission.EDIT
-    assert any("not confined (bwrap is not installed)" in w for w in outside.warnings)
-    assert not inside.warnings
-
-
 def test_an_agent_with_a_sandbox_of_its_own_keeps_full_auto() -> None:
     plan = make(known(Toy("toy", own=True), confinement=BARE))
     assert plan.lanes[0].permission is Permission.FULL_AUTO
-
-
-def test_full_auto_asked_for_outright_is_refused_where_nothing_confines() -> None:
-    settings = RaceSettings(permission=Permission.FULL_AUTO)
-    with pytest.raises(Refused, match="nothing confines it"):
-        make(known(Toy("toy"), confinement=BARE, race=settings))
-    assert make(known(Toy("toy", own=True), confinement=BARE, race=settings)).lanes
 
 
 def test_a_lane_gets_its_own_agents_variables_and_no_rivals() -> None:
@@ -146,56 +128,11 @@ def test_a_lost_flag_ends_its_own_lane_only() -> None:
     assert lanes[1].failure is None
 
 
-def test_no_lane_that_can_start_is_an_error_with_each_reason() -> None:
-    setting = known(Toy("toy"))
-    with pytest.raises(NoAgentReady, match="toy: toy was not found") as error:
-        make(replace(setting, detections={}))
-    assert error.value.exit_code == 4
-    assert error.value.hint == "`hydra agents toy` says how to install it"
-
-
 def test_no_lane_that_can_start_names_each_next_step_once() -> None:
     hard = known(Toy("toy"), Toy("other"), race=RaceSettings(effort=Effort.HIGH))
     with pytest.raises(NoAgentReady) as error:
         make(replace(hard, lanes=(*hard.lanes, *hard.lanes)))
     assert error.value.hint == "leave --effort out for toy; leave --effort out for other"
-
-
-def test_the_repositorys_set_up_is_skipped_where_nothing_confines_it() -> None:
-    theirs = RaceSettings(setup=("npm ci",), setup_trusted=False)
-    assert make(known(Toy("toy"), race=theirs)).setup == ("npm ci",)
-    bare = make(known(Toy("toy"), confinement=BARE, race=theirs))
-    assert bare.setup == ()
-    assert any("set-up commands are skipped" in w for w in bare.warnings)
-    mine = RaceSettings(setup=("npm ci",), setup_trusted=True)
-    assert make(known(Toy("toy"), confinement=BARE, race=mine)).setup == ("npm ci",)
-
-
-def test_with_full_access_nothing_confines_the_repositorys_own_commands_either() -> None:
-    theirs = RaceSettings(
-        permission=Permission.UNRESTRICTED, setup=("npm ci",), setup_trusted=False
-    )
-    walled = replace(HELD, promises=PROMISES)
-    inputs = known(Toy("toy"), confinement=walled, race=theirs)
-    checks = CheckSettings(checks=(Check("unit", "npm test"),), trusted=False)
-    inputs = replace(inputs, config=replace(inputs.config, checks=checks))
-    plan = make(inputs)
-    assert (plan.setup, plan.checks) == ((), ())
-    assert [w.split(" are skipped")[0] for w in plan.warnings[1:]] == [
-        "the repository's set-up commands",
-        "the repository's checks",
-    ]
-    assert not plan.confined
-    assert plan.promises == ("no process that an agent starts itself outlives its lane",)
-    assert "  not confined" in "\n".join(headlines(plan))
-    mine = replace(inputs.config, race=replace(theirs, setup_trusted=True))
-    assert make(replace(inputs, config=mine)).setup == ("npm ci",)
-
-
-def test_unsafe_is_said_outright() -> None:
-    plan = make(known(Toy("toy"), race=RaceSettings(permission=Permission.UNRESTRICTED)))
-    assert plan.lanes[0].permission is Permission.UNRESTRICTED
-    assert any("--unsafe-full-access" in w for w in plan.warnings)
 
 
 def test_the_default_lanes_are_the_ready_tier1_agents() -> None:
@@ -208,15 +145,6 @@ def test_the_default_lanes_are_the_ready_tier1_agents() -> None:
     assert [lane.adapter for lane in select_lanes((), ready, adapters)] == ["one"]
     with pytest.raises(NoAgentReady):
         select_lanes((), {}, adapters)
-
-
-def test_an_experimental_lane_needs_the_flag_and_the_error_names_it() -> None:
-    adapters: dict[str, Adapter] = {"exp": Toy("exp", tier=Tier.EXPERIMENTAL)}
-    lanes = (Lane(id="exp", adapter="exp"),)
-    with pytest.raises(UsageError) as error:
-        check_experimental(lanes, adapters, allowed=False)
-    assert "--allow-experimental-adapters" in error.value.hint
-    check_experimental(lanes, adapters, allowed=True)
 
 
 @pytest.mark.parametrize(

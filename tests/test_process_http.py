@@ -108,18 +108,6 @@ async def ask(server: Server, **document: Any) -> list[dict[str, Any]]:
     return item.lines
 
 
-async def test_an_answer_is_a_line_with_its_json() -> None:
-    server = plainly(b'{"id": "ses_1", "list": [1, null]}')
-    (line,) = await ask(server, method="POST", headers=(("x-a", "b"),), body=b'{"c":1}')
-    body = {"id": "ses_1", "list": [1, None]}
-    assert line == {"hydra": "http", "id": "one", "status": 200, "body": body}
-    head, _, sent = server.contents[0].partition(b"\r\n\r\n")
-    contents = head.lower().split(b"\r\n")
-    assert contents[0] == b"post /a?b=c http/1.1"
-    assert {b"x-a: b", b"content-length: 7", b"connection: close"} <= set(contents)
-    assert sent == b'{"c":1}'
-
-
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
@@ -210,27 +198,6 @@ async def test_what_is_no_request_is_not_sent(bad: dict[str, Any]) -> None:
     (line,) = await ask(server, **bad)
     assert "no request" in line["text"]
     assert all(content == b"" for content in server.contents)
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-async def test_events_are_lines_as_they_come(chunked: bool) -> None:
-    parts = (b'data: {"type"', b': "a"}\n\ndata: b\nda', b"ta: c\r\n\r\nevent: x\ndata:1\n\n:\n\n")
-    ending = (b"",) if chunked else ()
-    lines = await ask(events(*parts, *ending, chunked=chunked), events=True)
-    assert lines == [
-        {"hydra": "http", "id": "one", "status": 200, "body": None},
-        {"hydra": "sse", "id": "one", "data": {"type": "a"}},
-        {"hydra": "sse", "id": "one", "data": "b\nc"},
-        {"hydra": "sse", "id": "one", "event": "x", "data": 1},
-        {"hydra": "sse_end", "id": "one"},
-    ]
-
-
-async def test_a_stream_cut_in_the_middle_of_an_event_is_no_good_end() -> None:
-    server = events(b"data: 1\n\n", b"data: 2", chunked=True)
-    lines = await ask(server, events=True)
-    assert [line["hydra"] for line in lines] == ["http", "sse", "http_failed"]
-    assert "broke off" in lines[-1]["text"]
 
 
 async def test_an_event_that_is_too_long_is_skipped_and_the_next_one_is_not() -> None:

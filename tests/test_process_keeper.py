@@ -99,25 +99,6 @@ def keep() -> Iterator[Keep]:
         item.close()
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("script", "report"),
-    [("exit 0", "exited 0"), ("exit 7", "exited 7"), ("kill -9 $$", "signaled 9")],
-)
-def test_how_the_agent_ended(keep: Keep, mode: str, script: str, report: str) -> None:
-    reports = keep(mode, shell(script)).reports()
-    assert [line.split()[0] for line in reports[:1]] == ["started"]
-    assert reports[1:] == [report, "done"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("program", "number"), [("/nowhere/at-all", 2), ("no-such-program", 2), ("/etc/passwd", 13)]
-)
-def test_what_cannot_be_executed(keep: Keep, mode: str, program: str, number: int) -> None:
-    assert keep(mode, (program,)).reports() == [f"cannot {number}", "done"]
-
-
 def test_wrong_format(keep: Keep, scratch: Path) -> None:
     program = scratch / "program"
     program.write_bytes(b"\x00\x01\x02 no format at all")
@@ -129,27 +110,6 @@ def test_a_refusal_on_path_is_remembered_over_an_absence(keep: Keep, scratch: Pa
     (scratch / "tool").write_text("not executable")
     path = f"/nowhere:{scratch}:/also-nowhere"
     assert keep("subreaper", ("tool",), PATH=path).reports() == ["cannot 13", "done"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_survivors_are_named_and_killed(keep: Keep, mode: str) -> None:
-    mark = token()
-    code = """
-import os, sys
-came, tell = os.pipe()
-if os.fork():
-    os.read(came, 1)
-    os._exit(3)
-os.setsid()
-if os.fork() == 0:
-    os.write(tell, b"x")
-    os.execvp("sleep", ["sleep", sys.argv[1]])
-os.wait()
-"""
-    reports = keep(mode, python(code, mark)).reports()
-    assert reports[1] == "exited 3"
-    assert [line.split()[0] for line in reports[2:]] == ["survivor", "survivor", "done"]
-    assert running(mark) == []
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -205,42 +165,10 @@ def state(pid: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_kill_ends_everything_at_once(keep: Keep, mode: str) -> None:
-    mark = token()
-    item = keep(mode, shell(f"setsid sleep {mark} & trap '' TERM; echo ready; sleep {mark}; :"))
-    assert item.has_answer(b"ready\n")
-    item.say("kill\n")
-    assert item.reports()[1:] == ["signaled 9", "done"]
-    assert running(mark) == []
-
-
 def test_commands_given_before_the_start_are_obeyed(keep: Keep) -> None:
     item = keep("subreaper", ("sleep", token()))
     item.say("no such command\nsignal 9\n")
     assert item.reports()[1:] == ["signaled 9", "done"]
-
-
-def test_an_agent_that_kills_its_keeper_is_ended_by_the_guard(keep: Keep) -> None:
-    mark = token()
-    code = """
-import os, signal, sys
-keeper = os.getppid()
-if os.fork() == 0:
-    os.setsid()
-    os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
-os.kill(keeper, signal.SIGKILL)
-signal.pause()
-"""
-    reports = keep("subreaper", python(code, mark)).reports()
-    # It may be killed before it has said that the agent started.
-    assert reports[-2:] == ["lost", "done"]
-    assert running(mark) == []
-
-
-def test_as_pid_1_it_cannot_be_killed_from_inside(keep: Keep) -> None:
-    script = "for n in 1 2 3 9 15 19; do kill -$n 1; done; kill -9 $PPID; exit 4"
-    assert keep("pid1", shell(script)).reports()[1:] == ["exited 4", "done"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -271,30 +199,6 @@ def test_no_descriptor_but_the_first_three(keep: Keep, mode: str) -> None:
 def test_it_leads_its_own_session(keep: Keep, mode: str) -> None:
     code = "import os; print(os.getsid(0) == os.getpgid(0) == os.getpid())"
     assert keep(mode, python(code)).output() == b"True\n"
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_stdout_ends_when_the_agent_closes_it(keep: Keep, mode: str) -> None:
-    # bwrap and the keeper stay alive in between and must not hold it.
-    item = keep(mode, shell("echo out; exec >&-; sleep 99"))
-    assert item.output() == b"out\n"
-    item.say("kill\n")
-    assert item.reports()[-1] == "done"
-
-
-def test_a_chain_of_forks_is_ended(keep: Keep) -> None:
-    mark = token()
-    code = """
-import os, sys
-while True:
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-"""
-    reports = keep("subreaper", python(code, mark)).reports()
-    assert reports[1] == "exited 0"
-    assert reports[-1] == "done"
-    assert running(mark) == []
 
 
 def test_wrong_usage_is_said_on_stderr() -> None:

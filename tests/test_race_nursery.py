@@ -55,56 +55,6 @@ def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
     return Outcome(lane=planned.id, attempt=1, status=status)
 
 
-async def test_lanes_take_their_places_in_the_order_of_the_plan() -> None:
-    events: list[Event] = []
-    began: list[str] = []
-    together, most = 0, 0
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        nonlocal together, most
-        began.append(planned.id)
-        together += 1
-        most = max(most, together)
-        await trio.testing.wait_all_tasks_blocked()
-        together -= 1
-        return outcome(planned)
-
-    lanes = [lane(f"l{n}") for n in range(6)]
-    race = RaceScheduler(
-        plan=plan(*lanes, max_parallel=2), run_attempt=attempt, record=events.append
-    )
-    result = await race.run()
-    assert sorted(began) == began
-    assert most == 2
-    assert [o.lane for o in result.outcomes] == [p.id for p in lanes]
-    waiting = [e.lane for e in events if e.kind == "lane_waiting"]
-    assert waiting == ["l2", "l3", "l4", "l5"]
-    assert [e.seq for e in events] == list(range(1, len(events) + 1))
-    assert events[0].kind == "run_started"
-    assert events[-1].kind == "run_ended"
-
-
-async def test_a_lane_that_breaks_does_not_stop_its_neighbour() -> None:
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        if planned.id == "bad":
-            raise RuntimeError("oh no")
-        await trio.testing.wait_all_tasks_blocked()
-        return outcome(planned)
-
-    race = RaceScheduler(
-        plan=plan(lane("bad"), lane("good")), run_attempt=attempt, record=lambda event: None
-    )
-    bad, good = (await race.run()).outcomes
-    assert bad.status is Status.NOT_STARTED
-    assert bad.failure is not None
-    assert "oh no" in bad.failure.message
-    assert good.status is Status.COMPLETED
-
-
 async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
     failure = Failure(kind="BinaryMissing", message="gone", adapter="claude")
 
@@ -161,25 +111,6 @@ async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None
     race = RaceScheduler(plan=plan(lane("deaf")), run_attempt=attempt, record=lambda event: None)
     result = await race.run()
     assert result.outcomes[0].status is Status.INTERRUPTED
-
-
-async def test_a_terminal_that_goes_is_no_second_ctrl_c() -> None:
-    events: list[Event] = []
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        for _ in range(3):
-            race.interrupt(signal.SIGHUP)
-        assert not handle.taking_patch.cancel_called
-        return outcome(planned, Status.INTERRUPTED)
-
-    race = RaceScheduler(plan=plan(lane("one")), run_attempt=attempt, record=events.append)
-    result = await race.run()
-    assert result.interrupted == signal.SIGHUP
-    race.interrupt(signal.SIGINT)
-    assert [event.kind for event in events].count("run_interrupted") == 1
-    assert events[-1].kind == "run_ended"
 
 
 @pytest.mark.parametrize(

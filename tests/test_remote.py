@@ -13,18 +13,16 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.remote import scripts, transport
+from hydra.adapters.remote import transport
 from hydra.adapters.remote.archive import Changes, files_of, pack
 from hydra.adapters.remote.executor import (
     FAILED,
-    LocalPlaces,
     RemoteAdapter,
     carriers_failure,
-    on_its_way,
 )
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
-from hydra.adapters.remote.spec import carried, folder_of, loads
-from hydra.adapters.remote.transport import LISTEN, argv, holder_argv, once, shell_text
+from hydra.adapters.remote.spec import folder_of
+from hydra.adapters.remote.transport import LISTEN, argv, shell_text
 from hydra.config.load import load
 from hydra.config.schema import Config, Remote
 from hydra.errors import ConfigError
@@ -42,27 +40,6 @@ HOSTILE = 'it\'s "a" $(touch /tmp/x) `id` \\ * é\n-rf'
 
 
 # --- command lines ---------------------------------------------------------------------------
-
-
-def test_the_line_of_each_mode() -> None:
-    assert argv(SSH)[-4:] == ("2222", "--", "ada@gpubox", f"exec sh -c {shlex.quote(LISTEN)}")
-    assert "BatchMode=yes" in argv(SSH)
-    assert argv(BOX) == (
-        *("docker", "--context", "lab", "exec", "-i", "agents"),
-        *("sh", "-c", LISTEN),
-    )
-    assert argv(IMAGE, text="hydra-1") == ("docker", "exec", "-i", "hydra-1", "sh", "-c", LISTEN)
-    assert once(IMAGE) == (
-        *("docker", "run", "--rm", "-i", "--entrypoint=sh"),
-        *("agents:latest", "-c", LISTEN),
-    )
-    assert argv(POD) == (
-        *("kubectl", "--context=far", "--namespace=lab", "exec", "-i", "agents-0"),
-        *("--", "sh", "-c", LISTEN),
-    )
-    bare = replace(POD, namespace="", context="")
-    assert argv(bare)[:4] == ("kubectl", "exec", "-i", "agents-0")
-    assert holder_argv(IMAGE, "hydra-1")[:5] == ("docker", "run", "--rm", "-i", "--name=hydra-1")
 
 
 @pytest.mark.parametrize("remote", [SSH, BOX, POD], ids=lambda remote: remote.mode)
@@ -84,32 +61,6 @@ def test_a_shell_does_what_it_is_told_and_leaves_the_rest_of_its_stdin(tmp_path:
         )
         assert (tmp_path / "out").read_text() == HOSTILE
         assert (tmp_path / "rest").read_bytes() == rest
-
-
-def test_an_agents_line_is_quoted_and_its_values_stand_in_its_own_file_alone(
-    tmp_path: Path,
-) -> None:
-    program = tmp_path / "bin" / "agent"
-    program.parent.mkdir()
-    program.write_text('#!/bin/sh\nprintf "%s\\0" "$@" "$KEY" "$HYDRA_REMOTE" >seen; helper\n')
-    helper = program.with_name("helper")  # beside it, and on no PATH
-    helper.write_text("#!/bin/sh\n: >helped\n")
-    for file in (program, helper):
-        file.chmod(0o755)
-    (tmp_path / "work" / "a b").mkdir(parents=True)
-    text = scripts.agent(
-        [str(program), HOSTILE, "-x"],
-        name="a b",
-        environ={"KEY": HOSTILE},
-        mark="m",
-        folder=str(tmp_path),
-    )
-    (tmp_path / "agent.sh").write_text(text)
-    subprocess.run(["sh", "agent.sh"], cwd=tmp_path, check=True, timeout=30)
-    seen = (tmp_path / "work" / "a b" / "seen").read_text().split("\0")
-    assert seen[:-1] == [HOSTILE, "-x", HOSTILE, "m"]
-    assert (tmp_path / "work" / "a b" / "helped").exists()
-    assert not (tmp_path / "agent.sh").exists()
 
 
 # --- settings ----------------------------------------------------------------------------------
@@ -168,16 +119,6 @@ def test_what_each_is_called() -> None:
     assert POD.target == "pod agents-0 of lab in far"
     assert folder_of(SSH, "20261122t1-x", "far") == "/tmp/hydra-20261122t1-x-far"
     assert folder_of(replace(SSH, workdir="/a/"), "r", "far", 2) == "/a/hydra-r-far.2"
-
-
-def test_only_an_agents_own_variables_go_there() -> None:
-    descriptor = registry.get("claude").descriptor
-    present = ("PATH", "HOME", "ANTHROPIC_API_KEY", "CODEX_API_KEY", "CLAUDE_CONFIG_DIR", "ACME")
-    assert carried(descriptor, present) == ("ANTHROPIC_API_KEY",)
-    assert carried(descriptor, present, ("ACME", "CLAUDE_CONFIG_DIR")) == (
-        *("ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "ACME"),
-    )
-    assert carried(descriptor, ["ANTHROPIC_x%%"], ("ANTHROPIC_*",)) == ()
 
 
 # --- there and back ----------------------------------------------------------------------------
@@ -280,16 +221,6 @@ def test_one_file_by_many_names_is_not_written_for_ever(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
 
 
-def test_all_that_is_there_takes_the_place_of_what_is_here(tmp_path: Path) -> None:
-    root = tmp_path / "shop"
-    (root / "folder").mkdir(parents=True)
-    for name in ("folder/x", "gone", "file"):
-        (root / name).write_text("old")
-    members = {"out__how": b"all\n", "work__s__folder": b"a file now", "work__s__file__y": b"y"}
-    Changes(_tar(**members), "work/s").apply(root, tmp_path)
-    assert sorted(files_of(root)) == ["file/y", "folder"]
-
-
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
     mark, output = b"hydra-abc", b"hydra-ab hydra-hydra-a\nlast hydra-hydra-abc ended 0\n"
@@ -332,26 +263,6 @@ def command(**more: object) -> BuiltCommand:
         env=(("X", f"{folder}/home/x"),),
         files=((Path(folder, "home/p"), b"\xff\0"),),
     )
-
-
-def test_the_carriers_command() -> None:
-    places = LocalPlaces(Path("/l/shop"), Path("/l/home"), Path("/l/tmp"))
-    descriptor = registry.get("claude").descriptor
-    sent = on_its_way(
-        command(), remote=SSH, run="r", lane="far", attempt=2, places=places,
-        names=("ANTHROPIC_API_KEY",), descriptor=descriptor, most=5,
-    )  # fmt: skip
-    assert sent.args[0] == "-I"
-    assert sent.args[1].endswith("hydra/adapters/remote/carrier.py")
-    assert (sent.cwd, sent.stdin, sent.env) == (places.worktree, b"task", ())
-    ((place, data),) = sent.files
-    assert sent.args[2] == str(place) == "/l/home/remote.json"
-    spec = loads(data)
-    assert (spec.remote, spec.folder, spec.name) == (SSH, "/tmp/hydra-r-far.2", "shop")
-    assert spec.argv == ("claude", "--cd", "/tmp/hydra-r-far.2/work/shop")
-    assert spec.env == {"X": "/tmp/hydra-r-far.2/home/x"}
-    assert spec.files == (("/tmp/hydra-r-far.2/home/p", "\xff\0"),)
-    assert (spec.names, spec.most) == (("ANTHROPIC_API_KEY",), 5)
 
 
 def test_what_the_carrier_says_stands_over_what_the_stream_lacks() -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,6 @@ from msgspec.structs import asdict
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.verdict import rank as verdict
 from hydra.records.outcome import Patch
-from tests.support.command import completed
 from tests.support.generated_runs import runs
 from tests.support.raw_facts import Facts
 from tests.support.rendering import (
@@ -39,7 +36,7 @@ from tests.support.verdicts import passes_gates
 
 Document = dict[str, Any]
 
-MANY = int(os.environ.get("HYDRA_GENERATED_RUNS", "200"))
+MANY = int(os.environ.get("HYDRA_GENERATED_RUNS", "100"))
 WORDS = {"held_back": "held back"}
 
 
@@ -106,42 +103,6 @@ def test_no_sentence_is_false_or_contradicts_another_of_its_lane(evidence: Evide
     _ranks(reading)
     _matrix(reading)
     _confidence(reading)
-
-
-DRAWS = """
-import hashlib, json, sys
-import tests.conftest
-from hypothesis import given, settings, strategies
-from tests.support.generated_runs import runs
-from tests.test_sentences import document
-__import__(sys.argv[1])
-seen = hashlib.sha256()
-@settings(max_examples=20)
-@given(runs())
-def draw(evidence):
-    seen.update(json.dumps(document(evidence), sort_keys=True).encode())
-@settings(max_examples=1000)
-@given(strategies.text(), strategies.integers())
-def draw_plain(text, number):
-    seen.update(f"{text!r} {number}".encode())
-draw()
-draw_plain()
-print(seen.hexdigest())
-"""
-
-
-@pytest.mark.slow
-def test_the_same_is_drawn_whatever_is_loaded_and_however_text_is_hashed() -> None:
-    """Else a run is red that nobody can repeat."""
-    digests = {
-        completed(
-            [sys.executable, "-c", DRAWS, module],
-            cwd=Path(__file__).parent.parent,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for module, seed in (("json", "1"), ("hydra.conformance.server", "2"))
-    }
-    assert [len(digest) for digest in digests] == [65]
 
 
 def _of_lane(lane: Document) -> Iterator[str]:

@@ -15,11 +15,9 @@ MOVED = [file(f"src/m{n}.py", BODY.format(n), None) for n in range(4000)]
 MOVED += [file(f"lib/m{n}.py", None, BODY.format(n)) for n in range(4000)]
 OPENED = {
     "test": "test(\n" * 8000,
-    "describe": "describe('x', () => {\n" * 8000,
     "expect": "expect(\n" * 8000,
     "expect in expect": "expect(a, " * 8000 + ")" * 8000,
     "helper": "it('x', () => {\n" + "checkAll(\n" * 8000,
-    "bound": "it('x', () => {\n" + "const a = f(\n" * 8000,
 }
 PATCHES = {
     "moved": MOVED,

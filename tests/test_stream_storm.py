@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hydra.adapters import codex, cursor, event_builders, failures, json_stream
+from hydra.adapters import codex, cursor, event_builders, failures
 from hydra.adapters.codex import CodexStream
-from hydra.race import output
-from hydra.records.store.sink import RawSink
-from hydra.report import text
 from tests.support import streams
 from tests.support.streams import Endless, Lane, examined, patience
 
@@ -33,59 +28,6 @@ def test_any_spoiled_stream_is_read_kept_ended_once_and_shown(scratch: Path, cou
 
 
 # What it must find if one guard is gone: each breaks one thing, and names the fault.
-
-
-def _swallow(function: Callable[..., Any]) -> Callable[..., Any]:
-    def write(self: RawSink, data: bytes) -> Any:
-        return function(self, data.replace(b"text", b"txt", 1))
-
-    return write
-
-
-def _raise_at(function: Callable[..., Any]) -> Callable[..., Any]:
-    def decode(line: bytes) -> Any:
-        if b"\x00" in line:
-            raise KeyError("oh")
-        return function(line)
-
-    return decode
-
-
-def _twice(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, exit, files: [*function(self, exit, files), *self.finish(exit, files)]
-
-
-GUARDS: dict[str, tuple[object, str, Callable[[Any], object], str]] = {
-    "control bytes": (
-        text,
-        "_harmless",
-        lambda document: lambda text, tab: iter(text),
-        "plain lines",
-    ),
-    "redaction of events": (
-        output,
-        "_redacted",
-        lambda document: lambda e, r: e,
-        "a secret in the",
-    ),
-    "the raw file": (RawSink, "write", _swallow, "kept is not what was sent"),
-    "an adapter's mistake": (json_stream, "decode", _raise_at, "the parser raised"),
-    "one ending": (json_stream.JsonStream, "end", _twice, "2 endings"),
-}
-
-
-@pytest.mark.parametrize("guard", GUARDS)
-def test_it_finds_a_guard_that_is_gone(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch, guard: str
-) -> None:
-    holder, name, broken, fault = GUARDS[guard]
-    monkeypatch.setattr(holder, name, broken(getattr(holder, name)))
-    lane = Lane(scratch)
-    for number in range(400):
-        case = streams.make(6, number)
-        if any(fault in name for name in examined(case, lane, number)[1]):
-            return
-    pytest.fail(f"400 streams without {guard} had no such fault")
 
 
 # What it found: a text of one word said again and again was searched from each of them to its end.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from hydra.report.text import width
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra, completed, ignoring
@@ -75,16 +73,6 @@ def results(state: Path) -> list[dict[str, Any]]:
 def test_a_race_without_any_network(hydra: Hydra) -> None:
     hydra.wrap = no_network()
     usable(hydra)
-
-
-@pytest.mark.full
-def test_the_demo_without_any_network(hydra: Hydra) -> None:
-    hydra.wrap = no_network()
-    process = hydra.run("demo", timeout=120)
-    folders = re.findall(r"/\S*hydra-demo-\w+", process.stdout + process.stderr)
-    shutil.rmtree(folders[0])
-    assert process.returncode == 0, process.stderr
-    assert "Traceback" not in process.stderr
 
 
 # --- no room -----------------------------------------------------------------------------------
@@ -266,49 +254,7 @@ def test_a_document_that_nobody_reads_costs_no_lane(hydra: Hydra) -> None:
     assert (result["usable"], result["lanes"][0]["patch"]["files"]) == (True, 1)
 
 
-@pytest.mark.full
-def test_head_on_what_is_printed(hydra: Hydra) -> None:
-    # More than a pipe holds, so that git and hydra alike find the reader gone.
-    hydra.agent("claude", [fakes.shell("sh", "-c", "seq 100000 > many.txt"), EDIT, DONE])
-    usable(hydra)
-    shop, patches = git(hydra.repo, "rev-parse", "HEAD"), next(hydra.state.glob("*/runs/*/p*.git"))
-    git_itself, _ = shell(hydra, f"git -C {patches} diff {shop} claude | head -1 >/dev/null")
-    assert git_itself == [141, 0]
-    assert shell(hydra, "hydra diff claude | head -1 >/dev/null") == ([141, 0], "")
-    for text in ("runs", "runs show", "runs --json", "diff claude --stat", "doctor"):
-        (code, _), line = shell(hydra, f"hydra {text} | head -1 >/dev/null")
-        assert (line, code in (0, 141)) == ("", True), text
-        assert shell(hydra, f"hydra {text} | true")[1] == ""
-
-
 # --- a terminal --------------------------------------------------------------------------------
-
-
-CONTROL = re.compile(r"\x1b\[\??[0-9;]*[A-Za-z]")
-
-
-@pytest.mark.full
-def test_a_terminal_that_is_resized(hydra: Hydra) -> None:
-    widths = (20, 200, 33, 57, 21, 120, 80)
-    gates = {columns: fakes.Barrier(hydra.scratch, f"gate{columns}") for columns in widths}
-    hydra.agent("claude", [EDIT, *(step for gate in gates.values() for step in gate.stop()), DONE])
-    terminal = Terminal(hydra, "race", "Do it", "-a", "2xclaude", columns=100)
-    for columns, gate in gates.items():
-        gate.wait(2)
-        terminal.resize(columns)
-        # The next paint after the resize is of the new width: it writes all rows anew.
-        terminal.read(until="\x1b[J")
-        painted = terminal.read(until="\x1b[?7h")
-        rows = CONTROL.sub("", painted).split("\r\n")
-        assert max(map(width, rows)) <= columns, (columns, rows)
-        gate.open()
-    terminal.read()
-    assert terminal.wait() == 0
-    for gate in gates.values():
-        gate.close()
-    assert "Traceback" not in terminal.text
-    (result,) = results(hydra.state)
-    assert [lane["status"] for lane in result["lanes"]] == ["completed"] * 2
 
 
 @pytest.mark.slow
@@ -493,29 +439,6 @@ def speaks(hydra: Hydra) -> None:
 def test_no_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
     with_locale(hydra, names)
     speaks(hydra)
-
-
-@pytest.mark.full
-def test_a_locale_that_is_not_utf_8(hydra: Hydra) -> None:
-    if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales/de_DE").exists():
-        pytest.skip("no locale can be made here")
-    path = hydra.scratch / "locales"
-    path.mkdir()
-    terms = ["localedef", "-i", "de_DE", "-f", "ISO-8859-1", str(path / "de_DE.ISO-8859-1")]
-    subprocess.run(terms, check=True, capture_output=True)
-    with_locale(hydra, {"LC_ALL": "de_DE.ISO-8859-1", "LOCPATH": str(path)})
-    speaks(hydra)
-    # The task as such a terminal gives it: one byte a letter.
-    process = subprocess.run(
-        [sys.executable, "-m", "hydra", "race", b"f\xfcr alle", "-a", "claude", "-q"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-    )
-    assert process.returncode == 0, process.stderr
-    newest = max(hydra.state.glob("*/runs/*"))
-    assert "f\u00fcr alle" in (newest / "lanes/claude/prompt.txt").read_text(encoding="utf-8")
 
 
 def test_a_task_that_is_no_text(hydra: Hydra) -> None:

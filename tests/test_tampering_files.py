@@ -415,25 +415,20 @@ def test_what_only_looks_like_a_rewrite() -> None:
 HOSTILE = {
     "a long line": "x" * 2_000_000,
     "NUL": "def test_a():\n    assert 1\0 == 2\n" * 50,
-    "brackets": "(" * 20_000,
     "braces": "it('a', () => {" * 8_000,
     "minus": "assert " + "-" * 60_000 + "1",
-    "plus": "assert " + "+".join(["1"] * 8_000),
     "elif": "def test_a():\n    if a:\n        pass\n" + "    elif b:\n        assert c\n" * 1_500,
     "quotes": "'" * 20_001,
-    "backticks": "`" * 20_001,
     "comments": "/*" * 20_000,
     "hashes": "#[test]\nfn a() {\n" * 1_500,
     "doubling": "def test_a():\n" + "    x = x + x\n" * 300 + "    assert x\n",
     "calls": "def a(x):\n    a(a(x))\n    b(x)\ndef b(x):\n    a(x)\n    b(x)\n    assert x\n"
     "def test_a():\n    a(1)\n    b(1)\n",
     "bidi": "def test_\u202ea():\n    assert '\u2066' == '<script>'\n",
-    "no end": '"""' * 3_001,
     "a line end at the start": "\r\n\x0c\x85\u2028" * 1000,
     "toml": "[tool.pytest]\na=" + "[" * 20_000,
     "json": '{"scripts":' * 20_000,
     "an indented class": "class A(dict):\n" + "    def a(self):\n            return 1\n" * 200,
-    "blank lines": (" " * 300 + "\n") * 50,
     "surrogate": "def test_a():\n    assert '\udce9' == 1\n",
 }
 PATHS = (

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import trio
 
-from hydra.analysis.patch import FileChange
 from hydra.checks.cross.record import Trials, read
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckStatus
 from hydra.git.diff import tree_with
-from hydra.ranking.cross_tests import matrix
-from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.records.request import Check, TrialCap
 from tests.check_recordings import FIXTURES
-from tests.conftest import git
-from tests.support.checks import NOT_CONFINED
 from tests.support.processes import running, token, wait_until
 from tests.support.trials import (
     BASE,
@@ -124,23 +117,6 @@ async def test_an_honest_change_of_tests_comes_out_clean(scratch: Path, repo: Pa
 
 
 @pytest.mark.full
-async def test_a_lane_that_deletes_the_tests_folder(scratch: Path, repo: Path) -> None:
-    files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
-    bench = Trying(scratch, with_tests(repo, files), [TESTS])
-
-    def delete(top: Path) -> None:
-        folder(top / "tests")
-        (top / "test_pages.py").unlink()
-        (top / "src/pager.py").write_text("def pages(n, size):\n    return 0\n")
-
-    trials = await bench.tried({"bold": delete})
-    assert bench.own["bold"][0].status is CheckStatus.NO_TESTS
-    trial = of(trials, "protected", "bold")
-    assert ends(trial, "test_even", "test_two") == ["failed", "failed"]
-    assert set(trial.paths) >= {"test_pages.py", "tests/test_more.py"}
-
-
-@pytest.mark.full
 async def test_a_folder_of_tests_that_became_a_file_comes_back(scratch: Path, repo: Path) -> None:
     files = {"tests/__init__.py": "", "tests/test_more.py": pages(two="(2, 1), 2")}
     bench = Trying(scratch, with_tests(repo, files), [TESTS])
@@ -205,23 +181,6 @@ async def test_a_new_conftest_for_new_tests_is_no_cheating(scratch: Path, repo: 
     assert trial.configuration
     assert set(trial.paths) == {"conftest.py", "test_nine.py"}
     assert trial.result.passed, trial.result
-
-
-@pytest.mark.full
-async def test_of_a_manifest_only_what_is_about_tests_is_put_back(
-    scratch: Path, repo: Path
-) -> None:
-    before = (
-        '[project]\nname = "shop"\nversion = "1"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
-    )
-    after = before.replace('"1"', '"2"').replace('"-q"', '"-k even"')
-    bench = Trying(scratch, with_tests(repo, {"pyproject.toml": before}), [PYTEST])
-    trials = await bench.tried({"sly": {"pyproject.toml": after}})
-    trial = of(trials, "protected", "sly")
-    assert trial.paths == ("pyproject.toml",)
-    assert trial.result.comparison is not None
-    assert len(trial.result.comparison.still_failing) == 1
-    assert trials.used.runs == 2  # the version is still the patch's: it is not the base's tree
 
 
 @pytest.mark.full
@@ -429,20 +388,6 @@ async def test_new_tests_in_a_file_that_was_there_and_their_data(scratch: Path, 
     assert ends(of(trials, "cross", "", "claude"), "test_data") == ["failed"]
 
 
-@pytest.mark.full
-async def test_identical_patches_are_tried_once(scratch: Path, repo: Path) -> None:
-    bench = Trying(scratch, with_tests(repo), [TESTS])
-    values = {"src/pager.py": RIGHT, "test_three.py": THREE}
-    two = {"src/pager.py": f"# mine\n{RIGHT}"}
-    trials = await bench.tried({"a": values, "b": values, "c": two, "d": two})
-    assert trials.used.runs == 2
-    pairs = {(item.on, item.author) for item in trials.runs}
-    assert pairs == {(on, author) for on in ("", "c", "d") for author in "ab"}
-    assert of(trials, "cross", "c", "a").result == of(trials, "cross", "d", "b").result
-    only = await bench.tried({"a": values, "b": values})
-    assert (only.runs, only.not_tried) == ((), ())
-
-
 @pytest.mark.slow
 async def test_a_tree_that_was_checked_already_is_not_run_again(scratch: Path, repo: Path) -> None:
     bench = Trying(scratch, with_tests(repo), [TESTS])
@@ -480,46 +425,6 @@ async def test_what_names_every_test_is_said_of_a_check_that_does_not(
     trials = await bench.tried({"a": {"test_three.py": THREE}, "b": {"src/pager.py": WRONG}})
     (untried,) = trials.not_tried
     assert untried.why.startswith("npm-test does not name every test; verbose, its tool does")
-
-
-CUTS = """import test from 'node:test'
-import { cut } from '../lib/slug.js'
-test('cuts', () => cut('A'))
-"""
-
-
-def empty(top: Path) -> None:
-    shutil.rmtree(top / "web/lib")
-    shutil.rmtree(top / "web/test")
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-async def test_files_of_node_s_tests_that_cannot_load_fail_with_all_they_hold(
-    scratch: Path, repo: Path
-) -> None:
-    shutil.copytree(FIXTURES / "samples" / "node", repo / "web")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Slugs")
-    bench = Trying(scratch, repo, [Check("node", "cd web && node --test --test-reporter=tap")])
-    code = (repo / "web/lib/slug.js").read_text() + "export const cut = slug\n"
-    trials = await bench.tried(
-        {
-            "adds": {"web/lib/slug.js": code, "web/test/cut.test.js": CUTS},
-            "empties": empty,
-        }
-    )
-    assert bench.own["empties"][0].status is CheckStatus.NO_TESTS
-    put_back = of(trials, "protected", "empties").result
-    assert put_back.comparison is not None
-    assert put_back.comparison.broken == ("lower", "dashes")
-    lanes = tuple(
-        LaneEvidence(lane=lane, files=(FileChange(path="x"),), tree=lane, checks=checks)
-        for lane, checks in bench.own.items()
-    )
-    (row,) = matrix(Evidence(run="r", base=bench.base, lanes=lanes, trials=trials.runs))
-    assert (row.id, row.base, row.weighs) == ("cuts", "failed", True)
-    assert row.cells == {"adds": "own", "empties": "failed"}
 
 
 @pytest.mark.slow
@@ -595,26 +500,6 @@ async def test_hostile_names_stay_names(scratch: Path, repo: Path) -> None:
 
 
 @pytest.mark.full
-async def test_a_repository_of_sha256(scratch: Path) -> None:
-    root = scratch / "shop"
-    (root / "src").mkdir(parents=True)
-    (root / "src/pager.py").write_text("def pages(n, size):\n    return n // size\n")
-    git(root, "init", "-q", "-b", "main", "--object-format=sha256")
-    git(root, "config", "user.name", "Ada")
-    git(root, "config", "user.email", "ada@example.com")
-    bench = Trying(scratch, with_tests(root), [TESTS])
-    trials = await bench.tried(
-        {
-            "a": {"src/pager.py": RIGHT, "test_three.py": THREE},
-            "b": {"src/pager.py": f"# b\n{RIGHT}", "test_pages.py": WEAK},
-        }
-    )
-    assert ends(of(trials, "cross", "b", "a"), "test_third") == ["passed"]
-    assert ends(of(trials, "protected", "b"), "test_up") == ["passed"]
-    assert len(bench.base) == 64
-
-
-@pytest.mark.full
 async def test_builds_run_before_a_trial_s_check(scratch: Path, repo: Path) -> None:
     build = Check("build", "cp src/pager.py built.log", "build")
     check = Check("unittest", f"test -e built.log && {UNITTEST}")
@@ -682,34 +567,6 @@ async def test_order_and_names_of_lanes_decide_nothing(scratch: Path, repo: Path
 
 HANGS = Check("unittest", f"test ! -e test_a.py -o ! -e test_b.py || sleep $(cat mark); {UNITTEST}")
 """On a patch with the tests of both it never ends."""
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("confined", [True, False])
-async def test_an_interrupt_ends_trials_and_keeps_what_is_there(
-    scratch: Path, repo: Path, confined: bool
-) -> None:
-    mark = token()
-    confinements = {} if confined else {"confined": NOT_CONFINED}
-    bench = Trying(scratch, with_tests(repo, {"mark": mark}), [HANGS], **confinements)  # type: ignore[arg-type]
-    checked = await bench.check(LANES)
-    stop = trio.CancelScope()
-
-    async def interrupt() -> None:
-        await trio.to_thread.run_sync(wait_until, lambda: running(mark))
-        stop.cancel()
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(interrupt)
-        trials = await bench.again(checked, stop=stop)
-    assert {item.kind for item in trials.runs} >= {"protected"}
-    assert trials.not_tried
-    assert {tried.why for tried in trials.not_tried} == {"it was interrupted"}
-    assert all(item.result.status is not CheckStatus.INTERRUPTED for item in trials.runs)
-    assert len(trials.runs) + len(trials.not_tried) == 8
-    assert_recorded(bench, trials)
-    assert wait_until(lambda: not running(mark))
-    assert bench.leftovers() == []
 
 
 @pytest.mark.full

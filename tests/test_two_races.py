@@ -195,18 +195,6 @@ def test_one_is_killed_and_found_while_the_other_goes_on(two: Two, killed: str) 
     assert two.is_mine()
 
 
-def test_a_race_begins_as_the_other_has_been_killed(two: Two) -> None:
-    """It is the one that recovers it, and either has its own patch."""
-    first = two.begin("one")
-    first.end(by=signal.SIGKILL)
-    second = two.begin("two")
-    two.check(second.end(), second, "merge")
-    assert f"recovered run {first.id}" in second.stderr
-    two.check(two.hydra.run("compare", "-r", first.id).stdout, first, "diff")
-    two.check(two.hydra.run("compare").stdout, second, "merge", "diff")
-    assert Whole.of(two.hydra.repo) == two.before
-
-
 def test_one_is_landed_checked_and_removed_while_the_other_runs(two: Two) -> None:
     first, second = two.begin("one"), two.begin("two")
     screen = first.end()
@@ -300,58 +288,6 @@ def test_both_leave_work_in_a_stash(two: Two) -> None:
         assert paste(two.hydra, line).returncode == 0
         brought = git(two.hydra.repo, "show", f"FETCH_HEAD:{race.name}.py")
         assert f"{brought}\n" == RIGHT
-
-
-def test_one_begins_from_the_patch_of_the_other_which_still_runs(two: Two) -> None:
-    """One lane of the first is done and fetched while the second still works."""
-    first = two.begin("one")
-    first.end()
-    folder = two.hydra.run("runs", "path", first.id).stdout.strip()
-    git(two.hydra.repo, "fetch", "-q", f"{folder}/patches.git", "claude")
-    second = two.begin("two", "--base", "FETCH_HEAD")
-    two.check(second.end(), second, "merge")
-    refused = two.hydra.run("merge")
-    assert (refused.returncode, two.is_mended()) == (5, [])
-    assert Whole.of(two.hydra.repo) == two.before
-    assert two.hydra.run("merge", "claude", "-r", first.id).returncode == 0
-    done = two.hydra.run("merge")
-    assert (done.returncode, two.is_mended()) == (0, ["one", "two"]), done.stderr
-    for _ in range(2):
-        assert two.hydra.run("merge", "--undo").returncode == 0
-    assert Whole.of(two.hydra.repo) == two.before
-    (line,) = re.findall(r"git merge --ff-only \w+", refused.stderr)
-    assert paste(two.hydra, f"{line} && hydra merge").returncode == 0
-    assert two.is_mended() == ["one", "two"]
-    assert two.is_mine()
-
-
-def test_both_land_at_the_same_moment(two: Two, stack: ExitStack) -> None:
-    """Each waits in its checks for the other: one lands, the other is refused, or both land."""
-    go = fakes.Barrier(two.hydra.scratch, "go")
-    stack.callback(go.close)
-    on = two.hydra.scratch / "go.gate" / "on"
-    wait = f"until [ -e {on.with_name('open')} ]; do sleep 0.01; done"
-    check = f"if [ -e {on} ]; then echo . > {go.path}; {wait}; fi; {UNITTEST}"
-    races = [two.begin(name, "--check", check) for name in ("one", "two")]
-    for race in races:
-        race.end()
-    git(two.hydra.repo, "commit", "--allow-empty", "-qm", "Moved on")
-    commit(two.hydra.repo.parent / "shop", {"other.py": ""}, "Moved on")
-    on.touch()
-    landings = [two.hydra.start("merge", "claude", "-r", race.id) for race in races]
-    go.wait(2)
-    go.open()
-    ends = [landing.communicate(timeout=120) for landing in landings]
-    codes = [landing.returncode for landing in landings]
-    assert sorted(codes) in ([0, 0], [0, 5]), ends
-    mended = [race.name for race, code in zip(races, codes, strict=True) if code == 0]
-    assert two.is_mended() == mended
-    for race, code, (_, said) in zip(races, codes, ends, strict=True):
-        if code:
-            assert "nothing was landed" in said
-            assert two.hydra.run("merge", "claude", "-r", race.id).returncode == 0
-    assert two.is_mended() == ["one", "two"]
-    assert leftovers(two.hydra.repo) == []
 
 
 def test_what_starts_no_race_takes_no_name_away(two: Two) -> None:

@@ -402,67 +402,6 @@ def refresh(ground: object, race: Race, lane: str, text: str) -> None:
     half.rename(copy)
 
 
-def test_refreshed_credentials_go_back_and_on_to_the_other_lanes(race: Race, home: Path) -> None:
-    own = home / ".claude" / ".credentials.json"
-    a = race.opened("a", config=CLAUDE, home=home)
-    b = race.opened("b", config=CLAUDE, home=home)
-    a.sync_credentials_back()
-    assert not a.credentials_changed()
-    refresh(a, race, "a", '{"token": "made-up-new"}')
-    assert a.credentials_changed()
-    a.sync_credentials_back()
-    assert json.loads(own.read_text()) == {"token": "made-up-new"}
-    assert stat.S_IMODE(own.stat().st_mode) == 0o640
-    assert not a.credentials_changed()
-    b.refresh_credentials()
-    copy = race.state / "g" / "b" / "home" / ".claude" / ".credentials.json"
-    assert json.loads(copy.read_text()) == {"token": "made-up-new"}
-    refresh(b, race, "b", '{"token": "made-up-newer"}')
-    b.sync_credentials_back()
-    a.refresh_credentials()
-    a.sync_credentials_back()
-    assert json.loads(own.read_text()) == {"token": "made-up-newer"}
-    assert sorted(path.name for path in own.parent.iterdir()) == [
-        ".credentials.json",
-        "projects",
-        "settings.json",
-        "skills",
-    ]
-
-
-def test_credentials_the_user_has_renewed_are_left_alone(race: Race, home: Path) -> None:
-    own = home / ".claude" / ".credentials.json"
-    ground = race.opened(config=CLAUDE, home=home)
-    own.write_text('{"token": "the user\'s"}')
-    refresh(ground, race, "claude", '{"token": "the-lanes-own"}')
-    ground.sync_credentials_back()
-    ground.refresh_credentials()
-    assert json.loads(own.read_text()) == {"token": "the user's"}
-
-
-@pytest.mark.parametrize("text", ["", '{"token": "ha', "[]", "null", "x" * 2_000_000])
-def test_a_torn_or_foreign_credentials_file_never_goes_back(
-    race: Race, home: Path, text: str
-) -> None:
-    own = home / ".claude" / ".credentials.json"
-    ground = race.opened(config=CLAUDE, home=home)
-    refresh(ground, race, "claude", text)
-    ground.sync_credentials_back()
-    assert json.loads(own.read_text()) == {"token": "made-up-old"}
-
-
-def test_a_credentials_file_that_became_a_pipe_or_a_link_never_goes_back(
-    race: Race, home: Path
-) -> None:
-    own = home / ".claude" / ".credentials.json"
-    for lane, script in (("a", "mkfifo"), ("b", "ln -s ../.claude.json"), ("c", "mkdir")):
-        ground = race.opened(lane, config=CLAUDE, home=home)
-        copy = race.state / "g" / lane / "home" / ".claude"
-        agent(copy, f"rm .credentials.json; {script} .credentials.json")
-        ground.sync_credentials_back()
-        assert json.loads(own.read_text()) == {"token": "made-up-old"}
-
-
 def test_who_signs_in_while_a_renewal_is_on_its_way_keeps_that(
     race: Race, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -479,37 +418,6 @@ def test_who_signs_in_while_a_renewal_is_on_its_way_keeps_that(
     ground.sync_credentials_back()
     assert json.loads(own.read_text()) == {"token": "the user's"}
     assert list(own.parent.glob(".hydra-*")) == []
-
-
-def test_a_link_to_the_users_credentials_stays_a_link(race: Race, home: Path) -> None:
-    own = home / ".claude" / ".credentials.json"
-    path = home / "secrets.json"
-    own.rename(path)
-    own.symlink_to(path)
-    ground = race.opened(config=CLAUDE, home=home)
-    refresh(ground, race, "claude", '{"token": "made-up-new"}')
-    ground.sync_credentials_back()
-    assert own.is_symlink()
-    assert json.loads(path.read_text()) == {"token": "made-up-new"}
-
-
-def test_only_one_of_two_lanes_that_refresh_at_once_goes_back(race: Race, home: Path) -> None:
-    own = home / ".claude" / ".credentials.json"
-    grounds = [race.opened(name, config=CLAUDE, home=home) for name in ("a", "b")]
-    for name, ground in zip(("a", "b"), grounds, strict=True):
-        refresh(ground, race, name, json.dumps({"token": name * 1000}))
-    start = threading.Barrier(2)
-
-    def back(number: int) -> None:
-        start.wait()
-        grounds[number].sync_credentials_back()
-
-    threads = [threading.Thread(target=back, args=(n,)) for n in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert json.loads(own.read_text())["token"] in ("a" * 1000, "b" * 1000)
 
 
 def test_the_worktrees_name_never_collides(scratch: Path) -> None:

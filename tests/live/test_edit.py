@@ -61,22 +61,3 @@ def test_no_key_gets_into_the_record(own_place: MakePlace) -> None:
     for request in sent:
         name = "x-api-key" if request.agent == "claude" else "authorization"
         assert request.headers[name] == "[scrubbed]", "the agent was given no key"
-
-
-@pytest.mark.full
-def test_config_folders_may_be_named_by_variables(make_place: MakePlace) -> None:
-    place = make_place("edit")
-    codex, claude = place.root / "own-codex", place.root / "own-claude"
-    claude.mkdir()
-    settings(place, codex=codex)
-    lived_in(place)
-    place.variables |= {"CODEX_HOME": str(codex), "CLAUDE_CONFIG_DIR": str(claude)}
-    before = fingerprint(codex)
-
-    race = place.race()
-
-    assert race.exit_code == 1, str(race)
-    for lane in AGENTS:
-        assert race.error(lane) == ("completed", ""), str(race)
-    assert {p: w for p, w in changes(before, fingerprint(codex)).items() if w[0]} == {}
-    place.assert_nothing_left()

@@ -55,23 +55,3 @@ def test_ctrl_c_leaves_no_process_and_both_patches(make_place: MakePlace) -> Non
         files = place.patch_files(lane)
         assert files == {f"before-{lane}.txt": "A", f"started-{lane}.txt": "A"}, str(race)
     assert apart_from_pins(changes(before, fingerprint(place.repo))) == {}
-
-
-@pytest.mark.full
-def test_a_second_ctrl_c_ends_it_at_once_and_leaves_no_process(own_place: MakePlace) -> None:
-    place = own_place("long_shell")
-    settings(place)
-    lived_in(place)
-    process = place.start_race()
-    wait_for_the_tools(place, process.pid)
-
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)  # two signals in one instant would arrive as one
-    process.send_signal(signal.SIGINT)
-    again = time.monotonic()
-    place.finish(process, 60)
-
-    # 130 from Hydra, or death by the signal where both agents had ended before the second came.
-    assert process.returncode in (130, -signal.SIGINT)
-    assert time.monotonic() - again < 20
-    place.assert_nothing_left()

@@ -9,31 +9,9 @@ from typing import Any
 import pytest
 
 from tests.live.conftest import MakePlace
-from tests.live.support import AGENTS, BIN, PYTHON, Place, hydra_program, unmet
+from tests.live.support import BIN, PYTHON, Place, hydra_program, unmet
 
 pytestmark = pytest.mark.live
-
-OBSERVE = """
-import json, sys
-from pathlib import Path
-from hydra.conformance.live import network
-watch = network.enter()
-if not watch.watched:
-    print(json.dumps({"watched": False, "reason": watch.reason}))
-    sys.exit(0)
-from hydra.adapters import registry
-from hydra.conformance.live.run import observe
-programs = {name: Path(sys.argv[1]) / name for name in ("claude", "codex")}
-adapters = [adapter for adapter in registry.everyone() if adapter.key() in programs]
-met = observe(adapters, programs, only=["edit"], folder=Path(sys.argv[2]))
-report = watch.report()
-print(json.dumps({
-    "watched": report.watched,
-    "packets": report.packets,
-    "tried": report.tried,
-    "differences": {one.agent: one.differences for one in met},
-}))
-"""
 
 # It tries nothing where it is not in another network than the test.
 TRIES = """\
@@ -50,18 +28,6 @@ if os.readlink("/proc/self/ns/net") != {outside!r}:
             pass
 os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 """
-
-
-def test_both_agents_edit_and_the_counter_stays_at_zero(make_place: MakePlace) -> None:
-    place = make_place("edit")
-    document = json.loads(
-        place.run(str(PYTHON), "-c", OBSERVE, str(BIN), str(place.root / "live"), timeout=120)
-    )
-    if not document["watched"]:
-        unmet(f"uid {place.uid}: {document['reason']}")
-    assert document["differences"] == {agent: [] for agent in AGENTS}
-    assert (document["packets"], document["tried"]) == (0, [])
-    place.assert_nothing_left()
 
 
 def test_what_a_cli_tried_is_named_and_refused_at_once(make_place: MakePlace) -> None:

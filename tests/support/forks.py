@@ -11,10 +11,10 @@ LIMIT = 120.0
 """Seconds that a child may take: a fork of a process with threads can hang at its first step."""
 
 
-def forked(work: Callable[[], object], *, kill_after: float | None = None) -> int:
+def forked(work: Callable[[], object]) -> int:
     """Forks a child that does `work`; its exit code, 1 where that raised, -9 where it was killed.
 
-    `kill_after` seconds this kills it itself. Raises `TimeoutError` where it does not end.
+    Raises `TimeoutError` where it does not end.
     """
     pid = os.fork()
     if pid == 0:
@@ -25,9 +25,6 @@ def forked(work: Callable[[], object], *, kill_after: float | None = None) -> in
             os.write(2, f"a forked child failed: {error!r}\n".encode())
         finally:
             os._exit(1)
-    if kill_after is not None:
-        time.sleep(kill_after)  # no barrier: the point is that the moment is arbitrary
-        os.kill(pid, signal.SIGKILL)
     end = time.monotonic() + LIMIT
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -1,24 +1,16 @@
-"""Kills landings at every moment, and at random ones, over a tree full of the user's own work.
+"""Kills landings at every moment, over a tree full of the user's own work.
 
-    python -m tests.support.landing_storm --kills 300 [--seed N]
-
-Each turn a child lands (a lane, picks, without a commit) or takes a landing back, and is killed by
-SIGKILL: half of the turns at the n-th seam before or after a write (`engine.moment`), the others
-after a random time. Then the next command's recovery runs, and the repository must stand exactly
-as before or exactly as after: every byte, mode and link of the tree, the index, the branches; with
-no lock, no staging folder and no journal left. Exit 0 only if all of that held every time.
+A child lands (a lane, picks, without a commit) or takes a landing back, and is killed by SIGKILL at
+the n-th seam before or after a write (`transaction.moment`). Then the next command's recovery runs,
+and the repository must stand exactly as before or exactly as after: every byte, mode and link of
+the tree, the index, the branches; with no lock, no staging folder and no journal left.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
 import shutil
 import signal
-import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -182,61 +174,9 @@ def killed_at(fort: Fort, kind: str, number: int) -> bool:
     return forked(landing) < 0
 
 
-def killed_after(fort: Fort, kind: str, seconds: float) -> bool:
-    """Forks a child that acts, and kills it after a while; whether it had not ended before."""
-    return forked(lambda: fort.act(kind), kill_after=seconds) < 0
-
-
 def _differences(old: Whole, now: Whole) -> list[str]:
     names = [
         name for name in old.files.keys() | now.files if old.files.get(name) != now.files.get(name)
     ]
     terms = ("index", "head", "refs", "stash")
     return [*sorted(names), *(term for term in terms if getattr(old, term) != getattr(now, term))]
-
-
-def storm(kills: int, seed: int) -> int:
-    """The whole storm; the exit code."""
-    chance, faults, counts = random.Random(seed), 0, Counter[str]()
-    os.environ.update(DATES)
-    scratch = Path(tempfile.mkdtemp(prefix="hydra-landing-", dir="/var/tmp"))
-    home = scratch / "home"
-    home.mkdir()
-    os.environ["HOME"] = str(home)
-    try:
-        fort = Fort.build(scratch)
-        for turn in range(kills):
-            kind = KINDS[turn % len(KINDS)]
-            fort.prepare(kind)
-            if turn // len(KINDS) % 2:
-                killed = killed_after(fort, kind, chance.uniform(0, 0.5))
-            else:
-                killed = killed_at(fort, kind, chance.randint(1, fort.moments[kind]))
-            names = fort.faults(kind)
-            answer = Whole.of(fort.shelf.repo) == fort.landed[kind]
-            counts[f"{kind}: {'new' if answer else 'old'}{'' if killed else ' (not killed)'}"] += 1
-            for fault in names:
-                faults += 1
-                print(f"turn {turn} ({kind}): {fault}")
-            if names:
-                return 1
-            fort.reset()
-    finally:
-        os.chdir("/")
-        shutil.rmtree(scratch, ignore_errors=True)
-    for name, count in sorted(counts.items()):
-        print(f"{count:5} {name}")
-    print(f"{kills} kills (seed {seed}): {faults} faults; moments of a landing: {fort.moments}")
-    return 0
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Kills landings at any moment.")
-    parser.add_argument("--kills", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    return storm(options.kills, options.seed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

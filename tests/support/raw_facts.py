@@ -217,10 +217,6 @@ class Facts:
         trial = self._trials.get((self._trees[on], test.author, test.check))
         return end_of(trial.result, test.id) if trial else None
 
-    def is_tried(self, test: Brought, on: str) -> bool:
-        """Whether it was run there."""
-        return self.cell(test, on) is not None
-
     def is_unsteady(self, test: Brought) -> bool:
         """Whether it ended both ways on any one patch, or on the base."""
         trials = [
@@ -240,12 +236,6 @@ class Facts:
             if self.cell(brought, "") is not True
             and {True, False} <= {self.cell(brought, lane) for lane in self.patched}
         ]
-
-    def asked_end(self, lane: str, id: str) -> End:
-        """How a test ends that an agent was asked for."""
-        return next(
-            (test.ends.get(lane) for test in self.evidence.review_tests if test.id == id), None
-        )
 
     # Both together.
 

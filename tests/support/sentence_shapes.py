@@ -540,11 +540,6 @@ def _proved_by_asked(facts: Facts, lane: str, groups: Groups) -> bool:
     return len(tests) == _number(groups.get("n"))
 
 
-def _same_tests(facts: Facts, lane: str, groups: Groups) -> bool:
-    """No test of any kind ends otherwise on one than on the other."""
-    return not any(facts.differ(lane, other) for other in _all_of(groups["lanes"]))
-
-
 def _same_new_tests(facts: Facts, lane: str, groups: Groups) -> bool:
     ends = {
         facts.cell(brought, lane)
@@ -683,10 +678,6 @@ def _no_better(facts: Facts, lane: str, groups: Groups) -> bool:
     )
 
 
-def _differ(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(facts.differ(lane, other) for other in _all_of(groups["lanes"]))
-
-
 def _differ_as_known(facts: Facts, lane: str, groups: Groups) -> bool:
     """Whether a test ends otherwise on them, or is known of one of them alone."""
     return all(facts.ends(lane) != facts.ends(other) for other in _all_of(groups["lanes"]))
@@ -768,7 +759,6 @@ def _ended(facts: Facts, lane: str, groups: Groups) -> bool:
     return facts.lane(lane).ended.endswith(groups["ended"])
 
 
-_STEADILY = r"(?: of the base)?"
 _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     # A lane's end.
     ("nothing", "changed nothing", _nothing),

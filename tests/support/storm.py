@@ -1,7 +1,6 @@
 """The kill storm: `hydra race` is killed at random moments; nothing is left, nothing is lost.
 
     python -m tests.support.storm --kills 200 [--no-bwrap] [--user 65534] [--seed N]
-    python -m tests.support.storm --real BIN_FOLDER --kills 20
 
 Each round starts a race of two agents, kills Hydra by SIGKILL at a moment between its first
 instruction and its end, and runs one command of Hydra, as a person would. In every fifth round
@@ -424,36 +423,24 @@ def summary(rounds: list[Round]) -> str:
     )
 
 
-def options_of(prog: str, counted: str, real: str = "") -> argparse.Namespace:
-    """The command line that these storms share; then this process is whoever it names."""
-    parser = argparse.ArgumentParser(prog=f"python -m tests.support.{prog}")
-    parser.add_argument(f"--{counted}", type=int, default=200)
+def main() -> int:
+    """Prints every round, then the figures; exit 1 where a round has a fault."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.storm")
+    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--no-bwrap", action="store_true", help="with nothing that confines")
     parser.add_argument("--user", type=int, help="as this uid (from root)")
-    if real:
-        parser.add_argument("--real", type=Path, help=real)
     options = parser.parse_args()
     if options.user is not None:
         os.setgroups([])
         os.setgid(options.user)
         os.setuid(options.user)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    return options
-
-
-def main() -> int:
-    """Prints every round, then the figures; exit 1 where a round has a fault."""
-    options = options_of("storm", "kills", real="the folder of the real claude and codex")
     with place() as scratch:
         os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
-        common = {"kills": options.kills, "seed": options.seed, "say": say}
-        if options.real:
-            from tests.support.storm_real import storm_real
-
-            rounds = storm_real(scratch, options.real, **common)
-        else:
-            rounds = storm(scratch, bwrap=not options.no_bwrap, **common)
+        rounds = storm(
+            scratch, kills=options.kills, seed=options.seed, bwrap=not options.no_bwrap, say=say
+        )
     say(summary(rounds))
     return int(any(done.faults for done in rounds))
 
