@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hydra.config.layers import read_file
 from hydra.config.load import DEFAULT, load
 from hydra.config.schema import (
     FIXED,
@@ -22,13 +21,13 @@ from hydra.config.schema import (
     CheckSettings,
     Config,
     HookSettings,
-    JudgeSettings,
     Key,
     OwnModel,
     Profile,
     RaceSettings,
     Remote,
 )
+from hydra.config.toml import read_file
 from hydra.config.values import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
 from hydra.records.request import Budget, Check, Limits, Permission, Retry, TrialCap
@@ -173,11 +172,10 @@ def test_no_network_is_a_flag_that_was_given() -> None:
     assert config.sources["race.network"] == "--no-network"
 
 
-def test_a_duration_from_the_command_line_is_seconds_or_text() -> None:
-    assert load(flags={"limits.idle": 90.0}).limits.idle == 90
+def test_a_duration_from_the_command_line_is_as_it_was_typed() -> None:
     assert load(flags={"limits.idle": "90s"}).limits.idle == 90
     with pytest.raises(ConfigError, match=r"^--idle-timeout: must be 0.001s to 30d, not 0s$"):
-        load(flags={"limits.idle": 0.0})
+        load(flags={"limits.idle": "0s"})
 
 
 # --- the environment -----------------------------------------------------------------------
@@ -211,7 +209,8 @@ def _value(config: Config, name: str) -> object:
     if name == "race.check":
         return tuple(check.command for check in config.checks.checks)
     section, _, _ = name.partition(".")
-    return getattr(getattr(config, section), FIXED[name].field)
+    at = config.trials if name.startswith("judge.trial_") else getattr(config, section, config)
+    return getattr(at, FIXED[name].field)
 
 
 @pytest.mark.parametrize("name", [key.name for key in FIXED.values() if key.environment])
@@ -463,7 +462,7 @@ def test_whose_set_up_it_is(own: str, theirs: str, more: dict[str, object], trus
 def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> None:
     records = {"race": RaceSettings, "limits": Limits, "agents.<key>": AgentSettings}
     rows = {section: set(record.__struct_fields__) for section, record in records.items()}
-    rows["judge"] = set(JudgeSettings.__struct_fields__)
+    rows["judge"] = {*TrialCap.__struct_fields__, "protected_paths"}
     rows["checks"] = set(CheckSettings.__struct_fields__) - {"checks", "trusted"}
     rows["hooks"] = set(HookSettings.__struct_fields__)
     rows["retry"] = set(Retry.__struct_fields__)
@@ -481,7 +480,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
 
 def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
     config = repository('[judge]\ntrial_runs = 3\ntrial_time = "1m"')
-    assert config.judge.trials == TrialCap(3, 60.0)
+    assert config.trials == TrialCap(3, 60.0)
     assert repository("[judge]\ntrial_runs = 40").sources["judge.trial_runs"] == DEFAULT
     error = refusal("[judge]\ntrial_runs = 41", "")
     assert "trial_runs = 41 is more than you grant: yours is 40" in error.message
@@ -490,10 +489,8 @@ def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:
     assert 'trial_time = "2h" is more than you grant: yours is "5m" (user.toml' in error.message
     assert "set HYDRA_TRIAL_TIME" in error.hint
     settings = repository("[judge]\ntrial_runs = 99", flags={"judge.trial_runs": 50})
-    assert settings.judge.trial_runs == 50
-    assert (
-        repository("[judge]\ntrial_runs = 2", flags={"judge.trial_runs": 0}).judge.trials.runs == 0
-    )
+    assert settings.trials.runs == 50
+    assert repository("[judge]\ntrial_runs = 2", flags={"judge.trial_runs": 0}).trials.runs == 0
 
 
 def test_a_repository_adds_protected_paths_and_takes_none_away() -> None:
@@ -502,11 +499,11 @@ def test_a_repository_adds_protected_paths_and_takes_none_away() -> None:
         '[judge]\nprotected_paths = ["b/", "*.c"]',
     )
     config = repository(theirs, mine)
-    assert config.judge.protected_paths == ("a", "b/", "*.c")
+    assert config.protected_paths == ("a", "b/", "*.c")
     assert config.sources["judge.protected_paths"] == "user.toml, shop/hydra.toml"
     environ = {"HYDRA_PROTECTED_PATHS": "x:y"}
-    assert repository(theirs, mine, environ=environ).judge.protected_paths == ("x", "y")
-    assert repository("[judge]\nprotected_paths = []", mine).judge.protected_paths == ("a", "b/")
+    assert repository(theirs, mine, environ=environ).protected_paths == ("x", "y")
+    assert repository("[judge]\nprotected_paths = []", mine).protected_paths == ("a", "b/")
     assert "is not a path inside" in refusal('[judge]\nprotected_paths = ["/etc"]').message
 
 
@@ -524,21 +521,6 @@ def test_a_protected_path_that_would_never_match_is_refused(pattern: str, text: 
     refused = refusal(f"[judge]\nprotected_paths = ['{pattern}']")
     assert refused.message.startswith("user.toml, line 2: judge.protected_paths: ")
     assert text in refused.message
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("[judge.weights]\nbuild = 30", "judge.weights.build"),
-        ("[judge.weights]", "judge.weights"),
-        ("[judge]\nweights = 3", "judge.weights"),
-        ('[checks]\ntree = "lane"', "checks.tree"),
-    ],
-)
-def test_a_setting_that_is_gone_is_refused_in_a_sentence_of_its_own(text: str, name: str) -> None:
-    refused = refusal(text)
-    assert f": {name} is no setting any more: " in refused.message
-    assert refused.hint == "remove it"
 
 
 def test_the_example_is_what_the_table_of_keys_says() -> None:

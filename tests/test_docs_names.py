@@ -216,7 +216,7 @@ def test_defaults_that_help_names_are_the_configurations() -> None:
         "idle_timeout": format_duration(config.limits.idle),
         "max_parallel": str(config.race.max_parallel),
         "retry": str(config.retry.times),
-        "trial_runs": str(config.judge.trials.runs),
+        "trial_runs": str(config.trials.runs),
         "keep": config.race.keep,
     }.items():
         assert f"({value})" in helps[option], option

@@ -10,8 +10,8 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from hydra.cli import main
+from hydra.cli.common import ShortHelp
 from hydra.cli.group import COMMANDS, SECTIONS, hydra
-from hydra.cli.help import ShortHelp
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
 

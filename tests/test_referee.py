@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hydra.race.policy import HURRIED, KillAll, PolicyState, StopAll, StopLane, decide
 from hydra.records.events import Event
 
@@ -25,7 +27,7 @@ def test_term_and_hup_leave_less_time() -> None:
 
 
 def test_a_disk_at_its_floor_ends_every_lane_in_order() -> None:
-    low = event("run_warning", free=1, floor=2)._replace(sub="disk_floor")
+    low = replace(event("run_warning", free=1, floor=2), sub="disk_floor")
     assert decide(PolicyState(), low) == (PolicyState(), (StopAll("disk_floor", HURRIED),))
     assert decide(PolicyState(), event("run_warning", text="a warning"))[1] == ()
 

@@ -1,14 +1,17 @@
-"""`hydra agents`: what Hydra knows of each agent, and what is here of it."""
+"""`hydra agents`: what Hydra knows of each agent and of models, and what is here of it."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option, use_color
-from hydra.cli.display import cells, experimental_option
+from hydra.cli.common import Command, json_option
+from hydra.cli.display import experimental_option, looks, print_json
+
+if TYPE_CHECKING:
+    from hydra.commands.models import ModelListing
 
 
 @click.command(
@@ -25,33 +28,62 @@ from hydra.cli.display import cells, experimental_option
 @click.option("--models", is_flag=True, help="List models instead: all, or those of agent NAME.")
 @click.option("--model", metavar="MODEL", help="Show one model: window, prices, their source.")
 @click.option("--local", is_flag=True, help="Ask this machine's model servers what they have.")
-@experimental_option
+@experimental_option()
 @json_option
-def command(name: str | None, experimental: bool, **options: Any) -> None:
+def command(name: str | None, experimental: bool, as_json: bool, **options: Any) -> None:
     """List the agents, or show one whole; the models that they take.
 
     A race takes any model's name: one that is unknown here goes to its agent with a warning.
     """
     if options["models"] or options["local"] or options["model"] is not None:
-        from hydra.cli.models import show
+        from hydra.commands.models import models
 
-        show(options["model"], name, local=options["local"], as_json=options["as_json"])
+        listing = models(options["model"], name, options["local"])
+        if as_json:
+            print_json(_models_document(listing))
+        else:
+            sys.stdout.write(_models_text(listing, bool(options["model"])))
         return
     from hydra.commands.agent_rows import rows as rows_of
     from hydra.commands.doctor import agents, example_line
-    from hydra.records.codec import dump
     from hydra.report.agents_document import agent_document
     from hydra.report.listing import agent_text, agents_table, notes
 
     pairs, problems = agents(name, {"race.allow_experimental_adapters": experimental})
-    rows = rows_of(pairs)
-    columns, color = cells(sys.stdout), use_color(sys.stdout)
-    if options["as_json"]:
+    rows, look = rows_of(pairs), looks()
+    if as_json:
         documents = [agent_document(row) for row in rows]
-        text = dump({"schema": 1, "agents": documents, "problems": list(problems)})
+        print_json({"schema": 1, "agents": documents, "problems": list(problems)})
     elif name is None:
-        text = agents_table(rows, width=columns, color=color)
-        text += "".join(f"\n{line}" for line in notes(problems, columns))
+        text = agents_table(rows, **look)
+        sys.stdout.write(text + "".join(f"\n{line}" for line in notes(problems, look["width"])))
     else:
-        text = agent_text(rows[0], example_line(*pairs[0]), width=columns, color=color)
-    sys.stdout.write(text)
+        sys.stdout.write(agent_text(rows[0], example_line(*pairs[0]), **look))
+
+
+def _models_text(listing: ModelListing, is_single: bool) -> str:
+    from hydra.report.models import choice_text, local_text, model_text, models_table
+
+    look, text = looks(), ""
+    if is_single:
+        text = "".join(model_text(model, **look) for model in listing.models)
+        if listing.choice:
+            text += choice_text(listing.choice, listing.agent, look["width"])
+    elif listing.local is None:
+        text = models_table(listing.models, **look)
+    return text if listing.local is None else text + local_text(listing.local, **look)
+
+
+def _models_document(listing: ModelListing) -> dict[str, object]:
+    from hydra.report.models import model_document, server_document
+
+    choice, local = listing.choice, listing.local
+    return {
+        "schema": 1,
+        "models": [model_document(model) for model in listing.models],
+        "agent": listing.agent or None,
+        "told": choice.argument if choice else None,
+        "warnings": list(choice.remarks) if choice else [],
+        "words": dict(listing.cli_names),
+        "local": None if local is None else [server_document(server) for server in local],
+    }

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from hydra.cli.common import Command, json_option, run_option, use_color
-from hydra.cli.display import cells, progress
-from hydra.cli.options import flags, setting
+from hydra.cli.common import Command, json_option, refuse, run_option
+from hydra.cli.display import looks, print_json, progress
+from hydra.cli.options import flags, settings
 
 
 @click.command(
@@ -26,10 +26,8 @@ from hydra.cli.options import flags, setting
     ),
 )
 @click.argument("lanes", nargs=-1, metavar="[LANE...]")
-@setting("race.check", "Run this where you stand, not the race's own checks (repeatable).", "CMD")
-@setting("race.setup", 'Run this first, such as "npm ci".', "CMD")
-@setting("race.copy", "Copy this ignored file, such as .env.", "PATH")
-@setting("race.share", "Show this ignored folder.", "FOLDER")
+@settings("race.check", text="Run this where you stand, not the race's own checks (repeatable).")
+@settings("race.setup", "race.copy", "race.share")
 @click.option(
     "--drop",
     "dropped",
@@ -37,7 +35,7 @@ from hydra.cli.options import flags, setting
     metavar="NAME",
     help="Run nothing: leave this check out of the verdict.",
 )
-@setting("judge.trial_runs", "Run patches' new tests on each other in at most N runs ({}).", "N")
+@settings("judge.trial_runs")
 @run_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
@@ -55,7 +53,7 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
         return
     progress(options)("looking at the race and its checks")
     from hydra.commands.check import CheckRequest, check
-    from hydra.records.codec import as_json, dump
+    from hydra.records.codec import as_json
     from hydra.report.checks import line, table_text
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
@@ -67,28 +65,24 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     done = check(request)
     document = done.document()
     if options["as_json"]:
-        sys.stdout.write(dump(as_json(document)))
+        print_json(as_json(document))
     else:
-        width, color = cells(sys.stdout), use_color(sys.stdout)
-        sys.stdout.write(table_text(document, width=width, color=color))
+        sys.stdout.write(table_text(document, **looks()))
     sys.stdout.flush()
     sys.exit(done.exit_code)
 
 
 def _drop(lanes: tuple[str, ...], options: Mapping[str, Any]) -> None:
     from hydra.commands.known_checks import drop
-    from hydra.errors import UsageError
-    from hydra.records.codec import dump
     from hydra.report.checks import compare_again
     from hydra.report.text import clean
 
-    others = ("check", "setup", "copy", "share", "trial_runs")
-    if lanes or any(options[name] for name in others):
-        raise UsageError("--drop runs no check, and one was asked for", hint="give it alone")
+    others = any(options[name] for name in ("check", "setup", "copy", "share", "trial_runs"))
+    refuse((lanes or others, "--drop runs no check, and one was asked for", "give it alone"))
     record, folder = drop(options["run"], options["dropped"])
     names = list(dict.fromkeys(options["dropped"]))
     if options["as_json"]:
         document = {"schema": 1, "kind": "dropped", "run": record.id, "checks": names}
-        sys.stdout.write(dump({**document, "folder": str(folder)}))
+        print_json({**document, "folder": str(folder)})
     else:
         sys.stdout.write(f"dropped: {clean(', '.join(names))}\n{compare_again(record.id)}\n")

@@ -8,9 +8,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hydra.cli.help import ShortHelp
-
 if TYPE_CHECKING:
+    from hydra.errors import UsageError
+
     _SecondsType = click.ParamType[float]
 else:  # click 8.1's is not generic
     _SecondsType = click.ParamType
@@ -19,16 +19,55 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 NARROWEST = 20
 _DIAGNOSIS = f"{__name__}.diagnosis"
-_RACE_PLATFORMS = ("linux",)
+_HELP_ALL = "--help-all"
+_EVERYWHERE = ("-h", _HELP_ALL)
 
 
-class WithExamples(ShortHelp):
-    """A command with `-v`, whose help ends in examples, each on a line that can be copied."""
+class ShortHelp(click.Command):
+    """A command with `-v`, whose `--help` leaves `-v` and what is not `common` to `--help-all`, and
+    ends in examples, each on a line that can be copied.
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **settings: Any) -> None:
+    `common` names options as one writes them ("--agent"), in the order to show; () means all.
+    Parsing and completion know every option either way.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        common: Sequence[str] = (),
+        examples: Sequence[str] = (),
+        **settings: Any,
+    ) -> None:
         super().__init__(*args, **settings)
-        self.examples = tuple(examples)
+        self.common, self.examples = tuple(common), tuple(examples)
+        _help_all_option(self)
         verbose_option(self)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, and how many more there are."""
+        every = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        options = [p for p in every if _HELP_ALL in ctx.meta or self._is_common(ctx, p)]
+        options.sort(key=self._place)
+        records = [record for p in options if (record := p.get_help_record(ctx))]
+        rest = len(every) - len(options) - 1  # without --help-all itself
+        if self.common and rest > 0:
+            records.append((_HELP_ALL, f"Show the other {rest} options as well."))
+        with formatter.section("Options"):
+            formatter.write_dl(records)
+
+    def _place(self, option: click.Option) -> int:
+        places = [self.common.index(name) for name in option.opts if name in self.common]
+        return min(places, default=len(self.common))
+
+    def _is_common(self, ctx: click.Context, option: click.Option) -> bool:
+        names = (*option.opts, *option.secondary_opts)
+        if _HELP_ALL in names:
+            return False
+        if "--verbose" in names:  # of every command: `hydra --help` shows it
+            return ctx.parent is None
+        if not self.common:
+            return True
+        return bool({*self.common, *_EVERYWHERE}.intersection(names))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples as they stand: a wrapped example is no longer one."""
@@ -38,7 +77,25 @@ class WithExamples(ShortHelp):
                 formatter.write("".join(f"  {line}\n" for line in self.examples))
 
 
-class Command(WithExamples):
+def _help_all_option(command: click.Command) -> None:
+    click.option(
+        _HELP_ALL,
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_print_all,
+        help="Show every option, and exit.",
+    )(command)
+
+
+def _print_all(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
+    if requested and not ctx.resilient_parsing:
+        ctx.meta[_HELP_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+class Command(ShortHelp):
     """One command. `races` marks those that start agents, which not every platform can."""
 
     def __init__(self, *args: Any, races: bool = False, **settings: Any) -> None:
@@ -52,7 +109,7 @@ class Command(WithExamples):
         return super().invoke(ctx)
 
 
-class CommandGroup(WithExamples, click.Group):
+class CommandGroup(ShortHelp, click.Group):
     """A command with commands of its own, such as `hydra runs`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -63,7 +120,7 @@ class CommandGroup(WithExamples, click.Group):
 
 def require_race_platform(platform: str = sys.platform) -> None:
     """Raises `Refused` where no race can run: ending what an agent started needs Linux."""
-    if platform not in _RACE_PLATFORMS:
+    if platform != "linux":
         from hydra.errors import Refused
 
         raise Refused(
@@ -115,10 +172,7 @@ def run_argument(function: F) -> F:
     @run_option
     @functools.wraps(function)
     def wrapper(first: str, run: str, **options: Any) -> Any:
-        if first and run:
-            from hydra.errors import UsageError
-
-            raise UsageError("the race is named twice", hint="name it once: RUN, or -r RUN")
+        refuse((first and run, "the race is named twice", "name it once: RUN, or -r RUN"))
         return function(run=first or run, **options)
 
     return wrapper  # type: ignore[return-value]
@@ -135,6 +189,20 @@ def verbose_option(command: click.Command) -> click.Command:
         callback=lambda ctx, _, count: None if ctx.resilient_parsing else diagnosis(ctx, count),
         help="Say on stderr what Hydra does, to find a fault (twice: more).",
     )(command)
+
+
+def usage(message: str, hint: str = "") -> "UsageError":
+    """What is wrong with a command line, and what to do."""
+    from hydra.errors import UsageError  # not for `--help`
+
+    return UsageError(message, hint=hint)
+
+
+def refuse(*rows: tuple[object, str, str]) -> None:
+    """Raises `UsageError` for the first of (whether, what is wrong, what to do) that is so."""
+    for applies, message, hint in rows:
+        if applies:
+            raise usage(message, hint)
 
 
 def is_terminal(stream: IO[str] | None) -> bool:

@@ -1,16 +1,24 @@
-"""`hydra compare`: the verdict on a race, as a table, a document, a comment or a page."""
+"""`hydra compare`: the verdict on a race, as a table, a document, a comment or a page; what asks an
+agent of it."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli import review
-from hydra.cli.common import Command, json_option, run_option, use_color
-from hydra.cli.display import cells
+from hydra.cli.common import (
+    DURATION,
+    Command,
+    json_option,
+    refuse,
+    require_race_platform,
+    run_option,
+)
+from hydra.cli.display import experimental_option, looks, print_json, say
 
 if TYPE_CHECKING:
     from hydra.commands.compare import JudgedRun
@@ -42,7 +50,18 @@ _NO_PATH = "\0"
     help="Write one page (default: beside the race's records; - is stdout).",
 )
 @click.option("--open", "opens", is_flag=True, help="Show the page of --html in your browser.")
-@review.options
+@click.option(
+    "--review",
+    metavar="AGENT",
+    help="Ask this agent what is to be known of the patches; it changes no rank.",
+)
+@click.option(
+    "--separate",
+    metavar="AGENT",
+    help="Ask this agent for tests that tell the patches apart, and run them.",
+)
+@click.option("--budget", type=DURATION, help="The longest that each of the two may take (5m).")
+@experimental_option("Let an experimental agent be asked.")
 @run_option
 @json_option
 def command(lanes: tuple[str, ...], **options: Any) -> None:
@@ -54,91 +73,100 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     from hydra.commands.compare import CompareRequest, compare
 
     _check_outputs(options)
-    if stopped := review.consult(options):
+    if stopped := _consult(options):
         sys.exit(stopped)
     html = options["html"]
-    request = CompareRequest(run=options["run"], lanes=lanes)
-    done = compare(request)
+    done = compare(CompareRequest(run=options["run"], lanes=lanes))
     if html is not None and done.verdict.lane(html):
         # `--html claude`: a lane, for whoever does not write ./claude.
-        done, html = compare(_with_lane(request, html)), _NO_PATH
+        done = compare(CompareRequest(run=options["run"], lanes=(*lanes, html)))
+        html = _NO_PATH
     _show(done, html, options)
     sys.stdout.flush()
     sys.exit(done.exit_code)
 
 
-def _check_outputs(options: dict[str, Any]) -> None:
-    from hydra.errors import UsageError
-
+def _check_outputs(options: Mapping[str, Any]) -> None:
     named = [f"--{name.removeprefix('as_')}" for name in ("as_json", "markdown") if options[name]]
     named += ["--html -"] if options["html"] == "-" else []
-    if len(named) > 1:
-        raise UsageError(f"{' and '.join(named)} both go to standard output", hint="give one")
-    if options["opens"] and options["html"] in (None, "-"):
-        raise UsageError("--open shows the page of --html", hint="hydra compare --html --open")
-    if options["html"] == "":
-        raise UsageError("--html has no name", hint="--html verdict.html")
+    asks = options["review"] is not None or options["separate"] is not None
+    budget = "--budget" if options["budget"] else ""
+    bound = budget or ("--allow-experimental-adapters" if options["experimental"] else "")
+    refuse(
+        (len(named) > 1, f"{' and '.join(named)} both go to standard output", "give one"),
+        (
+            options["opens"] and options["html"] in (None, "-"),
+            "--open shows the page of --html",
+            "hydra compare --html --open",
+        ),
+        (options["html"] == "", "--html has no name", "--html verdict.html"),
+        (
+            bound and not asks,
+            f"{bound} is for --review and --separate",
+            "name an agent: hydra compare --review claude",
+        ),
+    )
 
 
-def _with_lane(request: Any, lane: str) -> Any:
-    from msgspec.structs import replace
+def _consult(options: Mapping[str, Any]) -> int:
+    """Asks whom the options name; 0, or the exit code where it was interrupted."""
+    names = [name for name in ("review", "separate") if options[name] is not None]
+    if not names:
+        return 0
+    require_race_platform()
+    from hydra.commands.review import discriminate, review
+    from hydra.commands.review.reviewer import BUDGET, Asker
 
-    return replace(request, lanes=(*request.lanes, lane))
+    ways = {"review": review.review, "separate": discriminate.separate}
+    for name in names:
+        asker = Asker(
+            agent=options[name],
+            budget=BUDGET if options["budget"] is None else options["budget"],
+            experimental=options["experimental"],
+            tell=say,
+        )
+        done = ways[name](asker, options["run"])
+        for line in (*(f"warning: {warning}" for warning in done.warnings), done.says):
+            if line:
+                say(line)
+        if done.interrupted:
+            from hydra.errors import EXIT_INTERRUPTED, EXIT_TERMINATED
+
+            return EXIT_INTERRUPTED if done.interrupted == 2 else EXIT_TERMINATED
+    return 0
 
 
-def _show(done: JudgedRun, html: str | None, options: dict[str, Any]) -> None:
-    from hydra.records.codec import dump
+def _show(done: JudgedRun, html: str | None, options: Mapping[str, Any]) -> None:
+    from hydra.commands.compare import open_page, page_of, write_page
 
     if html == "-":
-        from hydra.commands.compare import page_of
-
         sys.stdout.buffer.write(page_of(done))
         return
-    page = None if html is None else _write(done, html)
+    path = Path(html) if html and html != _NO_PATH else None
+    page = None if html is None else write_page(done, path)
     if options["as_json"]:
-        sys.stdout.write(dump(done.document()))
+        print_json(done.document())
     elif options["markdown"]:
         from hydra.report.markdown import comment
 
         sys.stdout.write(comment(_candidates(done), lanes=done.lanes))
     elif page is None:
-        sys.stdout.write(_text(done))
-    if page is not None:
-        _tell(page, sys.stderr if options["as_json"] or options["markdown"] else sys.stdout)
-        sys.stdout.flush()
-        if options["opens"]:
-            _open(page)
+        from hydra.report.compare import compare_text
 
+        sys.stdout.write(compare_text(_candidates(done), lanes=done.lanes, **looks()))
+    if page is None:
+        return
+    from hydra.report.text import clean
 
-def _text(done: JudgedRun) -> str:
-    from hydra.report.compare import compare_text
-
-    return compare_text(
-        _candidates(done), lanes=done.lanes, width=cells(sys.stdout), color=use_color(sys.stdout)
-    )
+    # Where it is, so that `$(hydra compare --html)` is its name.
+    stream = sys.stderr if options["as_json"] or options["markdown"] else sys.stdout
+    stream.write(f"{clean(str(page))}\n")
+    sys.stdout.flush()
+    if options["opens"] and not open_page(page):
+        say("no browser could be opened: open that file yourself")
 
 
 def _candidates(done: JudgedRun) -> Verdict:
     from hydra.commands.merge_candidates import with_candidates
 
     return with_candidates(done.verdict, done.root, done.record)
-
-
-def _write(done: JudgedRun, html: str) -> Path:
-    from hydra.commands.compare import write_page
-
-    return write_page(done, None if html == _NO_PATH else Path(html))
-
-
-def _tell(page: Path, stream: TextIO) -> None:
-    """Where it is, so that `$(hydra compare --html)` is its name."""
-    from hydra.report.text import clean
-
-    stream.write(f"{clean(str(page))}\n")
-
-
-def _open(page: Path) -> None:
-    from hydra.commands.compare import open_page
-
-    if not open_page(page):
-        sys.stderr.write("hydra: no browser could be opened: open that file yourself\n")

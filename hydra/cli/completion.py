@@ -2,7 +2,7 @@
 
 import click
 
-from hydra.cli.common import Command
+from hydra.cli.common import Command, usage
 
 PROGRAMS = ("hydra", "hydra-race")
 
@@ -28,8 +28,6 @@ def _script(shell: str, program: str) -> str:
 
     completion = get_completion_class(shell)
     if completion is None:  # a click that does not know the shell
-        from hydra.errors import UsageError
-
-        raise UsageError(f"this click cannot complete in {shell}")
+        raise usage(f"this click cannot complete in {shell}")
     variable = f"_{program.replace('-', '_').upper()}_COMPLETE"
     return completion(hydra, {}, program, variable).source()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from hydra.cli.common import Command, invoked_as, json_option, use_color
-from hydra.cli.display import cells, part, watcher
-
-if TYPE_CHECKING:
-    from hydra.commands.merge import Landing
+from hydra.cli.common import Command, invoked_as, json_option
+from hydra.cli.display import cells, looks, part, print_json, watcher
 
 
 @click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
@@ -30,9 +27,10 @@ def command(quiet: bool, **options: Any) -> None:
     from hydra.commands.demo.race import TEACHES, Demo
     from hydra.commands.merge_candidates import of_race
     from hydra.ranking.model import EndedRace
-    from hydra.records.codec import dump, shaped
+    from hydra.records.codec import shaped
     from hydra.report.demo import introduction, what_next
     from hydra.report.document import result_document
+    from hydra.report.landing import landed_text, landing_document
     from hydra.report.race_end import race_end
 
     def announce(prepared: Demo) -> None:
@@ -44,42 +42,30 @@ def command(quiet: bool, **options: Any) -> None:
     done = demo(None if quiet else watcher(sys.stderr), announce)
     assert done.report.result is not None
     document = result_document(done.report.plan, done.report.result)
+    landing, page = done.landing, None if done.page is None else str(done.page)
     if not quiet:
         part()
     if options["as_json"]:
-        page = None if done.page is None else str(done.page)
-        sys.stdout.write(dump({**document, "page": page, "landing": _landing(done.landing)}))
+        landed = landing and landing_document(landing.record, hooks=landing.hooks)
+        print_json({**document, "page": page, "landing": landed})
     else:
-        columns, color = cells(sys.stdout), use_color(sys.stdout)
+        look = looks()
         race = shaped(document, EndedRace)
         verdict = of_race(race, done.report.result.verdict)
-        sys.stdout.write(race_end(race, verdict, width=columns, color=color, steps=False))
-        if done.landing is not None:
-            sys.stdout.write("\n" + _landed(done.landing, color=color))
-        program = invoked_as()
+        sys.stdout.write(race_end(race, verdict, **look, steps=False))
+        line_of = done.demo.command
         lines = {
-            "see the patch that passes its tests by changing one": done.demo.command(
-                "diff", "cursor-agent"
-            ),
-            "see why claude's is first": done.demo.command("compare"),
+            "see the patch that passes its tests by changing one": line_of("diff", "cursor-agent"),
+            "see why claude's is first": line_of("compare"),
         }
-        if done.page is not None:
-            lines["the same as a page for your browser"] = str(done.page)
-        if done.landing is not None:
-            lines["take the landing back"] = done.demo.command("merge", "--undo")
+        if page is not None:
+            lines["the same as a page for your browser"] = page
+        if landing is not None:
+            text = landed_text(landing.record, landing.files, color=look["color"], steps=False)
+            sys.stdout.write(f"\n{text}")
+            lines["take the landing back"] = line_of("merge", "--undo")
+        program, width = invoked_as(), look["width"]
         removal = done.demo.removal
-        sys.stdout.write(what_next(TEACHES, lines, removal, program=program, width=columns))
+        sys.stdout.write(what_next(TEACHES, lines, removal, program=program, width=width))
     sys.stdout.flush()
     sys.exit(done.report.exit_code)
-
-
-def _landing(landing: Landing | None) -> dict[str, Any] | None:
-    from hydra.report.landing import landing_document
-
-    return None if landing is None else landing_document(landing.record, hooks=landing.hooks)
-
-
-def _landed(landing: Landing, *, color: bool) -> str:
-    from hydra.report.landing import landed_text
-
-    return landed_text(landing.record, landing.files, color=color, steps=False)

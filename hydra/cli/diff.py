@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra import executables
-from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
+from hydra.cli.common import Command, is_terminal, json_option, refuse, run_option, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,14 +57,13 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
     """
     _refuse_mixtures(paths, other, options)
     if options["mbox"] or options["bundle"]:
-        handed = (lane, options["run"], options["output"])
-        hand_over(*handed, bundle=options["bundle"])
+        _hand_over(lane, options)
         return
     from hydra.git import patches
     from hydra.landing.hunks import hunks
     from hydra.race.recovery import runs
     from hydra.records.store.files import shared
-    from hydra.report.hunks import hunk_rows, hunks_text, short_ids
+    from hydra.report.hunks import hunk_rows, hunks_text, short_ids, shown
 
     place = runs.repository_runs()
     run = runs.find(place, options["run"])
@@ -75,7 +74,10 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
         picked = [hunk for hunk in pieces if _within(hunk.path, paths)]
         if options["as_json"]:
             rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
-            document = _document(run.id, lane, other, ends, rows)
+            document = {
+                **{"schema": 1, "run": run.id, "lane": lane, "against": other},
+                **{"from": ends[0], "to": ends[1], "files": list(map(_file, rows))},
+            }
             if options["hunks"]:
                 document["hunks"] = hunk_rows(picked, short_ids(pieces))
             click.echo(json.dumps(document, indent=2))
@@ -89,29 +91,27 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
         click.echo(what, err=True)
     if options["output"] is not None:
         _write(text, options["output"])
-        return
-    if not sys.stdout.isatty():
+    elif not sys.stdout.isatty():
         sys.stdout.buffer.write(text)
-        return
-    from hydra.process.foreground import page, pager_of
-    from hydra.report.hunks import shown
+    else:
+        from hydra.process.foreground import page, pager_of
 
-    color = use_color(sys.stdout)
-    page(shown(text, color=color), pager_of(patches.users_own(run.patches)))
+        page(shown(text, color=use_color(sys.stdout)), pager_of(patches.users_own(run.patches)))
 
 
-def hand_over(lane: str, run: str, output: str | None, *, bundle: bool) -> None:
-    """A lane's patch as mail or as a bundle, into the new file `output` or to stdout."""
-    from hydra.commands import export
-    from hydra.errors import UsageError
+def _hand_over(lane: str, options: Mapping[str, Any]) -> None:
+    """A lane's patch as mail or as a bundle, into a new file or to stdout."""
+    from hydra.commands.export import export
 
-    if bundle and output is None and is_terminal(sys.stdout):
-        raise UsageError("a bundle is no text for a terminal", hint="-o FILE")
-    data = export.export(lane, run, bundle=bundle, environ=executables.users_environment())
+    bundle, output = options["bundle"], options["output"]
+    screen = output is None and is_terminal(sys.stdout)
+    refuse((bundle and screen, "a bundle is no text for a terminal", "-o FILE"))
+    environ = executables.users_environment()
+    data = export(lane, options["run"], bundle=bundle, environ=environ)
     if output is not None:
         _write(data, output)
         return
-    if is_terminal(sys.stdout):
+    if screen:
         from hydra.report.hunks import shown
 
         data = shown(data, color=False)
@@ -125,41 +125,34 @@ def _write(data: bytes, output: str) -> None:
 
 
 def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[str, Any]) -> None:
-    from hydra.errors import UsageError
-
     forms = [name for name in ("mbox", "bundle", "hunks", "stat") if options[name]]
     forms += ["json"] if options["as_json"] and forms != ["hunks"] else []
-    if len(forms) > 1 and forms != ["stat", "json"]:
-        raise UsageError(f"--{forms[0]} and --{forms[1]} exclude each other", hint="give one")
-    if forms and forms[0] in ("mbox", "bundle", "hunks") and other:
-        raise UsageError(
-            f"--{forms[0]} shows one lane's patch, whole", hint=f"hydra diff LANE --{forms[0]}"
-        )
-    if forms and forms[0] in ("mbox", "bundle") and paths:
-        raise UsageError(f"--{forms[0]} is of a whole patch", hint="leave the paths out")
-    if options["output"] is not None and options["as_json"]:
-        raise UsageError("--json goes to standard output", hint="leave -o out")
+    first, second, *_ = (*forms, "", "")
+    whole = first in ("mbox", "bundle")
+    refuse(
+        (
+            second and forms != ["stat", "json"],
+            f"--{first} and --{second} exclude each other",
+            "give one",
+        ),
+        (
+            (whole or first == "hunks") and other,
+            f"--{first} shows one lane's patch, whole",
+            f"hydra diff LANE --{first}",
+        ),
+        (whole and paths, f"--{first} is of a whole patch", "leave the paths out"),
+        (
+            options["output"] is not None and options["as_json"],
+            "--json goes to standard output",
+            "leave -o out",
+        ),
+    )
 
 
-def _document(
-    run: str,
-    lane: str,
-    other: str | None,
-    ends: tuple[str, str],
-    rows: list[tuple[bytes, int | None, int | None]],
-) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "run": run,
-        "lane": lane,
-        "against": other,
-        "from": ends[0],
-        "to": ends[1],
-        "files": [
-            {"path": path.decode("utf-8", "backslashreplace"), "added": added, "deleted": deleted}
-            for path, added, deleted in rows
-        ],
-    }
+def _file(row: tuple[bytes, int | None, int | None]) -> dict[str, object]:
+    path, added, deleted = row
+    name = path.decode("utf-8", "backslashreplace")
+    return {"path": name, "added": added, "deleted": deleted}
 
 
 def _within(path: bytes, folders: tuple[str, ...]) -> bool:

@@ -1,31 +1,42 @@
-"""How a command shows itself on the stream it was given: width, and the watcher of a race."""
+"""How a command shows itself: documents, tables, lines on stderr, the watcher of a race."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 import click
 
-from hydra.cli.common import is_terminal, terminal_height, terminal_width, use_color
+from hydra.cli.common import F, is_terminal, terminal_height, terminal_width, use_color
 from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
     from hydra.race.follower import RaceWatcher
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def experimental_option(function: F) -> F:
+def experimental_option(
+    help: str = "Look for experimental agents too, which runs their programs.",
+) -> Callable[[F], F]:
     """`--allow-experimental-adapters`, as `experimental`."""
-    return click.option(
-        "--allow-experimental-adapters",
-        "experimental",
-        is_flag=True,
-        help="Look for experimental agents too, which runs their programs.",
-    )(function)
+    name = "--allow-experimental-adapters"
+    return click.option(name, "experimental", is_flag=True, help=help)
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """A document on stdout, as `--json` prints it."""
+    from hydra.records.codec import dump
+
+    sys.stdout.write(dump(document))
+
+
+def say(line: str, *, plain: bool = False) -> None:
+    """A line on stderr, clean of control characters; `plain` without Hydra's name before it."""
+    from hydra.report.text import clean
+
+    sys.stderr.write(f"{'' if plain else 'hydra: '}{clean(line)}\n")
+    sys.stderr.flush()
 
 
 def cells(stream: IO[str]) -> int | None:
@@ -33,6 +44,11 @@ def cells(stream: IO[str]) -> int | None:
     if is_terminal(stream) or os.environ.get("COLUMNS"):
         return terminal_width(stream)
     return None
+
+
+def looks() -> dict[str, Any]:
+    """How stdout takes a table: its `width`, and whether in `color`."""
+    return {"width": cells(sys.stdout), "color": use_color(sys.stdout)}
 
 
 def lines_width(stream: IO[str]) -> int | None:
@@ -58,11 +74,8 @@ def progress(options: Mapping[str, Any]) -> Callable[[str], None]:
 
 
 def _tell(text: str) -> None:
-    from hydra.report.text import clean
-
     try:
-        sys.stderr.write(f"{clean(text)}\n")
-        sys.stderr.flush()
+        say(text, plain=True)
     except BrokenPipeError:
         raise  # nobody reads it any more
     except OSError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import CommandGroup
+from hydra.cli.common import CommandGroup, usage
 
 if TYPE_CHECKING:
     from hydra.errors import UsageError
@@ -108,25 +108,19 @@ class LazyGroup(CommandGroup):
 
 
 def _unknown(name: str, rest: Sequence[str]) -> "UsageError":
-    from hydra.errors import UsageError
+    from shlex import quote
+
     from hydra.text import nearest
 
     if " " in name and not rest:
-        return UsageError(
-            "the first word must be a command, and this is a task",
-            hint=f"hydra race {_quoted(name)}",
-        )
+        task = name if len(name) <= 60 else f"{name[:57]}..."
+        message = "the first word must be a command, and this is a task"
+        return usage(message, f"hydra race {quote(task)}")
     line = next((line for line, names in OTHER_NAMES.items() if name.lower() in names), "")
     if not line and (near := nearest(name, COMMANDS)):
         line = f"hydra {near}"
     hint = f"did you mean `{line}`?" if line else "`hydra --help` lists the commands"
-    return UsageError(f'there is no command "{name}"', hint=hint)
-
-
-def _quoted(task: str) -> str:
-    from shlex import quote
-
-    return quote(task if len(task) <= 60 else f"{task[:57]}...")
+    return usage(f'there is no command "{name}"', hint)
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:

@@ -2,14 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from hydra.cli.common import Command, json_option
-
-if TYPE_CHECKING:
-    from hydra.commands.init import Initial
+from hydra.cli.display import print_json
 
 
 @click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --user"))
@@ -29,33 +26,26 @@ def command(only_print: bool, user: bool, as_json: bool) -> None:
     if not only_print:
         initial = init.write(initial)
     if as_json:
-        from hydra.records.codec import dump
-
-        sys.stdout.write(dump(_document(initial)))
+        print_json(
+            {
+                "schema": 1,
+                "kind": "init",
+                "path": str(initial.path),
+                "written": initial.written,
+                "copy": list(initial.copies),
+                "setup": list(initial.setup),
+                "check": list(initial.checks),
+                "text": initial.text,
+            }
+        )
     elif only_print:
         sys.stdout.write(initial.text)
     else:
         from hydra.report.text import clean
 
-        sys.stdout.write(f"wrote {clean(str(initial.path))}\n{_next_step(initial, user=user)}")
-
-
-def _next_step(initial: "Initial", *, user: bool) -> str:
-    if user:
-        return "next: take the # away from a line to set it\n"
-    if initial.checks:
-        return 'next: look at it, then hydra race "what is to be done"\n'
-    return "no check that starts here was found: name one in it, or race with --check\n"
-
-
-def _document(initial: "Initial") -> dict[str, object]:
-    return {
-        "schema": 1,
-        "kind": "init",
-        "path": str(initial.path),
-        "written": initial.written,
-        "copy": list(initial.copies),
-        "setup": list(initial.setup),
-        "check": list(initial.checks),
-        "text": initial.text,
-    }
+        step = "no check that starts here was found: name one in it, or race with --check"
+        if initial.checks:
+            step = 'next: look at it, then hydra race "what is to be done"'
+        if user:
+            step = "next: take the # away from a line to set it"
+        sys.stdout.write(f"wrote {clean(str(initial.path))}\n{step}\n")

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, is_terminal, json_option, run_option, use_color
-from hydra.cli.display import progress
+from hydra.cli.common import (
+    Command,
+    is_terminal,
+    json_option,
+    refuse,
+    run_option,
+    usage,
+    use_color,
+)
+from hydra.cli.display import print_json, progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +27,6 @@ if TYPE_CHECKING:
     from hydra.landing.picks import Pick
     from hydra.race.recovery.runs import RepositoryRuns
     from hydra.records.store.reader import RunRecord
-
-_ALONE = ("undo", "abort")
 
 _HINT = """
 # The message of the commit. Lines that start with # are left out;
@@ -100,57 +106,59 @@ def command(lane: str | None, **options: Any) -> None:
         _show(merge.merge(_request(lane or "", options)), options)
 
 
-def _refuse_mixtures(lane: str | None, options: dict[str, Any]) -> None:
-    from hydra.errors import UsageError
+_NOT_ALONE = ("picks", "hunks", "without", "branch", "no_commit", "message", "edit", "no_check")
 
-    others = (
-        "picks",
-        "hunks",
-        "without",
-        "branch",
-        "no_commit",
-        "message",
-        "edit",
-        "no_check",
-        "dry_run",
+
+def _refuse_mixtures(lane: str | None, options: Mapping[str, Any]) -> None:
+    more = lane or any(options[name] for name in (*_NOT_ALONE, "dry_run"))
+    more = more or options["override"] is not None
+    message = options["message"]
+    refuse(
+        (options["undo"] and more, "--undo takes nothing else", "hydra merge --undo"),
+        (
+            options["abort"] and (more or options["run"]),
+            "--abort takes nothing else",
+            "hydra merge --abort",
+        ),
+        (
+            options["undo"] and options["abort"],
+            "--undo and --abort exclude each other",
+            "`hydra merge --help`",
+        ),
+        (options["branch"] == "", "--branch has no name", "--branch my-branch"),
+        (
+            message is not None and not message.strip(),
+            "-m has no message",
+            "leave it out for the task's own words",
+        ),
+        (
+            options["branch"] and options["no_commit"],
+            "--branch and --no-commit exclude each other",
+            "leave one out",
+        ),
+        (
+            options["no_commit"] and (message or options["edit"]),
+            "--no-commit has no message",
+            "leave -m and --edit out",
+        ),
     )
-    for name in _ALONE:
-        is_set = any(options[other] for other in others) or options["override"] is not None
-        is_set = is_set or (name == "abort" and bool(options["run"]))
-        if options[name] and (lane or is_set):
-            raise UsageError(f"--{name} takes nothing else", hint=f"hydra merge --{name}")
-    if options["undo"] and options["abort"]:
-        raise UsageError("--undo and --abort exclude each other", hint="`hydra merge --help`")
-    if options["branch"] == "":
-        raise UsageError("--branch has no name", hint="--branch my-branch")
-    if options["message"] is not None and not options["message"].strip():
-        raise UsageError("-m has no message", hint="leave it out for the task's own words")
-    if options["branch"] and options["no_commit"]:
-        raise UsageError("--branch and --no-commit exclude each other", hint="leave one out")
-    if options["no_commit"] and (options["message"] or options["edit"]):
-        raise UsageError("--no-commit has no message", hint="leave -m and --edit out")
 
 
-def _request(lane: str, options: dict[str, Any]) -> MergeRequest:
+def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
     from hydra.commands.merge import MergeRequest
     from hydra.landing.picks import Pick, read_pick
     from hydra.race.recovery import runs
 
     place = runs.repository_runs() if options["picks"] or options["without"] else None
-    picks = []
-    for text in options["picks"]:
-        named, path = read_pick(text, "--pick")
-        picks.append(_placed(place, named, path))
-    without = [_placed(place, "", path, without=True) for path in options["without"]]
-    picks += [
-        Pick(*read_pick(text, "--hunk")[:1], hunk=read_pick(text, "--hunk")[1])
-        for text in options["hunks"]
-    ]
+    picks = [_placed(place, *read_pick(text, "--pick")) for text in options["picks"]]
+    for text in options["hunks"]:
+        named, part = read_pick(text, "--hunk")
+        picks.append(Pick(named, hunk=part))
     return MergeRequest(
         run=options["run"],
         lane=lane,
         picks=tuple(picks),
-        without=tuple(without),
+        without=tuple(_placed(place, "", path, without=True) for path in options["without"]),
         branch=options["branch"] or "",
         commit=not options["no_commit"],
         dry_run=options["dry_run"],
@@ -224,62 +232,49 @@ def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
 
 
 def _edit(text: str, editor: str) -> str:
-    from hydra.errors import UsageError
-
     try:
         edited = click.edit(text + _HINT, editor=editor, extension=".txt")
     except (click.ClickException, OSError, UnicodeError) as error:
         value = error.format_message() if isinstance(error, click.ClickException) else error
-        raise UsageError(
-            f"your editor did not give a message ({value})",
-            hint="set $EDITOR, or give the message: -m",
-        ) from error
+        message = f"your editor did not give a message ({value})"
+        raise usage(message, "set $EDITOR, or give the message: -m") from error
     names = (line for line in (edited or "").splitlines() if not line.startswith("#"))
     return "\n".join(names).strip() + "\n"
 
 
-def _show(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.records.codec import dump
+def _show(landing: Landing, options: Mapping[str, Any]) -> None:
     from hydra.report.landing import landed_text, landing_document
 
-    data: dict[str, Any] = {"hooks": landing.hooks, "notes": landing.notes}
-    data["remarks"] = landing.remarks
+    record = landing.record
+    data: dict[str, Any] = {
+        **{"hooks": landing.hooks, "notes": landing.notes, "remarks": landing.remarks},
+        "dry_run": landing.dry_run,
+    }
     if options["as_json"]:
-        document = landing_document(landing.record, dry_run=landing.dry_run, **data)
-        sys.stdout.write(dump(document))
-        return
-    sys.stdout.write(
-        landed_text(
-            landing.record,
-            landing.files,
-            dry_run=landing.dry_run,
-            color=use_color(sys.stdout),
-            **data,
-        )
-    )
+        print_json(landing_document(record, **data))
+    else:
+        color = use_color(sys.stdout)
+        sys.stdout.write(landed_text(record, landing.files, color=color, **data))
 
 
-def _show_undone(landing: Landing, options: dict[str, Any]) -> None:
-    from hydra.records.codec import dump
+def _show_undone(landing: Landing, options: Mapping[str, Any]) -> None:
     from hydra.report.landing import landing_document, undone_text
 
     if options["as_json"]:
-        sys.stdout.write(dump(landing_document(landing.record)))
+        print_json(landing_document(landing.record))
     else:
         color = use_color(sys.stdout)
         sys.stdout.write(undone_text(landing.record, landing.files, color=color))
 
 
-def _abort(options: dict[str, Any]) -> None:
+def _abort(options: Mapping[str, Any]) -> None:
     from hydra.commands import merge_undo
-    from hydra.records.codec import dump
     from hydra.report.text import clean
 
     folder, changed = merge_undo.abort(_environ())
     text = None if folder is None else str(folder)
     if options["as_json"]:
-        document = {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
-        sys.stdout.write(dump(document))
+        print_json({"schema": 1, "kind": "abort", "kept": text, "left": list(changed)})
         return
     sys.stdout.write("the landing is undone\n")
     for path in changed:

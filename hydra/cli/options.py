@@ -1,4 +1,4 @@
-"""Options that are settings too: name, type, bounds and default are the schema's."""
+"""Options that are settings too: name, type, bounds, default and help are the schema's."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,33 +18,37 @@ class _AsTyped(Duration):
         return value
 
 
-def setting(name: str, text: str, metavar: str | None = None, *short: str) -> Callable[[F], F]:
-    """The option of a key: `{}` in its help is the default; a list's is repeatable."""
-    key = FIXED[name]
+def settings(*names: str, text: str = "") -> Callable[[F], F]:
+    """The options of these keys, in this order; `text` is the help of one that means less here."""
+
+    def add(function: F) -> F:
+        for name in reversed(names):
+            function = _option(FIXED[name], text)(function)
+        return function
+
+    return add
+
+
+def _option(key: Key, text: str) -> Callable[[F], F]:
     kind = key.kind
-    default = kind.write(key.default)
     types: dict[str, Any] = {"duration": _AsTyped()}
     if kind.name == "number":
         types["number"] = click.IntRange(*kind.allowed)
     if kind.name == "word":
         types["word"] = click.Choice([f"{term}" for term in kind.allowed])
     return click.option(
-        *short,
-        key.flag.replace(" / ", "/"),
+        *filter(None, (key.short, key.flag.replace(" / ", "/"))),
         type=types.get(kind.name),
         is_flag=kind.name == "boolean" or None,
         multiple=bool(kind.separator),
         default=None,
-        metavar=metavar,
-        help=text.replace("{}", f"{default}"),
+        metavar=key.metavar,
+        help=(text or key.help).replace("{}", f"{kind.write(key.default)}"),
     )
 
 
 def flags(options: Mapping[str, Any]) -> dict[str, object]:
     """What a command was given of the settings, as `config.load` takes it."""
-    rows = ((key.name, _parameter(key)) for key in FIXED.values() if key.flag)
-    return {name: options[parameter] for name, parameter in rows if parameter in options}
-
-
-def _parameter(key: Key) -> str:
-    return key.flag.partition(" / ")[0].strip("-").replace("-", "_")
+    rows = ((key.name, key.flag.partition(" / ")[0]) for key in FIXED.values() if key.flag)
+    names = {name: flag.strip("-").replace("-", "_") for name, flag in rows}
+    return {name: options[option] for name, option in names.items() if option in options}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option, use_color
-from hydra.cli.display import cells, part, progress, watcher
-from hydra.cli.options import flags, setting
+from hydra.cli.common import Command, json_option, refuse, usage
+from hydra.cli.display import looks, part, print_json, progress, say, watcher
+from hydra.cli.options import flags, settings
 from hydra.cli.streams import write_through
 
 if TYPE_CHECKING:
@@ -30,20 +30,16 @@ class RaceCommand(Command):
         except click.NoSuchOption as error:
             if not any(" " in term and term.startswith("-") for term in terms):
                 raise
-            from hydra.errors import UsageError
-
-            raise UsageError(
+            raise usage(
                 f"there is no option {error.option_name.split()[0]}: does the task begin with it?",
-                hint='put -- before the task: hydra race [OPTIONS] -- "-..."',
+                'put -- before the task: hydra race [OPTIONS] -- "-..."',
             ) from error
         except click.UsageError as error:
             if not error.format_message().startswith("Got unexpected extra argument"):
                 raise
-            from hydra.errors import UsageError
-
-            raise UsageError(
+            raise usage(
                 "the task is one argument, and there are several",
-                hint='put it in quotes: hydra race "what is to be done"',
+                'put it in quotes: hydra race "what is to be done"',
             ) from error
 
 
@@ -64,53 +60,15 @@ class RaceCommand(Command):
 )
 @click.argument("task", required=False)
 @click.option("--file", "file", type=click.Path(path_type=Path), help="Read the task from a file.")
-@setting(
-    "race.agents",
-    "Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex,"
-    " where they are ready.",
-    "AGENT",
-    "-a",
-)
+@settings("race.agents")
 @click.option("--base", default="HEAD", metavar="REF", help="Race from this commit, not HEAD.")
-@setting("race.include_dirty", "Take uncommitted changes along.")
-@setting("race.copy", "Copy this ignored file, such as .env.", "PATH")
-@setting(
-    "race.share",
-    "Show this ignored folder, copy-on-write, as .venv and node_modules are.",
-    "FOLDER",
-)
-@setting(
-    "race.check",
-    "Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that "
-    "Hydra finds, which it names; --no-check: none.",
-    "CMD",
-)
+@settings("race.include_dirty", "race.copy", "race.share", "race.check")
 @click.option("--no-check", is_flag=True, help="Run no checks, not even guessed ones.")
-@setting("judge.trial_runs", "Run patches' new tests on each other in at most N runs ({}).", "N")
-@setting("race.setup", 'Run this first, such as "npm ci".', "CMD")
-@setting("limits.total", "Stop an agent after so long ({}).", "TIME")
-@setting("limits.idle", "Stop an agent that makes no progress for so long ({}).", "TIME")
-@setting("retry.times", "Try again after a failure of the agent's service ({}).", "N")
-@setting("race.max_parallel", "Agents at once ({}).", "N")
-@setting(
-    "race.permission",
-    "What agents may do unasked: plan, edit, full-auto; default and config: as the agent has"
-    " it. Default: full-auto where they are confined.",
-    "LEVEL",
+@settings(
+    *("judge.trial_runs", "race.setup", "limits.total", "limits.idle", "retry.times"),
+    *("race.max_parallel", "race.permission", "race.effort", "race.unsafe_full_access"),
+    *("race.network", "race.allow_filter", "race.allow_experimental_adapters", "race.keep"),
 )
-@setting(
-    "race.effort",
-    "How hard the models think: low, medium, high, max; of one agent: AGENT@high.",
-    "LEVEL",
-)
-@setting("race.unsafe_full_access", "Confine nothing: the whole machine.")
-@setting("race.network", "Whether the agents' commands have a network.")
-@setting("race.allow_filter", "Race although git would run this filter (.gitattributes).", "NAME")
-@setting(
-    "race.allow_experimental_adapters",
-    "Let experimental agents run (`hydra agents` lists them).",
-)
-@setting("race.keep", "Whose folders to keep as they are ({}). Patches are always kept.")
 @click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 @click.option("--events", is_flag=True, help="Print each event as a line of JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
@@ -151,7 +109,7 @@ def command(**options: Any) -> None:
         silence(sys.stdout)  # the terminal has gone, which is what ended the race
         sys.exit(report.exit_code)
     if report.hint and not (options["quiet"] or options["as_json"] or options["events"]):
-        click.echo(f"hydra: {report.hint}", err=True)
+        say(report.hint)
     sys.exit(report.exit_code)
 
 
@@ -166,70 +124,59 @@ def _first_look(options: Mapping[str, Any]) -> str:
 
 
 def _check_outputs(options: Mapping[str, Any]) -> None:
-    from hydra.errors import UsageError
-
-    if options["events"] and options["as_json"]:
-        raise UsageError(
+    events = options["events"]
+    refuse(
+        (
+            events and options["as_json"],
             "--events and --json both go to standard output: give one",
-            hint="with --events, the document is in the run's folder: "
+            "with --events, the document is in the run's folder: "
             'cat "$(hydra runs path)/result.json"',
-        )
-    if options["no_check"] and options["check"]:
-        raise UsageError("--check and --no-check were both given", hint="give one of them")
-    if options["events"] and options["dry_run"]:
-        raise UsageError(
-            "a dry run has no events", hint="--dry-run --json prints what would be run"
-        )
+        ),
+        (
+            options["no_check"] and options["check"],
+            "--check and --no-check were both given",
+            "give one of them",
+        ),
+        (
+            events and options["dry_run"],
+            "a dry run has no events",
+            "--dry-run --json prints what would be run",
+        ),
+        (
+            options["file"] is not None and options["task"] is not None,
+            "TASK and --file were both given",
+            "give one of them",
+        ),
+    )
 
 
 def _prompt(task: str | None, file: Path | None) -> str:
-    from hydra.errors import UsageError
-
-    if file is not None and task is not None:
-        raise UsageError("TASK and --file were both given", hint="give one of them")
-    if file is not None and str(file) != "-":
-        return _decode(_read(file), str(file))
-    if task == "-" or file is not None:
-        return _decode(sys.stdin.buffer.read(), "standard input")
-    if task is not None:
-        return task
-    return _edited()
-
-
-def _read(file: Path) -> bytes:
-    from hydra.errors import UsageError
-
+    if file is None and task != "-":
+        return _edited() if task is None else task
+    named = file if file is not None and str(file) != "-" else None
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"{file} cannot be read: {error.strerror}", hint="name a file with the task in it"
-        ) from error
-
-
-def _decode(data: bytes, where: str) -> str:
-    from hydra.errors import UsageError
-
-    try:
+        data = named.read_bytes() if named else sys.stdin.buffer.read()
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"the task from {where} is not text: {error.reason}", hint="give UTF-8 text"
-        ) from error
+        message = f"the task from {named or 'standard input'} is not text: {error.reason}"
+        raise usage(message, "give UTF-8 text") from error
+    except OSError as error:
+        if named is None:
+            raise
+        message = f"{named} cannot be read: {error.strerror}"
+        raise usage(message, "name a file with the task in it") from error
 
 
 def _edited() -> str:
-    from hydra.errors import UsageError
-
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("no task was given", hint='hydra race "what is to be done"')
+    terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    refuse((not terminal, "no task was given", 'hydra race "what is to be done"'))
     hint = "\n# The task, in your own words. Lines that start with # are left out.\n"
     try:
         text = click.edit(hint, extension=".md") or ""
     except click.ClickException as error:
-        raise UsageError(
+        raise usage(
             f"your editor did not give a task ({error.format_message()})",
-            hint='set $EDITOR, or write it here: hydra race "what is to be done"',
+            'set $EDITOR, or write it here: hydra race "what is to be done"',
         ) from error
     return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
 
@@ -262,27 +209,29 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.records.codec import dump, shaped
     from hydra.report.document import plan_document, result_document
 
     if options["events"]:
         return
-    columns, color = cells(sys.stdout), use_color(sys.stdout)
     if report.result is not None:
         from hydra.commands.merge_candidates import of_race, with_candidates
         from hydra.ranking.model import EndedRace
+        from hydra.records.codec import shaped
         from hydra.report.race_end import race_end
 
         document = result_document(report.plan, report.result)
         race = shaped(document, EndedRace)
         verdict = with_candidates(of_race(race, report.result.verdict), report.plan.repository)
-        text = race_end(race, verdict, width=columns, color=color)
+        text = race_end(race, verdict, **looks())
+        if not options["quiet"]:
+            part()
     else:
         from hydra.report.dryrun import plan_text
 
         document = plan_document(report.plan, report.view)
-        text = plan_text(report.plan, report.view, width=columns, color=color)
-    if report.result is not None and not options["quiet"]:
-        part()
-    sys.stdout.write(dump(document) if options["as_json"] else text)
+        text = plan_text(report.plan, report.view, **looks())
+    if options["as_json"]:
+        print_json(document)
+    else:
+        sys.stdout.write(text)
     sys.stdout.flush()

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import DURATION, Command, CommandGroup, json_option, run_argument, use_color
-from hydra.cli.display import cells
+from hydra.cli.common import (
+    DURATION,
+    Command,
+    CommandGroup,
+    is_terminal,
+    json_option,
+    refuse,
+    run_argument,
+    usage,
+)
+from hydra.cli.display import looks, print_json, say
 
 if TYPE_CHECKING:
-    from hydra.commands.runs_remove import Removal
     from hydra.landing.record import LandingRecord
     from hydra.race.recovery.runs import RepositoryRuns, RunReading
     from hydra.ranking.model import Verdict
-    from hydra.report.removal import Loss
     from hydra.report.runs import RunRow
 
 
@@ -33,7 +40,6 @@ class RunsGroup(CommandGroup):
             return super().resolve_command(ctx, args)
         from shlex import quote
 
-        from hydra.errors import UsageError
         from hydra.text import nearest
 
         hint = f"to see a race: hydra runs show {quote(args[0])}"
@@ -41,7 +47,7 @@ class RunsGroup(CommandGroup):
             hint = f"did you mean `hydra runs {near}`?"
         if args[0] in ("list", "ls"):
             hint = "`hydra runs` lists them"
-        raise UsageError(f"there is no command `hydra runs {args[0]}`", hint=hint)
+        raise usage(f"there is no command `hydra runs {args[0]}`", hint)
 
 
 @click.group(
@@ -65,7 +71,6 @@ def command(context: click.Context, /, **options: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     from hydra.race.recovery import runs
-    from hydra.records.codec import dump
     from hydra.report.runs import runs_table
 
     place = runs.repository_runs()
@@ -75,10 +80,9 @@ def command(context: click.Context, /, **options: Any) -> None:
     rows = [_row(place, reading, _verdict(reading)[0]) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
-        sys.stdout.write(dump({"schema": 1, "kind": "runs", "runs": documents}))
+        print_json({"schema": 1, "kind": "runs", "runs": documents})
     elif rows:
-        text = runs_table(rows, width=cells(sys.stdout), color=use_color(sys.stdout))
-        sys.stdout.write(text)
+        sys.stdout.write(runs_table(rows, **looks()))
         _hint(place, {row.run: row.size or 0 for row in rows})
     else:
         from hydra.race.recovery.moved_repos import moved
@@ -101,7 +105,6 @@ def show(**options: Any) -> None:
     from hydra.commands.merge_candidates import unjudged, with_candidates
     from hydra.landing.record import landings
     from hydra.race.recovery import runs
-    from hydra.records.codec import dump
     from hydra.records.store.files import shared
     from hydra.report.runs import run_text
     from hydra.report.summary import summary
@@ -119,17 +122,13 @@ def show(**options: Any) -> None:
             if result is None
             else {**_ended(result, verdict, landed), "problem": problem or None}
         )
-        sys.stdout.write(dump(document))
+        print_json(document)
     else:
-        columns, color = cells(sys.stdout), use_color(sys.stdout)
-        root = place.repository.root
-        data = with_candidates(verdict or unjudged(reading.race), root, run)
-        ending = (
-            summary(reading.race, data, width=columns, color=color, problem=problem)
-            if result is not None
-            else ""
-        )
-        sys.stdout.write(run_text(row, ending, landed=landed, width=columns, color=color))
+        look, ending = looks(), ""
+        data = with_candidates(verdict or unjudged(reading.race), place.repository.root, run)
+        if result is not None:
+            ending = summary(reading.race, data, **look, problem=problem)
+        sys.stdout.write(run_text(row, ending, landed=landed, **look))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
 
@@ -183,7 +182,7 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     """
     from hydra.commands import runs_remove
     from hydra.race.recovery import runs
-    from hydra.report.removal import gone_text, losses_text
+    from hydra.report.removal import Loss, gone_text, losses_text, removal_document
 
     place = runs.repository_runs()
     chosen = runs_remove.select(
@@ -194,72 +193,61 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
         everything=options["everything"],
     )
     removals = [runs_remove.plan_removal(place, run) for run in chosen]
-    losses = [_loss(removal) for removal in removals]
+    losses = [
+        Loss(
+            run=removal.run.id,
+            patches=removal.patches,
+            worktrees=removal.worktrees,
+            uncommitted=removal.uncommitted,
+            age=removal.age,
+            size=removal.bytes,
+        )
+        for removal in removals
+    ]
     dry, as_json = options["dry_run"], options["as_json"]
+    text = losses_text(losses) or _nothing(options)
     if not as_json:
-        text = losses_text(losses) or _nothing(options)
         (sys.stdout if dry else sys.stderr).write(text)
     removed: list[str] = []
-    if removals and not dry and _may_go(losses, is_asked=not options["yes"], is_stated=not as_json):
+    if removals and not dry and (options["yes"] or _may_go(text if as_json else "")):
         for removal in removals:
             runs_remove.remove(place, removal)
             removed.append(removal.run.id)
         if not as_json:
             sys.stderr.write(gone_text(losses))
     if as_json:
-        from hydra.records.codec import dump
-        from hydra.report.removal import removal_document
-
-        sys.stdout.write(dump(removal_document(losses, removed, dry_run=dry)))
+        print_json(removal_document(losses, removed, dry_run=dry))
 
 
-def _nothing(options: dict[str, Any]) -> str:
+def _nothing(options: Mapping[str, Any]) -> str:
     """Why no run was chosen: those that are still running are none of them."""
     kind = "empty race" if options["empty"] else "race"
     since = " that began before then" if options["older_than"] is not None else ""
     return f"there is no {kind} here{since}: nothing to remove\n"
 
 
-def _may_go(losses: Sequence[Loss], *, is_asked: bool, is_stated: bool) -> bool:
-    if not is_asked:
-        return True
-    if not (sys.stdin and sys.stdin.isatty()):
-        from hydra.errors import UsageError
-
-        raise UsageError(
+def _may_go(unsaid: str) -> bool:
+    """Asks; `unsaid` is what has not been shown yet of what would go."""
+    refuse(
+        (
+            not is_terminal(sys.stdin),
             "nothing was removed: without a terminal you cannot be asked",
-            hint="add --yes to remove, or --dry-run to see what would go",
+            "add --yes to remove, or --dry-run to see what would go",
         )
-    if not is_stated:
-        from hydra.report.removal import losses_text
-
-        sys.stderr.write(losses_text(losses))
+    )
+    sys.stderr.write(unsaid)
     if click.confirm("remove for good?", err=True):
         return True
     sys.stderr.write("nothing was removed\n")
     return False
 
 
-def _loss(removal: Removal) -> Loss:
-    from hydra.report.removal import Loss
-
-    return Loss(
-        run=removal.run.id,
-        patches=removal.patches,
-        worktrees=removal.worktrees,
-        uncommitted=removal.uncommitted,
-        age=removal.age,
-        size=removal.bytes,
-    )
-
-
 def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
     from hydra.race.recovery.housekeeping import hint
-    from hydra.report.text import clean
 
     sys.stdout.flush()
     if text := hint(place.folder, place.state, os.environ, sizes):
-        sys.stderr.write(f"hydra: {clean(text)}\n")
+        say(text)
 
 
 def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
@@ -276,40 +264,31 @@ def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
 
 
 def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) -> RunRow:
+    """A run in a line: who won, who was landed, and what it cost."""
+    from hydra.landing.record import landings
     from hydra.race.recovery import runs
-    from hydra.report.runs import RunRow
+    from hydra.report.runs import RaceCost, RunRow, spending
 
     run, manifest = reading.run, reading.manifest
-    lanes = tuple((lane.lane, lane.status) for lane in reading.race.lanes)
+    landed = landings(run.folder)
+    standing = [landing for landing in landed if not landing.undone]
+    lanes = [lane for landing in standing for lane in landing.lanes]
+    whole = [lane for landing in standing for lane in landing.whole]
     return RunRow(
         run=run.id,
         age=None if manifest.started is None else time.time() - manifest.started,
         title=manifest.title,
         prompt=manifest.prompt,
-        lanes=lanes,
+        lanes=tuple((lane.lane, lane.status) for lane in reading.race.lanes),
         size=runs.size(place, run),
         state=reading.state,
         folder=str(run.folder),
-        **_ending(reading, verdict),
+        winner=(verdict and verdict.top) or "",
+        landed=tuple(dict.fromkeys(lanes)),
+        partial=tuple({*lanes} - {*whole}),
+        undone=bool(landed) and not lanes,
+        spending=RaceCost() if reading.result is None else spending(reading.race),
     )
-
-
-def _ending(reading: RunReading, verdict: Verdict | None) -> dict[str, Any]:
-    """Who won, who was landed, and what it cost."""
-    from hydra.landing.record import landings
-    from hydra.report.runs import RaceCost, spending
-
-    landed = landings(reading.run.folder)
-    standing = [landing for landing in landed if not landing.undone]
-    lanes = [lane for landing in standing for lane in landing.lanes]
-    whole = [lane for landing in standing for lane in landing.whole]
-    return {
-        "winner": (verdict and verdict.top) or "",
-        "landed": tuple(dict.fromkeys(lanes)),
-        "partial": tuple({*lanes} - {*whole}),
-        "undone": bool(landed) and not lanes,
-        "spending": RaceCost() if reading.result is None else spending(reading.race),
-    }
 
 
 def _document(row: RunRow, reading: RunReading) -> dict[str, object]:

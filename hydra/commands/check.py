@@ -200,7 +200,7 @@ def plan_here(
             commands=checks,
             parallel=config.checks.parallel,
             network=config.checks.network,
-            trials=config.judge.trials,
+            trials=config.trials,
         ),
         limits=config.limits,
         confinement=confinement,

@@ -206,7 +206,7 @@ async def _probe(
             state=state,
             paths=settings.programs(config),
             extra_names=settings.extra_names(config),
-            show=config.confine.show,
+            show=config.show,
             cache_file=paths.cache_dir(environ) / "probes.json",
             confirm_sign_in=True,
             fresh=fresh,

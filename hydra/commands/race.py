@@ -222,7 +222,7 @@ async def _probe(
             state=inputs.state,
             paths=settings.programs(inputs.config),
             extra_names=settings.extra_names(inputs.config),
-            show=inputs.config.confine.show,
+            show=inputs.config.show,
             masks=masks,
             cache_file=paths.cache_dir(inputs.request.environ) / "probes.json",
         ),

@@ -6,10 +6,10 @@ this. `Config` is what the loader gives: settings that are whole, checked, and n
 """
 # ruff: noqa: E501  (a table of keys reads best a row a line)
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from hydra.config import values
 from hydra.config.check_specs import KINDS, check_command, check_spec
@@ -32,9 +32,10 @@ class Key(NamedTuple):
     """One key of `hydra.toml`, by its dotted `name` (`race.agents`, `agents.<key>.path`).
 
     `field` is the record's own; `repository` YES, LOWER or NO. `file` is False for what no file may
-    say at all; `environment` and `flag` are "" where there is none. `shown` stands in the docs where
-    the default is not a value; `example` is what `hydra.toml.example` shows, as TOML. In a table
-    below, `name` is the last part where that is not the field's, and what is "" is the table's.
+    say at all; `environment` and `flag` are "" where there is none. `help` is what `--help` says of
+    the flag, `{}` in it the default, `metavar` what stands for its value. `shown` stands in the
+    docs where the default is not a value; `example` is what `hydra.toml.example` shows, as TOML. In
+    a table below, `name` is the last part where that is not the field's.
     """
 
     kind: values.ValueKind
@@ -48,6 +49,9 @@ class Key(NamedTuple):
     field: str = ""
     default: Any = None
     file: bool = True
+    metavar: str | None = None
+    short: str = ""
+    help: str = ""
 
     @property
     def section(self) -> str:
@@ -77,36 +81,33 @@ _reason = values.formed("|".join(RETRY_REASONS), f'"{{}}" is none of {", ".join(
 
 
 class RaceSettings(Struct, frozen=True, kw_only=True):
-    """`[race]`. None for `permission` and `network` means that nobody named one.
+    """`[race]`. `permission` None is full-auto inside Hydra's confinement and edit where there is
+    none; UNRESTRICTED comes from --unsafe-full-access alone. `network` None leaves the agents' tools
+    as each CLI has them. `setup_trusted` is False when the repository's own file named the set-up,
+    which then runs only where something confines it."""
 
-    `permission` None is full-auto inside Hydra's confinement and edit where there is none;
-    UNRESTRICTED comes from --unsafe-full-access alone. `network` None leaves the agents' tools as
-    each CLI itself has them. `setup_trusted` is False when the repository's own file named the
-    set-up, which then runs only where something confines it.
-    """
-
-    agents: Annotated[tuple[str, ...], Key(values.strings(values.lane_spec), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]')] = ()
-    permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"')] = None
-    effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"')] = None
-    unsafe_full_access: ClassVar[Annotated[bool, Key(values.BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False)]] = False
-    network: Annotated[bool | None, Key(values.BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false")] = None
-    allow_experimental: Annotated[bool, Key(values.BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False)] = False
-    max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel")] = 4
-    copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy")] = ()
-    share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]')] = ()
-    setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts.", "HYDRA_SETUP", "--setup", example='["npm ci"]')] = ()
+    agents: Annotated[tuple[str, ...], Key(values.strings(values.lane_spec), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]', short="-a", metavar="AGENT", help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex, where they are ready.")] = ()
+    permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"', metavar="LEVEL", help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has it. Default: full-auto where they are confined.")] = None
+    effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"', metavar="LEVEL", help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.")] = None
+    unsafe_full_access: ClassVar[Annotated[bool, Key(values.BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")]] = False
+    network: Annotated[bool | None, Key(values.BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
+    allow_experimental: Annotated[bool, Key(values.BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
+    max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel", metavar="N", help="Agents at once ({}).")] = 4
+    copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy", metavar="PATH", help="Copy this ignored file, such as .env.")] = ()
+    share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
+    setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts.", "HYDRA_SETUP", "--setup", example='["npm ci"]', metavar="CMD", help='Run this first, such as "npm ci".')] = ()
     setup_trusted: bool = True
-    check: ClassVar[Annotated[tuple[str, ...], Key(values.strings(check_spec, "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]')]] = ()
-    keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep")] = "failed"
-    include_dirty: Annotated[bool, Key(values.BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO)] = False
-    allow_filters: Annotated[tuple[str, ...], Key(values.strings(values.plain), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter")] = ()
+    check: ClassVar[Annotated[tuple[str, ...], Key(values.strings(check_spec, "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")]] = ()
+    keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep", help="Whose folders to keep as they are ({}). Patches are always kept.")] = "failed"
+    include_dirty: Annotated[bool, Key(values.BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO, help="Take uncommitted changes along.")] = False
+    allow_filters: Annotated[tuple[str, ...], Key(values.strings(values.plain), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter", metavar="NAME", help="Race although git would run this filter (.gitattributes).")] = ()
 
 
 _LIMITS = {
-    "idle": Key(_LIMIT, "Without any progress for so long, a lane is timed out; its patch is kept.", "HYDRA_IDLE_TIMEOUT", "--idle-timeout"),
+    "idle": Key(_LIMIT, "Without any progress for so long, a lane is timed out; its patch is kept.", "HYDRA_IDLE_TIMEOUT", "--idle-timeout", metavar="TIME", help="Stop an agent that makes no progress for so long ({})."),
     "tool": Key(_LIMIT, "The idle limit while a tool runs.", "HYDRA_TOOL_TIMEOUT"),
     "background": Key(_LIMIT, "So long an agent that has finished may wait for what it left running.", "HYDRA_BACKGROUND_TIMEOUT"),
-    "total": Key(_LIMIT, "The longest a lane may take.", "HYDRA_TIMEOUT", "--timeout"),
+    "total": Key(_LIMIT, "The longest a lane may take.", "HYDRA_TIMEOUT", "--timeout", metavar="TIME", help="Stop an agent after so long ({})."),
     "grace_int": Key(_GRACE, "Time between SIGINT and SIGTERM.", "HYDRA_GRACE_INT"),
     "grace_term": Key(_GRACE, "Time between SIGTERM and SIGKILL.", "HYDRA_GRACE_TERM"),
     "grace_patch": Key(_GRACE, "Time to take the patches after an interrupt.", "HYDRA_GRACE_PATCH"),
@@ -127,10 +128,8 @@ _LIMITS = {
 
 
 class CheckSettings(Struct, frozen=True):
-    """`[checks]`, and every check that one place names: the highest that names any.
-
-    `trusted` is False when that is the repository's own file: then they run only where something
-    confines them. `network` is auto, private or host.
+    """`[checks]`, and every check that one place names: the highest that names any. `trusted` is
+    False when that is the repository's own file: they then run only where something confines them.
     """
 
     checks: tuple[Check, ...] = ()
@@ -148,22 +147,16 @@ _CHECK = {
 }
 
 
-class JudgeSettings(Struct, frozen=True, kw_only=True):
-    """`[judge]`: what its trials may cost, and what no patch may touch."""
-
-    # A stranger may neither keep the machine busy for longer nor lift the user's own gates.
-    trial_runs: Annotated[int, Key(values.count(0, 10_000), "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.", "HYDRA_TRIAL_RUNS", "--trial-runs", LOWER)] = TrialCap().runs
-    trial_time: Annotated[float, Key(values.seconds(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER)] = TrialCap().seconds
-    protected_paths: Annotated[tuple[str, ...], Key(values.strings(values.path_pattern, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')] = ()
-
-    @property
-    def trials(self) -> TrialCap:
-        """The cap as a race has it."""
-        return TrialCap(self.trial_runs, self.trial_time)
-
+# A stranger may neither keep the machine busy for longer nor lift the user's own gates.
+_TRIALS = {
+    "runs": Key(values.count(0, 10_000), "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.", "HYDRA_TRIAL_RUNS", "--trial-runs", LOWER, name="trial_runs", metavar="N", help="Run patches' new tests on each other in at most N runs ({})."),
+    "seconds": Key(values.seconds(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER, name="trial_time"),
+}
+_PROTECTED = {"protected_paths": Key(values.strings(values.path_pattern, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')}
+_CONFINE = {"show": Key(values.strings(values.shown_place, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')}
 
 _RETRY = {
-    "times": Key(values.count(0, 10), "How often a lane is tried again after a failure of `on`.", "HYDRA_RETRY", "--retry"),
+    "times": Key(values.count(0, 10), "How often a lane is tried again after a failure of `on`.", "HYDRA_RETRY", "--retry", metavar="N", help="Try again after a failure of the agent's service ({})."),
     "on": Key(values.strings(_reason), "After which failures: `rate_limit`, `overloaded`, `network`, `crash`."),
     "wait": Key(values.seconds(0, 3600), "How long it waits before the first, give or take; twice as long for each further."),
     "longest": Key(values.seconds(0, _DAY), "The longest that it waits."),
@@ -179,13 +172,6 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     on_error: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands for each lane that ended with an error.", example='["notify-send Hydra"]')] = ()
     timeout: Annotated[float, Key(values.seconds(0.1, 3600), "How long each of them may take.")] = 60.0
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that they are given.", example='["SLACK_WEBHOOK"]')] = ()
-
-
-class ConfineSettings(Struct, frozen=True, kw_only=True):
-    """`[confine]`: what the agents see beyond what they need to run, which a repository may not
-    say. `show` are absolute, or below HOME as `~/lib`."""
-
-    show: Annotated[tuple[str, ...], Key(values.strings(values.shown_place, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')] = ()
 
 
 def _budget(what: str) -> dict[str, Key]:
@@ -235,10 +221,8 @@ LOCAL = "local"
 
 
 class Remote(Struct, frozen=True, kw_only=True):
-    """`[remotes.<name>]`: where an agent can run but here, and how (docs/how-to/remote.md).
-
-    `mode` is ssh (with `host`), docker (`container`, or `image`) or k8s (`pod`); paths are there.
-    """
+    """`[remotes.<name>]`: where an agent can run but here, and how (docs/how-to/remote.md); paths
+    are there."""
 
     name: str
     mode: Annotated[str, Key(values.choice("ssh", "docker", "k8s"), "How it is reached: `ssh`, `docker` or `k8s` (kubectl).", shown="required", example='"ssh"')]
@@ -281,23 +265,24 @@ class OwnModel(Struct, frozen=True):
 
 
 class Config(Struct, frozen=True, kw_only=True):
-    """Every setting of a race. `sources` says where each came from, by dotted key: a file's path,
-    an environment variable, a flag, or "default"."""
+    """Every setting of a race. `budget` is every lane's, `trials` what `[judge]` lets them cost;
+    `show` (`[confine]`) are absolute, or below HOME as `~/lib`. `sources` says where each came from,
+    by dotted key: a file's path, an environment variable, a flag, or "default"."""
 
     race: RaceSettings = RaceSettings()
     limits: Limits = Limits()
     checks: CheckSettings = CheckSettings()
-    judge: JudgeSettings = JudgeSettings()
+    trials: TrialCap = TrialCap()
+    protected_paths: tuple[str, ...] = ()
     budget: Budget = Budget()
-    """Of every lane."""
     retry: Retry = Retry()
     hooks: HookSettings = HookSettings()
-    confine: ConfineSettings = ConfineSettings()
-    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
-    profiles: Mapping[str, Profile] = field(default_factory=dict)
-    remotes: Mapping[str, Remote] = field(default_factory=dict)
-    models: Mapping[str, OwnModel] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
+    show: tuple[str, ...] = ()
+    agents: Mapping[str, AgentSettings] = {}
+    profiles: Mapping[str, Profile] = {}
+    remotes: Mapping[str, Remote] = {}
+    models: Mapping[str, OwnModel] = {}
+    sources: Mapping[str, str] = {}
 
     @property
     def agents_of_profiles(self) -> Mapping[str, str]:
@@ -310,32 +295,28 @@ class Config(Struct, frozen=True, kw_only=True):
 
 
 def _of_fields(settings: type) -> dict[str, Key]:
-    """The keys at the fields of a record, by field."""
-    rows: dict[str, Key] = {}
-    for name, annotation in settings.__annotations__.items():
-        for inner in (annotation, *get_args(annotation)):  # in a ClassVar it is one further in
-            for key in getattr(inner, "__metadata__", ()):
-                rows[name] = key
-    return rows
+    """The keys at the fields of a record, by field; in a ClassVar they are one further in."""
+    return {
+        name: key
+        for name, annotation in settings.__annotations__.items()
+        for inner in (annotation, *get_args(annotation))
+        for key in getattr(inner, "__metadata__", ())
+    }
 
 
 def _table(
     name: str, defaults: object, rows: Mapping[str, Key] | None = None, repository: str = YES
-) -> list[Key]:
+) -> Iterator[Key]:
     """The keys of a table, whole: those at the fields of `defaults`, or `rows`, by field."""
-    keys = []
     for at, row in (rows or _of_fields(type(defaults))).items():
         default = getattr(defaults, at, None)
-        keys.append(
-            row._replace(
-                name=f"{name}.{row.name or at}",
-                field=at,
-                default=default,
-                repository=row.repository or repository,
-                shown=row.shown or ("none" if default in (None, "", ()) else ""),
-            )
+        yield row._replace(
+            name=f"{name}.{row.name or at}",
+            field=at,
+            default=default,
+            repository=row.repository or repository,
+            shown=row.shown or ("none" if default in (None, "", ()) else ""),
         )
-    return keys
 
 
 KEYS = (
@@ -343,10 +324,11 @@ KEYS = (
     *_table("limits", Limits(), _LIMITS),
     *_table("checks", CheckSettings()),
     *_table("checks.<name>", Check("", ""), _CHECK),
-    *_table("judge", JudgeSettings()),
+    *_table("judge", TrialCap(), _TRIALS),
+    *_table("judge", Config(), _PROTECTED),
     *_table("retry", Retry(), _RETRY, NO),
     *_table("hooks", HookSettings(), None, NO),
-    *_table("confine", ConfineSettings(), None, NO),
+    *_table("confine", Config(), _CONFINE, NO),
     *_table("budget", Budget(), _budget("one lane"), NO),
     *_table("agents.<key>", AgentSettings()),
     *_table("profiles.<name>", None, _of_fields(Profile) | _budget("its lane")),

@@ -58,7 +58,7 @@ def make(inputs: PlanInputs) -> RacePlan:
             commands=_checks(inputs),
             parallel=inputs.config.checks.parallel,
             network=inputs.config.checks.network,
-            trials=inputs.config.judge.trials,
+            trials=inputs.config.trials,
         ),
         keep=race.keep,
         retry=inputs.config.retry,

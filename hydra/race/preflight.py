@@ -138,7 +138,7 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
             *_remarks(repository, config),
             *bulk,
             *_unread_settings(repository.root, folder),
-            *show_problems(config.confine.show, home),
+            *show_problems(config.show, home),
             *agent_set.problems,
         ),
     )

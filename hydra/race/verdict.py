@@ -55,7 +55,7 @@ def of_result(folder: Path, base: str, race: EndedRace, config: Config, place: s
             folder,
             base,
             race.lanes,
-            protected=config.judge.protected_paths,
+            protected=config.protected_paths,
             notes=review_records.notes(folder),
             tests=review_records.telling_tests(folder),
             task=history.manifest(folder).prompt,

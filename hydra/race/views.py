@@ -49,7 +49,7 @@ def view_source(
             programs=programs,
             commands=commands,
             objects=repository.all_objects if repository else (),
-            show=(*config.confine.show, *show),
+            show=(*config.show, *show),
             guarded=(state, *_moved_settings(adapters, environ, home)),
             repository=repository.root if repository else None,
             environments=environments(repository.root, home, environ) if repository else (),

@@ -36,11 +36,7 @@ SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "versio
 """What a `progress/session` event may tell, each a text."""
 
 
-# The records below are tuples: a frozen dataclass takes three times as long to make, and lanes
-# make them by the hundred thousand.
-
-
-class AgentEvent(NamedTuple):
+class AgentEvent(NamedTuple):  # lanes make them by the hundred thousand
     """What a parser saw, before Hydra gives it a place and a number.
 
     `sub` narrows the kind; `data` is small and JSON-ready: long texts are cut by `clip`, the raw
@@ -98,7 +94,7 @@ class Raw(Struct, frozen=True):
     length: int
 
 
-class Event(NamedTuple):
+class Event(Struct, frozen=True, kw_only=True):
     """One fact of a run. `seq` orders all events of a run; `wall` is UTC seconds since 1970,
     `mono` seconds since the run started, on a clock that never jumps."""
 
@@ -112,7 +108,7 @@ class Event(NamedTuple):
     lane: str = ""
     attempt: int = 0
     raw: Raw | None = None
-    data: Mapping[str, object] = {}
+    data: Mapping[str, Any] = {}
 
 
 def encode(event: Event) -> bytes:
@@ -122,7 +118,7 @@ def encode(event: Event) -> bytes:
     """
     # By hand: the library makes an encoder for each call, which takes five times as long. All
     # text is quoted as ASCII, which keeps lone surrogates, U+2028 and control characters out.
-    seq, wall, mono, run, kind, sub, source, lane, attempt, raw, data = event
+    seq, wall, mono, run, kind, sub, source, lane, attempt, raw, data = astuple(event)
     data = redacted(data)
     fields = [
         f"{_quoted(key)}: {_quoted(value) if isinstance(value, str) else _json(value)}"
@@ -148,22 +144,6 @@ _RAW = '{"file": %s, "offset": %d, "length": %d}'
 _json = json.JSONEncoder(allow_nan=False).encode
 
 
-class _Line(Struct):
-    """An event as its line has it."""
-
-    seq: int
-    wall: float
-    mono: float
-    run: str
-    kind: str
-    sub: str = ""
-    source: str = "hydra"
-    lane: str = ""
-    attempt: int = 0
-    raw: Raw | None = None
-    data: dict[str, Any] = {}
-
-
 def decode(line: bytes) -> Event:
     """One line back to an `Event`. Raises `RecordError` on damage or a newer schema."""
     try:
@@ -173,7 +153,7 @@ def decode(line: bytes) -> Event:
                 f"this run was recorded by a newer Hydra (event schema {version}, known: {SCHEMA})",
                 hint="update Hydra to read it",
             )
-        return Event(*astuple(shaped(document, _Line)))
+        return shaped(document, Event)
     except ValueError as damage:
         raise RecordError(
             f"a line of events.jsonl cannot be read: {line[:80]!r}",

@@ -76,12 +76,16 @@ class PlannedCommand(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-class LaneHead(Struct, frozen=True, kw_only=True):
-    """What both plan.json and result.json say of a lane first.
+class LanePlan(Struct, frozen=True, kw_only=True):
+    """One lane as it will run: what it is, the exact command, its environment by name.
 
     `permission` is what it really gets: less than the race's where nothing confines it. `sandbox`
     is `soft` where the agent's own may be all that confines it; `origin` is where a third party's
-    adapter comes from, and `remote` where its agent runs, if that is not here.
+    adapter comes from, and `remote` where its agent runs, if that is not here. `failure` is set
+    when the lane is known not to start (its probe failed, a flag is gone); `command` is None only
+    then. `env_names` are the names passed on from Hydra's own environment; values never enter a
+    record, so `built`, what its adapter has made, does not. `rates` are those of the model that was
+    named, where Hydra knows them.
     """
 
     id: str = field(name="lane")
@@ -98,20 +102,9 @@ class LaneHead(Struct, frozen=True, kw_only=True):
     permission: Permission
     worktree: Path
     remote: RemotePlace | None = None
-
-
-class LanePlan(LaneHead, frozen=True, kw_only=True):
-    """One lane as it will run: the exact command, its environment by name, where it stands.
-
-    `failure` is set when the lane is known not to start (its probe failed, a flag is gone);
-    `command` is None only then. `env_names` are the names passed on from Hydra's own
-    environment; values never enter a record, so `built`, what its adapter has made, does not.
-    """
-
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = Budget()
     command: PlannedCommand | None = None
     rates: Rates | None = None
-    """Of the model that was named, where Hydra knows them."""
     env_names: tuple[str, ...] = field(name="environment_passed", default=())
     failure: Failure | None = field(name="error", default=None)
     warnings: tuple[str, ...] = ()
@@ -148,9 +141,16 @@ class CheckPlan(Struct, frozen=True, kw_only=True):
     trials: TrialCap = TrialCap()
 
 
-class RaceHead(Struct, frozen=True, kw_only=True):
-    """What both plan.json and result.json say of a race first. `left_out`: why agents that are
-    installed are not in it, though it names none."""
+class RacePlan(Struct, frozen=True, kw_only=True):
+    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it.
+
+    `left_out`: why agents that are installed are not in it, though it names none. `view`, for a dry
+    run alone, is what its lanes see of the machine, and `prompt` is in memory alone, and in the
+    manifest. `dependencies` are ignored folders of the checkout that each lane has copy-on-write,
+    from its top, and environments outside the checkout by their whole paths; `python_path` folders
+    of the checkout from which Python packages are installed, from its top: where nothing mounts a
+    lane at its path, PYTHONPATH names each lane's own.
+    """
 
     schema: int = SCHEMA
     kind: str = "plan"
@@ -163,20 +163,8 @@ class RaceHead(Struct, frozen=True, kw_only=True):
     permission: Permission
     network: bool | None = None
     left_out: tuple[Failure, ...] = ()
-
-
-class RacePlan(RaceHead, frozen=True, kw_only=True):
-    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it.
-
-    `dependencies` are ignored folders of the checkout that each lane has copy-on-write, from its
-    top, and environments outside the checkout by their whole paths; `python_path` folders of the
-    checkout from which Python packages are installed, from its top: where nothing mounts a lane at
-    its path, PYTHONPATH names each lane's own.
-    """
-
     promises: tuple[str, ...] = ()
     view: Mapping[str, Any] | None = None
-    """What its lanes see of the machine, for `--dry-run` alone."""
     lanes: tuple[LanePlan, ...]
     max_parallel: int = 4
     limits: Limits
@@ -186,10 +174,9 @@ class RacePlan(RaceHead, frozen=True, kw_only=True):
     setup: tuple[str, ...] = ()
     checking: CheckPlan = field(name="checks", default=CheckPlan())
     keep: str = "failed"
-    retry: Retry = field(default_factory=Retry)
+    retry: Retry = Retry()
     warnings: tuple[str, ...] = ()
     prompt: str = ""
-    """In memory alone, and in the manifest."""
 
     def document(self) -> dict[str, Any]:
         """It as JSON has it: without what is for this process alone."""
@@ -260,6 +247,15 @@ class RacePlan(RaceHead, frozen=True, kw_only=True):
             return True
         in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
         return self.keep == "failed" and not in_order
+
+
+def _head(plan: type[LanePlan | RacePlan], until: str) -> tuple[str, ...]:
+    names = plan.__struct_encode_fields__
+    return names[: names.index(until)]
+
+
+RACE_HEAD, LANE_HEAD = _head(RacePlan, "promises"), _head(LanePlan, "budget")
+"""What both plan.json and result.json say first of a race, and of a lane."""
 
 
 class RaceManifest(Struct, frozen=True, kw_only=True):

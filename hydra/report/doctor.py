@@ -18,7 +18,7 @@ _ASIDE = (HealthState.NOT_FOUND, HealthState.NOT_PROBED)
 _INDENT = 21
 
 
-class DoctorCheck(Struct, frozen=True, kw_only=True):
+class DoctorCheck(Struct, frozen=True):
     """One line of `hydra doctor`. `ok` None: it works, but less than it could."""
 
     name: str

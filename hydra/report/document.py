@@ -24,7 +24,7 @@ from hydra.errors import (
 from hydra.process.sandbox.view import View
 from hydra.records.codec import SCHEMA, as_json
 from hydra.records.outcome import RaceResult
-from hydra.records.plan import LaneHead, RaceHead, RacePlan
+from hydra.records.plan import LANE_HEAD, RACE_HEAD, RacePlan
 
 Document = dict[str, object]
 
@@ -46,13 +46,12 @@ def result_document(plan: RacePlan, result: RaceResult) -> Document:
     """One race, ended. Lanes stand in the order of the plan."""
     document = plan.document()
     lanes = {lane["lane"]: lane for lane in document["lanes"]}
-    head = LaneHead.__struct_encode_fields__
     return {
-        **{name: document[name] for name in RaceHead.__struct_encode_fields__},
+        **{name: document[name] for name in RACE_HEAD},
         "kind": "result",
         "baseline": list(result.baseline),
         "lanes": [
-            {**{name: lanes[outcome.lane][name] for name in head}, **outcome.document()}
+            {**{name: lanes[outcome.lane][name] for name in LANE_HEAD}, **outcome.document()}
             for outcome in result.outcomes
         ],
         "verdict": result.verdict,

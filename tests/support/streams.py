@@ -23,6 +23,8 @@ from pkgutil import iter_modules
 from random import Random
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from hydra import adapters
 from hydra.adapters import json_fields, registry
 from hydra.adapters.codex import ROLLOUT
@@ -709,16 +711,23 @@ def _data_of(page: str) -> str:
 def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
     """The stream's events between those of Hydra that stand around them."""
     first, last = seen.events[0], seen.events[-1]
-    yield first._replace(
-        kind="run_started", sub="", source="hydra", lane="", raw=None, data={"lanes": ["codex"]}
+    yield replace(
+        first,
+        kind="run_started",
+        sub="",
+        source="hydra",
+        lane="",
+        raw=None,
+        data={"lanes": ["codex"]},
     )
     for kind in ("lane_opening", "agent_started"):
-        yield first._replace(kind=kind, sub="", source="hydra", raw=None, data={})
+        yield replace(first, kind=kind, sub="", source="hydra", raw=None, data={})
     yield from seen.events
-    event = last._replace(sub="", source="hydra", raw=None)
+    event = replace(last, sub="", source="hydra", raw=None)
     for warning in outcome.warnings:
-        yield event._replace(kind="lane_warning", data={"text": warning})
-    yield event._replace(
+        yield replace(event, kind="lane_warning", data={"text": warning})
+    yield replace(
+        event,
         kind="agent_exited",
         data={
             "code": outcome.exit.code if outcome.exit else None,
@@ -726,8 +735,10 @@ def _framed(seen: Seen, outcome: Outcome) -> Iterator[Event]:
         },
     )
     error = as_json(outcome.failure)
-    yield event._replace(
-        kind="lane_ended", data={"status": outcome.status.value, "error": error, "seconds": 61.5}
+    yield replace(
+        event,
+        kind="lane_ended",
+        data={"status": outcome.status.value, "error": error, "seconds": 61.5},
     )
 
 

@@ -108,7 +108,7 @@ async def _probe(
         state=place.state,
         paths=settings.programs(config),
         extra_names=settings.extra_names(config),
-        show=config.confine.show,
+        show=config.show,
         cache_file=paths.cache_dir(environ) / "probes.json",
     )
     results = await detect_all([adapter], around)

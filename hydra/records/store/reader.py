@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct
-
 from hydra.errors import RecordError, Refused, UsageError
 from hydra.paths import is_repository_key
 from hydra.records.codec import SCHEMA, shaped
@@ -37,17 +35,13 @@ class RunRecord:
     @property
     def result(self) -> dict[str, object] | None:
         """The result document, or None where the race has not ended (or was killed)."""
-        path = self.folder / "result.json"
-        if not path.exists():
-            return None
-        read_record(path, _Ended)
-        return read_document(path)
+        return None if self.outcomes is None else read_document(self.folder / "result.json")
 
     @property
     def outcomes(self) -> tuple[Outcome, ...] | None:
         """The same of its lanes."""
         path = self.folder / "result.json"
-        return read_record(path, _Ended).lanes if path.exists() else None
+        return read_record(path, tuple[Outcome, ...], "lanes") if path.exists() else None
 
     @property
     def base(self) -> str:
@@ -192,10 +186,6 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
     raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
-class _Ended(Struct):
-    lanes: tuple[Outcome, ...]
-
-
 def read_document(path: Path) -> dict[str, object]:
     """A document of a run. Raises `RecordError` where it is damaged, or from a newer Hydra."""
     try:
@@ -215,11 +205,11 @@ def read_document(path: Path) -> dict[str, object]:
     return document
 
 
-def read_record(path: Path, kind: type[T]) -> T:
-    """The same as the record that it is."""
+def read_record(path: Path, kind: type[T], part: str = "") -> T:
+    """The same, or a part of it, as the record that it is."""
     document = read_document(path)
     try:
-        return shaped(document, kind)
+        return shaped(document.get(part) if part else document, kind)
     except ValueError as damage:
         raise _not_ours(path, f" ({damage})") from damage
 
