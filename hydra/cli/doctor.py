@@ -54,7 +54,7 @@ def command(experimental: bool, fresh: bool, view: bool, **options: Any) -> None
 
 
 def _show_view(*, as_json: bool) -> None:
-    from hydra.commands.doctor_view import seen_by_lanes
+    from hydra.commands.doctor import seen_by_lanes
     from hydra.records.codec import dump
     from hydra.report.lane_view import view_document, view_text
 

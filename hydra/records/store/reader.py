@@ -40,8 +40,9 @@ class RunRecord:
         path = self.folder / "result.json"
         if not path.exists():
             return None
-        read_record(path, _Ended)
-        return read_document(path)
+        document = read_document(path)
+        as_record(path, document, _Ended)
+        return document
 
     @property
     def outcomes(self) -> tuple[Outcome, ...] | None:
@@ -217,7 +218,11 @@ def read_document(path: Path) -> dict[str, object]:
 
 def read_record(path: Path, kind: type[T]) -> T:
     """The same as the record that it is."""
-    document = read_document(path)
+    return as_record(path, read_document(path), kind)
+
+
+def as_record(path: Path, document: object, kind: type[T]) -> T:
+    """The same of what was read already."""
     try:
         return shaped(document, kind)
     except ValueError as damage:
