@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from hydra.adapters.copilot import ADAPTER, USAGE
@@ -64,17 +65,8 @@ def test_a_lane_is_told_where_it_is_unpacked(scratch: Path) -> None:
         permission=Permission.EDIT,
     )
     nothing: Any = None
-    shop = ContextFactory(
-        repository=nothing,
-        config=nothing,
-        store=nothing,
-        home=scratch,
-        state=scratch,
-        environ={},
-        adapters={"copilot": ADAPTER},
-        plan=nothing,
-        view=nothing,
-    )
+    around: Any = SimpleNamespace(home=scratch, environ={}, adapters={"copilot": ADAPTER})
+    shop = ContextFactory(around=around, store=nothing, plan=nothing)
     assert shop._own_places(plan) == {}
     place = scratch / ".cache/copilot/pkg/linux-x64/1.0.102"
     place.mkdir(parents=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.race.path_options import with_paths
+from hydra.race.check_selection import with_paths
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hydra.race.recovery.review_records import newest, notes, separated
+from hydra.race.recovery.reviews import newest, notes, separated
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra

@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.commands import merge as app
-from hydra.commands.merge import Landing, MergeRequest
+from hydra.commands.merge import Landing
+from hydra.commands.merge_selection import MergeRequest
 from hydra.errors import LandingRefused, RecordError
 from hydra.landing.picks import Pick
 from hydra.race.verdict import recorded_verdict

@@ -13,8 +13,7 @@ import pytest
 from hydra import paths
 from hydra.git.base_commit import read
 from hydra.race.dependencies import Links
-from hydra.race.recovery.retention import remove_strays
-from hydra.race.recovery.space_retention import sweep
+from hydra.race.recovery.retention import remove_strays, sweep
 from hydra.records.request import Limits
 from hydra.records.store.files import LOCK, take_lock
 from hydra.workspace import tree

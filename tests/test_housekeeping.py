@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.disk import below_minimum
-from hydra.race.recovery.space_retention import sweep
+from hydra.race.recovery.retention import sweep
 from hydra.records.request import Limits
 from tests.conftest import git
 from tests.support import fakes

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from hydra.race.installs import find_installs, python_path
+from hydra.race.import_proof import find_installs, python_path
 from hydra.records.plan import RacePlan
 from hydra.workspace.installs import installs
 from hydra.workspace.interpreters import interpreters

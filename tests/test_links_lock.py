@@ -97,7 +97,7 @@ async def test_trio_goes_on_while_a_race_removes_its_links(
     monkeypatch.setattr(paths, "ground_dir", lambda *_: frozen)
 
     class Scene:
-        state = frozen
+        state = folder = frozen
         repository = SimpleNamespace(root=frozen)
 
     async with trio.open_nursery() as nursery:

@@ -12,10 +12,12 @@ import pytest
 
 from hydra.checks.baseline import LANDING
 from hydra.commands import merge as app
-from hydra.commands.merge import Landing, MergeRequest
+from hydra.commands.merge import Landing
+from hydra.commands.merge_selection import MergeRequest
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.landing.hunks import hunks
 from hydra.landing.picks import Pick
+from hydra.race.recovery import runs
 from hydra.race.recovery.reviews import FOLDER
 from hydra.race.verdict import judgement
 from hydra.records.store.files import write_json
@@ -395,7 +397,7 @@ def test_a_reason_that_was_not_needed_is_kept_too(shelf: Shelf) -> None:
 def test_a_lane_of_an_older_run_lands_without_any_verdict(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: pytest.fail("it was judged"))
+    monkeypatch.setattr("hydra.race.verdict.of_result", lambda *_: pytest.fail("it was judged"))
     landing, lines = land(shelf, "claude")
     assert landing.record.verdict == ()
     assert lines == []
@@ -405,7 +407,7 @@ def test_a_run_that_recorded_no_verdict_is_judged(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
+    monkeypatch.setattr("hydra.race.verdict.of_result", lambda *_: as_verdict(document))
     assert land(shelf)[0].lanes == ("claude",)
     record(shelf, None)
     shelf.undo()
@@ -416,7 +418,7 @@ def test_a_lane_of_a_race_that_ended_before_its_verdict_is_judged_before_it_land
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = none_passing(shelf)
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
+    monkeypatch.setattr("hydra.race.verdict.of_result", lambda *_: as_verdict(document))
     record(shelf, None)
     with pytest.raises(LandingRefused, match=f"codex is held back: {GATE}"):
         land(shelf, "codex")
@@ -427,7 +429,7 @@ def test_a_verdict_that_is_older_than_checks_answers_or_patches_is_made_anew(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = ranking(shelf, "claude", "codex")
-    monkeypatch.setattr("hydra.race.verdict.judged", lambda *_: as_verdict(document))
+    monkeypatch.setattr("hydra.race.verdict.of_result", lambda *_: as_verdict(document))
     record(shelf, ranking(shelf, "codex", "claude", round=1))
     (shelf.race.patches.parent / "checks" / "1").mkdir(parents=True)
     assert land(shelf, dry_run=True)[0].lanes == ("codex",)
@@ -604,7 +606,7 @@ def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> 
     values = commits(shelf, "claude", "codex")
     record_checks(shelf, "passed")
     git(shelf.race.patches, "update-ref", "refs/heads/claude", values["codex"])
-    judged = judgement(RunRecord(file.parent), shelf.environ)
+    judged = judgement(runs.read(RunRecord(file.parent)), shelf.environ)
     gates = {row.lane: [gate.text for gate in row.gates] for row in judged.lanes}
     assert gates["codex"] == []
     assert gates["claude"] == [

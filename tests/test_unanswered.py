@@ -95,9 +95,9 @@ def test_no_lane_lands_as_one_that_nothing_speaks_against(shelf: Shelf, short: S
     for term in ("for-each-ref", "diff-tree"):
         short(term)
         with pytest.raises(Exhausted):
-            judgement_to_land(record, shelf.environ)
+            judgement_to_land(runs.read(record), shelf.environ)
     short("")
-    assert judgement_to_land(record, shelf.environ) is not None
+    assert judgement_to_land(runs.read(record), shelf.environ) is not None
 
 
 def test_a_race_that_was_broken_off_is_judged_before_a_lane_of_it_lands(shelf: Shelf) -> None:
@@ -105,7 +105,7 @@ def test_a_race_that_was_broken_off_is_judged_before_a_lane_of_it_lands(shelf: S
     record = record_of(shelf)
     (record.folder / "result.json").unlink()
     (record.folder / "events.jsonl").touch()
-    verdict = judgement_to_land(record, shelf.environ)
+    verdict = judgement_to_land(runs.read(record), shelf.environ)
     assert verdict is not None
     assert {row.status for row in verdict.lanes} == {"broken off"}
     assert not any(map(verdict.lands, verdict.lanes))

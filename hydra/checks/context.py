@@ -1,4 +1,4 @@
-"""All that the checks of one run have in common; put together by `race/checks_phase.py`."""
+"""All that the checks of one run have in common; put together by `race/check_kit.py`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> None:
     Exit 4 where neither claude nor codex is ready, 3 without git or a folder for races.
     """
     if view:
-        from hydra.commands.doctor_view import seen_by_lanes
+        from hydra.commands.doctor import seen_by_lanes
         from hydra.report.lane_view import view_document, view_text
 
         lanes = seen_by_lanes()

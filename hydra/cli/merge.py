@@ -22,10 +22,10 @@ from hydra.cli.display import print_json, progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hydra.commands.merge import Landing, MergeRequest
-    from hydra.commands.merge_selection import Confirm
+    from hydra.commands.merge import Landing
+    from hydra.commands.merge_selection import Confirm, MergeRequest
     from hydra.landing.picks import Pick
-    from hydra.race.recovery.runs import RepositoryRuns
+    from hydra.race.command_context import CommandContext
     from hydra.records.store.reader import RunRecord
 
 _HINT = """
@@ -145,7 +145,7 @@ def _refuse_mixtures(lane: str | None, options: Mapping[str, Any]) -> None:
 
 
 def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
-    from hydra.commands.merge import MergeRequest
+    from hydra.commands.merge_selection import MergeRequest
     from hydra.landing.picks import Pick, read_pick
     from hydra.race.recovery import runs
 
@@ -172,7 +172,7 @@ def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
     )
 
 
-def _placed(place: RepositoryRuns | None, lane: str, path: str, *, without: bool = False) -> Pick:
+def _placed(place: CommandContext | None, lane: str, path: str, *, without: bool = False) -> Pick:
     from hydra.landing.picks import Pick
     from hydra.race.recovery import runs
 

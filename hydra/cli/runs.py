@@ -24,7 +24,8 @@ from hydra.cli.display import looks, print_json, say
 
 if TYPE_CHECKING:
     from hydra.landing.record import LandingRecord
-    from hydra.race.recovery.runs import RepositoryRuns, RunReading
+    from hydra.race.command_context import CommandContext
+    from hydra.race.recovery.runs import RunReading
     from hydra.ranking.model import Verdict
     from hydra.report.runs import RunRow
 
@@ -85,9 +86,7 @@ def command(context: click.Context, /, **options: Any) -> None:
         sys.stdout.write(runs_table(rows, **looks()))
         _hint(place, {row.run: row.size or 0 for row in rows})
     else:
-        from hydra.race.recovery.moved_repos import moved
-
-        if elsewhere := moved(place.state, place.repository.root):
+        if elsewhere := runs.moved(place.state, place.repository.root):
             raise elsewhere
         sys.stderr.write('no races yet: hydra race "your task"\n')
     _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
@@ -113,7 +112,8 @@ def show(**options: Any) -> None:
     run = runs.find(place, options["run"])
     with shared(run.folder):
         reading = runs.read(run, events=True)
-        verdict, problem = _verdict(reading)
+        verdict, problem = _verdict(runs.read(run))  # of which events are no part
+    problem = "" if reading.damage else problem
     landed = landings(run.folder)
     row, result = _row(place, reading, verdict), reading.result
     if options["as_json"]:
@@ -182,7 +182,7 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     """
     from hydra.commands import runs_remove
     from hydra.race.recovery import runs
-    from hydra.report.removal import Loss, gone_text, losses_text, removal_document
+    from hydra.report.removal import gone_text, losses_text, removal_document
 
     place = runs.repository_runs()
     chosen = runs_remove.select(
@@ -192,27 +192,16 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
         empty=options["empty"],
         everything=options["everything"],
     )
-    removals = [runs_remove.plan_removal(place, run) for run in chosen]
-    losses = [
-        Loss(
-            run=removal.run.id,
-            patches=removal.patches,
-            worktrees=removal.worktrees,
-            uncommitted=removal.uncommitted,
-            age=removal.age,
-            size=removal.bytes,
-        )
-        for removal in removals
-    ]
+    losses = [runs_remove.plan_removal(place, run) for run in chosen]
     dry, as_json = options["dry_run"], options["as_json"]
     text = losses_text(losses) or _nothing(options)
     if not as_json:
         (sys.stdout if dry else sys.stderr).write(text)
     removed: list[str] = []
-    if removals and not dry and (options["yes"] or _may_go(text if as_json else "")):
-        for removal in removals:
-            runs_remove.remove(place, removal)
-            removed.append(removal.run.id)
+    if losses and not dry and (options["yes"] or _may_go(text if as_json else "")):
+        for run in chosen:
+            runs_remove.remove(place, run)
+            removed.append(run.id)
         if not as_json:
             sys.stderr.write(gone_text(losses))
     if as_json:
@@ -242,7 +231,7 @@ def _may_go(unsaid: str) -> bool:
     return False
 
 
-def _hint(place: RepositoryRuns, sizes: Mapping[str, int]) -> None:
+def _hint(place: CommandContext, sizes: Mapping[str, int]) -> None:
     from hydra.race.recovery.housekeeping import hint
 
     sys.stdout.flush()
@@ -257,13 +246,13 @@ def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
     from hydra.race.verdict import judgement_to_land
 
     try:
-        return judgement_to_land(reading.run), ""
+        return judgement_to_land(reading), ""
     except HydraError as error:
         # What is wrong with all of the run is told at the end.
         return None, "" if reading.damage else error.message
 
 
-def _row(place: RepositoryRuns, reading: RunReading, verdict: Verdict | None) -> RunRow:
+def _row(place: CommandContext, reading: RunReading, verdict: Verdict | None) -> RunRow:
     """A run in a line: who won, who was landed, and what it cost."""
     from hydra.landing.record import landings
     from hydra.race.recovery import runs

@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hydra import executables, paths
+from hydra import executables
 from hydra.adapters.probe import available, settings
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.checks.baseline import LANDING, all_checks
@@ -22,8 +22,6 @@ from hydra.commands.check_round import CheckReport, LaneTell, run_round, silent
 from hydra.commands.known_checks import known_checks, named_apart
 from hydra.config.schema import Config
 from hydra.errors import (
-    Exhausted,
-    RecordError,
     Refused,
     UsageError,
 )
@@ -31,19 +29,16 @@ from hydra.git import patches
 from hydra.git.base_commit import Repository, check_copies
 from hydra.paths import ground_dir
 from hydra.race.check_hints import refusal
-from hydra.race.check_selection import folder_of, placed, with_setup
-from hydra.race.checks_phase import CheckEnvironment, kit_of
+from hydra.race.check_kit import kit_of
+from hydra.race.check_selection import folder_of, placed, with_paths, with_setup
+from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import linked_aside, names_of
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
-from hydra.race.import_proof import prove
-from hydra.race.installs import find_installs, python_path
-from hydra.race.path_options import with_paths
+from hydra.race.import_proof import find_installs, prove, python_path
 from hydra.race.plan import with_network
 from hydra.race.project_programs import with_own_programs
 from hydra.race.recovery import history, runs
 from hydra.race.recovery.retention import remove_rounds
-from hydra.race.recovery.runs import RepositoryRuns
-from hydra.race.views import view_source
 from hydra.records.codec import as_json
 from hydra.records.plan import CheckPlan, Confinement, RacePlan
 from hydra.records.request import Check, Permission, TrialCap
@@ -90,7 +85,7 @@ def check(request: CheckRequest) -> CheckReport:
 
 
 def _refuse_unstartable(
-    done: CheckReport, place: RepositoryRuns, folder: str, plan: RacePlan
+    done: CheckReport, place: CommandContext, folder: str, plan: RacePlan
 ) -> None:
     if (absent := done.unstartable) is None:
         return
@@ -162,11 +157,10 @@ def _as_commit(record: RunRecord, name: str, plan: RacePlan) -> str:
 
 
 def plan_here(
-    place: RepositoryRuns, record: RunRecord, request: CheckRequest
+    place: CommandContext, record: RunRecord, request: CheckRequest
 ) -> tuple[RacePlan, Config, tuple[str, ...]]:
     """The run's plan with the checks that are asked for and what confines here now."""
-    if record.live:
-        raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
+    runs.check_ended(record)
     folder = folder_of(place.repository.root, request.directory)
     flags = with_paths(request.flags, place.repository.root, folder)
     config = with_setup(settings.load(place.repository.root, request.environ, flags), folder)
@@ -256,23 +250,13 @@ def _was_trusted(record: RunRecord) -> bool:
 def _subjects(record: RunRecord, lanes: Sequence[str]) -> dict[str, str]:
     if lanes:
         return {lane: runs.commit_of(record, lane) for lane in dict.fromkeys(lanes)}
-    try:
-        values = patches.branches(record.patches)
-    except Exhausted:
-        raise
-    except Refused as error:
-        raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
-    names = [lane for lane in runs.read(record).lanes if lane in values]
-    mapping = {lane: values[lane] for lane in names if values[lane] != record.base}
-    if not mapping:
-        way = f"`hydra runs show {record.id}` says why"
-        raise Refused(f"no lane of run {record.id} has a patch", hint=way)
+    subjects = runs.patched(record)
     runs.check_patches(record)
-    return mapping
+    return subjects
 
 
 async def _checked(
-    place: RepositoryRuns,
+    place: CommandContext,
     record: RunRecord,
     plan: RacePlan,
     config: Config,
@@ -280,29 +264,11 @@ async def _checked(
     request: CheckRequest,
     cap: TrialCap | None = None,
 ) -> CheckReport:
-    home = paths.home_dir(request.environ)
     adapters = available.of_plan(config, plan)
     folder = folder_of(place.repository.root, request.directory)
-    surplus = list_surplus(place.repository, plan, config, request.environ, adapters, folder)
-    around = CheckEnvironment(
-        repository=place.repository,
-        run_folder=record.folder,
-        state=place.state,
-        home=home,
-        environ=request.environ,
-        extra=config.checks.environment,
-        adapters=adapters,
-        view=view_source(
-            config=config,
-            environ=request.environ,
-            home=home,
-            state=place.state,
-            repository=place.repository,
-            adapters={adapter.key(): adapter for adapter in adapters},
-            commands=plan.commands,
-        ),
-        surplus=surplus,
-    )
+    around = place.run(config, adapters, record.folder, commands=plan.commands)
+    surplus = list_surplus(around, plan, folder)
+    around = replace(around, surplus=surplus)
     try:
         context = await trio.to_thread.run_sync(kit_of, plan, around)
         if LANDING in subjects:
@@ -310,14 +276,7 @@ async def _checked(
     except OSError as error:
         raise Refused(f"the run's folder cannot be written: {error.strerror}") from error
     frozen = context.workspace_folder(f"_{context.folder.name}-frozen")
-    hidden = HiddenPlaces(
-        view=around.view,
-        own=(place.repository.root, place.state),
-        settings_file=paths.user_config_file(request.environ),
-        run_folder=record.folder,
-        surplus=surplus,
-        confined=plan.confinement.holds,
-    )
+    hidden = HiddenPlaces.of(around, surplus, confined=plan.confinement.holds)
 
     def warn(text: str) -> None:
         request.tell("", "run_warning", {"text": text})
@@ -334,15 +293,8 @@ async def _checked(
             context = replace(context, dependencies=dependencies)
             await prove(context, plan.base)
             async with hidden.beside(warn) as looks:
-                checked = await run_round(
-                    record,
-                    context,
-                    plan.checking.parallel,
-                    subjects,
-                    plan.base,
-                    tell,
-                    cap,
-                )
+                parallel = plan.checking.parallel
+                checked = await run_round(record, context, parallel, subjects, plan.base, tell, cap)
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(context.folder / "result.json", as_json(checked.document()))

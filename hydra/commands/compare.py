@@ -64,9 +64,10 @@ def compare(request: CompareRequest) -> JudgedRun:
     record = runs.find(place, request.run)
     with shared(record.folder):
         runs.check_patches(record)
-        verdict = judgement(record, request.environ)
+        reading = runs.read(record)
+        verdict = judgement(reading, request.environ)
     for lane in request.lanes:
-        runs.check_lane(record, lane)
+        runs.check_lane(reading, lane)
     lanes = tuple(dict.fromkeys(request.lanes))
     return JudgedRun(record=record, verdict=verdict, root=place.repository.root, lanes=lanes)
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -23,10 +23,19 @@ from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.local_models import Server, discover
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.config.schema import Config
-from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED, AgentError, HydraError
+from hydra.errors import (
+    EXIT_NO_AGENT,
+    EXIT_OK,
+    EXIT_REFUSED,
+    AgentError,
+    Exhausted,
+    HydraError,
+)
 from hydra.git import base_commit
 from hydra.git.runner import require_git
 from hydra.git.runner import run as git
+from hydra.process.sandbox.view import View
+from hydra.race.command_context import view_source
 from hydra.race.disk_space import check_room
 from hydra.race.recovery.startup import recover
 from hydra.records.agent import DetectResult, SpawnRequest, Tier
@@ -84,11 +93,16 @@ def doctor(
     git_version, git_problem = _git()
     state, state_problem = _state(environ)
     if state is not None and not state_problem:
-        state_problem = _room(state, config.limits.disk_floor)
+        try:
+            check_room(state, state, config.limits.disk_floor)
+        except HydraError as error:
+            state_problem = f"{error.message} ({error.hint})"
     about, about_problem = _repository(environ, state, whole) if git_version else ({}, git_problem)
     agent_set = available.of_all(config)
     adapters = tuple(agent_set.adapters.values())
     probed = _probed(adapters, config)
+    servers = discover(environ) if config.race.allow_experimental else ()
+    local = tuple(server for server in servers if server.is_up)
     if fresh:
         # Nobody elsewhere is asked by this: the next race there asks again.
         paths.cache_dir(environ).joinpath(ELSEWHERE).unlink(missing_ok=True)
@@ -107,12 +121,8 @@ def doctor(
         program=_program(environ),
         adapter_problems=agent_set.problems,
         distrusted_path=executables.distrusted_entries(environ.get("PATH")),
-        local=_local(environ) if config.race.allow_experimental else (),
+        local=local,
     )
-
-
-def _local(environ: Mapping[str, str]) -> tuple[Server, ...]:
-    return tuple(server for server in discover(environ) if server.is_up)
 
 
 def _git() -> tuple[str, str]:
@@ -140,14 +150,6 @@ def _state(environ: Mapping[str, str]) -> tuple[Path | None, str]:
     return state, ""
 
 
-def _room(state: Path, floor: int) -> str:
-    try:
-        check_room(state, state, floor)
-    except HydraError as error:
-        return f"{error.message} ({error.hint})"
-    return ""
-
-
 def _lies_in_repository(state: Path) -> bool:
     try:
         root = base_commit.read(Path.cwd()).root
@@ -171,20 +173,14 @@ def _repository(
 ) -> tuple[Mapping[str, object], str]:
     try:
         repository = base_commit.read(Path.cwd(), state=state)
-        settings.load(
-            repository.root, environ, {}
-        )  # its hydra.toml may say what a race would refuse
+        root, head = repository.root, repository.head
+        settings.load(root, environ, {})  # its hydra.toml may say what a race would refuse
         if whole:
-            return {
-                "root": str(repository.root),
-                **base_commit.about(repository, repository.head),
-            }, ""
+            return {"root": str(root), **base_commit.about(repository, head)}, ""
         # GitPython alone takes as long as all else that is remembered.
-        result = git(
-            "log", "-1", "--no-show-signature", "--format=%s", repository.head, cwd=repository.root
-        )
-        subject = os.fsdecode(result.stdout).strip()
-        return {"root": str(repository.root), "branch": repository.branch, "subject": subject}, ""
+        log = git("log", "-1", "--no-show-signature", "--format=%s", head, cwd=root)
+        subject = os.fsdecode(log.stdout).strip()
+        return {"root": str(root), "branch": repository.branch, "subject": subject}, ""
     except HydraError as error:
         return {}, f"{error.message} ({error.hint})" if error.hint else error.message
 
@@ -276,15 +272,43 @@ def _program(environ: Mapping[str, str]) -> str:
     text = shutil.which("hydra", path=environ.get("PATH"))
     if text is None:
         return f"{__version__}; `hydra` is not on PATH (python -m hydra works)"
-    path = Path(sys.executable).parent
-    if Path(text).parent == path or _is_ours(Path(text)):
+    ours = Path(text).parent == Path(sys.executable).parent
+    with suppress(OSError), Path(text).open("rb") as file:
+        ours = ours or b"hydra.cli" in file.read(4096)
+    if ours:
         return f"{__version__} at {text}"
     return f"{__version__}; but `hydra` on PATH is another program ({text}): use hydra-race"
 
 
-def _is_ours(program: Path) -> bool:
+# ---- `--view`: what the lanes of a race would see of this machine, and why.
+
+
+def seen_by_lanes() -> View:
+    """Computed as for a race of every agent that is found here. Raises `HydraError`."""
+    environ = executables.users_environment()
+    repo = _repository_here()
+    config = settings.load(repo.root if repo else None, environ, {})
+    adapters = available.of_all(config).adapters
+    programs = _programs_of(adapters, config, environ)
+    state = paths.state_dir(environ)
+    return view_source(config, environ, state, repo, adapters, programs=programs)()
+
+
+def _repository_here() -> base_commit.Repository | None:
+    """The one that one stands in, if any."""
     try:
-        with program.open("rb") as file:
-            return b"hydra.cli" in file.read(4096)
-    except OSError:
-        return False
+        return base_commit.read(Path.cwd())
+    except Exhausted:
+        raise
+    except HydraError:
+        return None
+
+
+def _programs_of(
+    adapters: Mapping[str, Adapter], config: Config, environ: Mapping[str, str]
+) -> Iterator[str]:
+    for key, adapter in adapters.items():
+        configured = config.agent(key).path
+        for name in (configured,) if configured else adapter.descriptor.binaries:
+            if program := executables.find_all_users(name, environ.get("PATH")):
+                yield program

@@ -59,8 +59,7 @@ def drop(run: str, names: Sequence[str]) -> tuple[RunRecord, Path]:
     does not have, `Refused` while it is under way.
     """
     record = runs.find(runs.repository_runs(), run)
-    if record.live:
-        raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
+    runs.check_ended(record)
     with shared(record.folder):
         texts = _names(record)
         for name in names:

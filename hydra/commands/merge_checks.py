@@ -17,6 +17,7 @@ from hydra.errors import (
 )
 from hydra.git import patches
 from hydra.race.recovery import runs
+from hydra.race.recovery.runs import RunReading
 from hydra.race.verdict import is_anew
 from hydra.ranking.model import LaneResult, LaneVerdict, Verdict
 from hydra.records.codec import as_json, shaped
@@ -29,7 +30,7 @@ keeps, and `interrupted` (a signal's number) where they did not come to their en
 
 
 def checked(
-    record: RunRecord, tree: ComposedTree, check: Check, verdict: Verdict, *, ruled: bool = False
+    reading: RunReading, tree: ComposedTree, check: Check, verdict: Verdict, *, ruled: bool = False
 ) -> Mapping[str, Any]:
     """What came of the checks on this composition. Raises `LandingRefused` where one holds it back.
 
@@ -38,7 +39,10 @@ def checked(
     there holds nothing back, for the lane's state has decided, or a person's reason; what is found
     only now still does.
     """
-    document = _by_now(record, tree, verdict)
+    record, since = reading.run, is_anew(reading.race, verdict)
+    # With the checks that count: those of its race, or those run since.
+    lanes = [verdict.lane(name) if since else reading.lanes.get(name) for name in tree.lanes]
+    document = _by_now(reading, tree, lanes, since=since)
     if document is None:
         commit = patches.commit_tree(
             record.patches, tree=tree.result, base=tree.head, message="to be checked\n"
@@ -47,11 +51,8 @@ def checked(
             document = check(record, commit)
         except (Refused, RecordError) as refused:
             # What helps may be an option of `hydra check`, which a landing has not.
-            way = (
-                f"hydra check{of_run(record.id)} says what helps"
-                if "--" in refused.hint
-                else refused.hint
-            )
+            says = f"hydra check{of_run(record.id)} says what helps"
+            way = says if "--" in refused.hint else refused.hint
             raise LandingRefused(
                 f"nothing was landed: its checks cannot be run: {refused.message}",
                 hint=f"{way}; or land it unchecked: --no-check",
@@ -63,8 +64,8 @@ def checked(
             hint="land again; or land it unchecked: --no-check",
         )
     is_known = bool(document.get("recorded"))
-    failing = "" if is_known else "; ".join(_new_failures(record, tree, document))
-    is_known = ruled and (is_known or _is_known(record, tree, document, verdict))
+    failing = "" if is_known else "; ".join(_new_failures(reading, tree, document))
+    is_known = ruled and (is_known or _is_known(lanes, document))
     if failing or not (document["ok"] or is_known):
         raise LandingRefused(
             f"nothing was landed: {failing if is_known else document['why'] or failing}",
@@ -73,20 +74,13 @@ def checked(
     return document
 
 
-def _is_known(
-    record: RunRecord, tree: ComposedTree, document: Mapping[str, Any], verdict: Verdict
-) -> bool:
+CheckedLane = LaneVerdict | LaneResult | None
+
+
+def _is_known(lanes: Sequence[CheckedLane], document: Mapping[str, Any]) -> bool:
     """Whether all that checks hold against it now they have held against each of its lanes."""
     against = _against(_results(document))
-    lanes = (_lane(record, verdict, name, is_anew(record, verdict)) for name in tree.lanes)
     return bool(against) and all(lane and against <= _against(lane.checks) for lane in lanes)
-
-
-def _lane(
-    record: RunRecord, verdict: Verdict, name: str, anew: bool
-) -> LaneVerdict | LaneResult | None:
-    """A lane with the checks that count: its race's, or those run since."""
-    return verdict.lane(name) if anew else runs.read(record).lanes.get(name)
 
 
 def _against(checks: Sequence[CheckDocument]) -> set[tuple[str, str]]:
@@ -94,15 +88,14 @@ def _against(checks: Sequence[CheckDocument]) -> set[tuple[str, str]]:
 
 
 def _new_failures(
-    record: RunRecord, tree: ComposedTree, document: Mapping[str, Any]
+    reading: RunReading, tree: ComposedTree, document: Mapping[str, Any]
 ) -> Iterator[str]:
     """Tests that fail here, and neither did on the base nor do with a lane's own patch."""
-    lanes = runs.read(record).lanes
     own = {
         (check.check, name)
         for lane in tree.lanes
-        if lane in lanes
-        for check in lanes[lane].checks
+        if lane in reading.lanes
+        for check in reading.lanes[lane].checks
         for name in _new_failing(check)
     }
     for check in _results(document):
@@ -135,13 +128,14 @@ def _new_failing(check: CheckDocument) -> Sequence[str]:
 _NOT_TO_ITS_END = (CheckStatus.INTERRUPTED, CheckStatus.NOT_RUN)
 
 
-def _by_now(record: RunRecord, tree: ComposedTree, verdict: Verdict) -> Mapping[str, Any] | None:
+def _by_now(
+    reading: RunReading, tree: ComposedTree, lanes: Sequence[CheckedLane], *, since: bool
+) -> Mapping[str, Any] | None:
     """What was found of this very tree, in its race or since."""
     if len(tree.lanes) != 1 or tree.head != tree.base:
         return None
-    (name,) = tree.lanes
-    in_race, since = runs.read(record).lanes.get(name), is_anew(record, verdict)
-    lane = _lane(record, verdict, name, since)
+    ((name,), (lane,), record) = tree.lanes, lanes, reading.run
+    in_race = reading.lanes.get(name)
     if in_race is None or lane is None or not lane.checks:
         return None
     if any(check.status in _NOT_TO_ITS_END for check in lane.checks):
@@ -153,6 +147,5 @@ def _by_now(record: RunRecord, tree: ComposedTree, verdict: Verdict) -> Mapping[
         return None
     by_checks = tuple(check.held_back for check in lane.checks if check.held_back)
     against = by_checks if since else in_race.held_back
-    checks = as_json(lane.checks)
-    why = "; ".join(against)
+    checks, why = as_json(lane.checks), "; ".join(against)
     return {"ok": not against, "why": why, "checks": checks, "recorded": True, "since": since}

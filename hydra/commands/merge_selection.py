@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from hydra import executables
+from hydra.commands.merge_checks import Check
 from hydra.commands.merge_tree import is_whole, picked, placed, whole_files
 from hydra.errors import Exhausted, HydraError, LandingRefused, RecordError, Refused, UsageError
 from hydra.landing.compose import LanePart
 from hydra.landing.picks import Pick
 from hydra.landing.record import RuledLane
 from hydra.race.recovery import runs
+from hydra.race.recovery.runs import RunReading
 from hydra.race.verdict import judgement, judgement_to_land
 from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.records.store.reader import RunRecord
@@ -36,6 +39,46 @@ NONE = Verdict(run="", lanes=())
 
 Confirm = Callable[[str], bool]
 """Asks a person whether what this sentence says may land."""
+
+
+class MergeRequest(Struct, frozen=True, kw_only=True):
+    """What a person asks for: a lane, or picks; neither is the top of the ranking. `commit` False
+    is --no-commit, `override` why one lands that is not proved.
+
+    `message` None is the task's own; `edit` gives a text to the user's editor and takes it back.
+    `warn` is told, before anything is touched, why what is to land is not proved; `tell`, what is
+    waited for. `confirm` asks
+    for the yes that a patch may need; None: nobody can be asked.
+    """
+
+    run: str = ""
+    lane: str = ""
+    picks: tuple[Pick, ...] = ()
+    without: tuple[Pick, ...] = ()
+    branch: str = ""
+    commit: bool = True
+    dry_run: bool = False
+    message: str | None = None
+    edit: Callable[[str, str], str] | None = None
+    check: Check | None = None
+    override: str | None = None
+    warn: Callable[[str], object] = lambda _: None
+    tell: Callable[[str], object] = lambda _: None
+    confirm: Confirm | None = None
+    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
+    directory: Path | None = None
+
+    @property
+    def commits(self) -> bool:
+        """Whether a commit is made."""
+        return self.commit or bool(self.branch)
+
+    @property
+    def where(self) -> str:
+        """Where it is to land, as it was typed."""
+        if self.branch:
+            return f" --branch {quote(self.branch)}"
+        return "" if self.commit else " --no-commit"
 
 
 class MergeSelection(Struct, frozen=True, kw_only=True):
@@ -71,27 +114,15 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
         return (*((self.unread,) if self.unread else ()), *gates, *unasked)
 
 
-def chosen(
-    record: RunRecord,
-    lane: str,
-    picks: Sequence[Pick],
-    without: Sequence[Pick],
-    *,
-    override: str | None,
-    environ: Mapping[str, str],
-    scratch: Path,
-    checks: bool = True,
-    options: str = "",
-    confirm: Confirm | None = None,
-) -> MergeSelection:
+def chosen(reading: RunReading, request: MergeRequest, scratch: Path) -> MergeSelection:
     """What lands. Raises `UsageError`, and `LandingRefused` where the ranking does not choose,
     where it lands for a reason only and none was given, or where a person does not say yes to it.
 
-    `without` is left out of a whole lane, whichever that is.
-    `options` are where it is to land: they are in each line to type again. `checks`: whether checks
-    will run on it; `confirm` None: nobody can be asked.
+    `request.without` is left out of a whole lane, whichever that is. Where it is to land is in each
+    line to type again.
     """
-    if override is not None and not override.strip():
+    record, lane, picks, without = reading.run, request.lane, request.picks, request.without
+    if request.override is not None and not request.override.strip():
         raise UsageError("--override has no reason", hint=OVERRIDE.strip())
     if lane and picks:
         raise UsageError(
@@ -100,32 +131,34 @@ def chosen(
         )
     if picks and without:
         raise UsageError("--except goes with a whole lane, not with picks", hint="pick less")
-    reason = (override or "").strip()
+    reason = (request.override or "").strip()
     rest = "".join(f" --except {quote(pick.other or pick.path or '.')}" for pick in without)
-    options = options or landing_options(runs.is_uncommitted(record))
+    options = request.where or landing_options(runs.is_uncommitted(record))
     where = f"{rest}{of_run(record.id)}{options}"
     if lane or picks:
-        verdict, unread = _verdict(record, environ, f"{_typed(lane, picks)}{where}", reason)
+        line = f"{_typed(lane, picks)}{where}"
+        verdict, unread = _verdict(reading, request.environ, line, reason)
     else:
-        verdict, unread = _judgement(record, environ, where), ""
+        verdict, unread = _judgement(reading, request.environ, where), ""
         lane = _top(record, verdict, rest, options, reason)
     if without:
         excluded = placed(record, [replace(pick, lane=lane) for pick in without])
         picks = (Pick(lane, ""), *excluded)
     parts = picked(record, picks or [Pick(lane, "")], scratch)
+    checks, is_rest = request.check is not None, bool(without)
     whole = [
         part.lane
         for part in parts
-        if _counts_as_lane(record, part, verdict, checks, is_rest=bool(without))
+        if _counts_as_lane(record, part, verdict, checks, is_rest=is_rest)
     ]
     line = f"{_typed(lane, () if without else picks)}{where}"
     _check_states(verdict, whole, line, reason)
     more = f"hydra compare{of_run(record.id)}"
-    confirmed = () if reason else _confirmed(verdict, whole, line, more, confirm)
+    confirmed = () if reason else _confirmed(verdict, whole, line, more, request.confirm)
     ruled = tuple(_ruled(row, verdict) for name in whole if (row := verdict.lane(name)))
     return MergeSelection(
         parts=parts,
-        picks=tuple(picks),
+        picks=picks,
         verdict=ruled,
         override=reason,
         confirmed=confirmed,
@@ -135,12 +168,12 @@ def chosen(
 
 
 def _verdict(
-    record: RunRecord, environ: Mapping[str, str], line: str, reason: str
+    reading: RunReading, environ: Mapping[str, str], line: str, reason: str
 ) -> tuple[Verdict, str]:
     """The verdict, without lanes where there is none; and why it cannot be read. Raises
     `LandingRefused` where it cannot, and no reason was given."""
     try:
-        return judgement_to_land(record, environ) or NONE, ""
+        return judgement_to_land(reading, environ) or NONE, ""
     except Exhausted:
         raise
     except HydraError as error:
@@ -222,9 +255,9 @@ def _needs_reason(verdict: Verdict, lane: str) -> bool:
     return bool(mine and mine.rank is not None and not lands_by_name(mine, verdict))
 
 
-def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Verdict:
+def _judgement(reading: RunReading, environ: Mapping[str, str], where: str) -> Verdict:
     try:
-        return judgement(record, environ)
+        return judgement(reading, environ)
     except Exhausted:
         raise
     except (Refused, RecordError) as error:
@@ -232,7 +265,7 @@ def _judgement(record: RunRecord, environ: Mapping[str, str], where: str) -> Ver
         raise type(error)(
             f"no lane was named, and there is no ranking to take one from: {error.message}",
             hint=f"name the lane: hydra merge LANE{where}{override}; "
-            f"`hydra runs show {record.id}` lists them",
+            f"`hydra runs show {reading.run.id}` lists them",
         ) from error
 
 

@@ -17,8 +17,9 @@ from hydra.git.merge import three_way
 from hydra.git.runner import run
 from hydra.landing.compose import LanePart, bring, compose
 from hydra.landing.picks import LanePatch, Pick
+from hydra.race.command_context import CommandContext
 from hydra.race.recovery import runs
-from hydra.race.recovery.runs import RepositoryRuns
+from hydra.race.recovery.runs import RunReading
 from hydra.records.store.reader import RunRecord
 from hydra.report.text import quote
 from hydra.text import join_names
@@ -36,7 +37,7 @@ class ComposedTree(Struct, frozen=True, kw_only=True):
 
 
 def composed(
-    place: RepositoryRuns,
+    place: CommandContext,
     record: RunRecord,
     parts: Sequence[LanePart],
     *,
@@ -136,8 +137,8 @@ def whole_files(record: RunRecord, part: LanePart) -> frozenset[str]:
 
 
 def notes_of(
-    place: RepositoryRuns,
-    record: RunRecord,
+    place: CommandContext,
+    reading: RunReading,
     parts: Sequence[LanePart],
     picks: Sequence[Pick],
     tree: ComposedTree,
@@ -145,7 +146,7 @@ def notes_of(
 ) -> tuple[str, ...]:
     """That a patch is not whole, what of it stays out and may be missed, or what it needs, a
     sentence each."""
-    notes, lanes = [], runs.read(record).lanes
+    notes, record, lanes = [], reading.run, reading.lanes
     for part in parts:
         lane = lanes.get(part.lane)
         if lane and lane.patch and lane.patch.incomplete:
@@ -159,7 +160,7 @@ def notes_of(
 
 
 def _without_its_base(
-    place: RepositoryRuns, record: RunRecord, tree: ComposedTree
+    place: CommandContext, record: RunRecord, tree: ComposedTree
 ) -> Iterator[str]:
     """A sentence where the race began from changes that the branch has in no form."""
     root, head, base = place.repository.root, tree.head, tree.base
@@ -177,7 +178,7 @@ def _without_its_base(
         )
 
 
-def _first_of_lfs(place: RepositoryRuns, record: RunRecord, tree: ComposedTree) -> Iterator[str]:
+def _first_of_lfs(place: CommandContext, record: RunRecord, tree: ComposedTree) -> Iterator[str]:
     """A sentence where a patch is the first to ask for Git LFS, and something is to be set up."""
     patches, repository = record.patches, place.repository
     if asks_for_lfs(patches, tree.head) or not asks_for_lfs(patches, tree.result):

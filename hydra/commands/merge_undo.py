@@ -20,9 +20,9 @@ from hydra.landing import completion, transaction
 from hydra.landing.journal import LandingOrder, LandingStore
 from hydra.landing.record import LandingRecord, SalvagedFile
 from hydra.landing.salvage import exact_folder
+from hydra.race.command_context import CommandContext
 from hydra.race.recovery import runs
 from hydra.race.recovery.processes import end_left
-from hydra.race.recovery.runs import RepositoryRuns
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
@@ -43,7 +43,7 @@ def undo(environ: Mapping[str, str], run: str = "") -> Landing:
 
 
 def _undone(
-    place: RepositoryRuns, record: RunRecord, document: LandingRecord, at: LandingStore
+    place: CommandContext, record: RunRecord, document: LandingRecord, at: LandingStore
 ) -> Landing:
     back = tuple(
         change.reversed for change in changes(record.patches, document.head, document.result)
@@ -110,7 +110,7 @@ def _reword(refused: LandingRefused) -> None:
         refused.hint = "commit, move or stash what is named, then undo again"
 
 
-def _remove_branch(place: RepositoryRuns, ref: str, commit: str) -> None:
+def _remove_branch(place: CommandContext, ref: str, commit: str) -> None:
     if place.repository.branch == ref.removeprefix("refs/heads/"):
         raise LandingRefused(
             "nothing was undone: you are on that branch", hint="switch to another one first"
@@ -166,7 +166,7 @@ def _last(store: LandingStore, run: str) -> LandingRecord:
     raise LandingRefused("nothing was landed here yet", hint="hydra merge LANE")
 
 
-def _check_unmoved(place: RepositoryRuns, document: LandingRecord) -> None:
+def _check_unmoved(place: CommandContext, document: LandingRecord) -> None:
     """The branch stands where the landing left it. The files are looked at by the engine."""
     repository, commit = place.repository, document.commit
     if document.branch:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple
 
 import trio
 from msgspec import Struct
@@ -18,11 +17,13 @@ from msgspec.structs import asdict, replace
 from hydra import paths
 from hydra.adapters import registry
 from hydra.adapters.probe import settings
+from hydra.adapters.probe.cache import ELSEWHERE
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_layers
+from hydra.adapters.remote.spec import RemoteDetection
 from hydra.disk import below_minimum
-from hydra.errors import EXIT_OK, Refused
+from hydra.errors import EXIT_OK
 from hydra.git.background import Later
 from hydra.git.runner import kill_all
 from hydra.log import bind, copy_to, get_logger
@@ -30,17 +31,18 @@ from hydra.process.sandbox.masks import Masks, hidden_in_system
 from hydra.process.sandbox.view import View
 from hydra.race import plan
 from hydra.race.check_selection import folder_of
-from hydra.race.check_starts import NeverBegun, startable
+from hydra.race.check_starts import startable
+from hydra.race.checks_phase import CheckPhase
+from hydra.race.command_context import RunContext
 from hydra.race.context import ContextFactory, Emit
 from hydra.race.dependencies import FROZEN, Links, linked_aside
 from hydra.race.disk_space import places
 from hydra.race.follower import EventFollower, RaceWatcher
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
 from hydra.race.hooks import Hooks
-from hydra.race.installs import find_installs, python_path
+from hydra.race.import_proof import find_installs, python_path
 from hydra.race.lane import Lanes
-from hydra.race.lane_plan import PlanInputs
-from hydra.race.lazy_checks import Checks, surroundings
+from hydra.race.lane_plan import PlanInputs, resolve_options
 from hydra.race.plan import left_out, select_lanes
 from hydra.race.preflight import RaceInputs
 from hydra.race.project_programs import with_own_programs
@@ -52,26 +54,23 @@ from hydra.race.record import (
     open_record,
 )
 from hydra.race.recovery.housekeeping import Housekeeping
-from hydra.race.remote_lanes import Elsewhere, lanes_here, look_elsewhere
 from hydra.race.scheduler import RaceScheduler
 from hydra.race.signals import (
+    NeverBegun,
+    before_a_race,
     cancelled_by_signal,
     cancelled_once,
-    end_by,
     ending_signals,
     pending,
     wait_for_signal,
 )
-from hydra.race.views import view_source
 from hydra.records.agent import DetectResult
 from hydra.records.events import Event
 from hydra.records.outcome import RaceResult
 from hydra.records.plan import Confinement, RacePlan
-from hydra.records.request import Permission
+from hydra.records.request import Lane, Permission
 from hydra.records.store.writer import RunStore, new_run_id
-from hydra.report.document import exit_code, plan_document, result_document
-from hydra.workspace.dependencies import DependencySource
-from hydra.workspace.surplus import Surplus
+from hydra.report.document import exit_code, result_document
 
 _log = get_logger(__name__)
 
@@ -80,6 +79,9 @@ LOG = "log.jsonl"
 
 LAST_WORDS = 2.0
 """Seconds that a reader of events has left once the race was interrupted."""
+
+Elsewhere = Mapping[tuple[str, str], RemoteDetection]
+"""What was found on remotes, by agent and remote."""
 
 _AT_THE_END = ("hydra.git.stranded", "hydra.race.verdict", "hydra.commands.merge_candidates")
 """Modules that take the patches, rank them and show the ranking: a sixth of all that are loaded."""
@@ -100,19 +102,11 @@ class RaceReport(Struct, frozen=True, kw_only=True):
         return EXIT_OK if self.result is None else exit_code(self.result)
 
 
-class Sights(NamedTuple):
-    """What the commands of a race see of this machine, and of the checkout beside their tree."""
-
-    view: Callable[[], View]
-    dependencies: DependencySource | None
-    surplus: Later[Surplus]
-
-
 async def run_race(
     inputs: RaceInputs, confinement: Confinement, watcher: RaceWatcher | None
 ) -> RaceReport:
     """Runs one race to its end. Raises `HydraError` where it cannot begin."""
-    run = new_run_id(beside=paths.runs_dir(inputs.state, inputs.repository.root))
+    run = new_run_id(beside=inputs.folder)
     bind(run=run)
     links = await trio.to_thread.run_sync(_begin_links, inputs, confinement, run)
     try:
@@ -136,6 +130,32 @@ def _begin_links(inputs: RaceInputs, confinement: Confinement, run: str) -> Link
     return Links(inputs.repository, inputs.dependencies, frozen, floor)
 
 
+async def _planned(
+    inputs: RaceInputs, confinement: Confinement, run: str
+) -> tuple[RacePlan, RunContext]:
+    # It reads some thousand entries: while programs and remotes are waited for.
+    masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
+    confinement = await try_layers(confinement, inputs.environ, inputs.state)
+    elsewhere = await _look_elsewhere(inputs)
+    results = await _probe(inputs, confinement, elsewhere, masks)
+    planned = _plan(inputs, confinement, results, elsewhere, run)
+    planned = with_own_programs(planned, inputs.environ)
+    installed = await find_installs(planned, inputs.repository.root, inputs.environ)
+    planned = replace(planned, python_path=python_path(installed))
+    _say(planned)
+    around = inputs.run(
+        inputs.config,
+        inputs.adapters,
+        inputs.folder / run,
+        programs=[lane.argv[0] for lane in planned.lanes if lane.argv and not lane.remote],
+        commands=planned.commands,
+        masks=masks,
+    )
+    if planned.confined:  # what its commands see is computed while the record is made
+        around = replace(around, view=Later(around.view).result)
+    return planned, around
+
+
 async def _raced(
     inputs: RaceInputs,
     confinement: Confinement,
@@ -143,37 +163,49 @@ async def _raced(
     run: str,
     links: Links | None,
 ) -> RaceReport:
-    # It reads some thousand entries: while programs and remotes are waited for.
-    masks = Later(hidden_in_system).result if confinement.holds else hidden_in_system
-    confinement = await try_layers(confinement, inputs.request.environ, inputs.state)
-    elsewhere = await look_elsewhere(inputs)
-    results = await _probe(inputs, confinement, elsewhere, masks)
-    planned = _plan(inputs, confinement, results, elsewhere, run)
-    planned = with_own_programs(planned, inputs.request.environ)
-    installed = await find_installs(planned, inputs.repository.root, inputs.request.environ)
-    planned = replace(planned, python_path=python_path(installed))
-    _say(planned)
-    view = _view(inputs, planned, masks)
+    planned, around = await _planned(inputs, confinement, run)
     if inputs.request.dry_run:
-        seen = await trio.to_thread.run_sync(view) if planned.confined else None
+        seen = await trio.to_thread.run_sync(around.view) if planned.confined else None
         return RaceReport(plan=planned, view=seen)
-    hooks = Hooks(inputs, confinement)
-    await _unless_refused(partial(hooks.before, plan_document(planned)))
+    hooks = Hooks(inputs, planned.confinement)
+    try:
+        await before_a_race(partial(hooks.before, planned.document()))
+    except NeverBegun as end:
+        end.carry_out()
     store, planned = await trio.to_thread.run_sync(open_record, inputs, planned, links)
+    return await _recorded(inputs, planned, around, store, hooks, links, watcher)
+
+
+async def _recorded(
+    inputs: RaceInputs,
+    planned: RacePlan,
+    around: RunContext,
+    store: RunStore,
+    hooks: Hooks,
+    links: Links | None,
+    watcher: RaceWatcher | None,
+) -> RaceReport:
     copy_to(store.folder / LOG)
     follower = EventFollower(store.events_file, watcher) if watcher else None
-    keeping = Housekeeping(inputs.state, store.folder.parent, planned.limits)
+    keeping = Housekeeping(inputs.state, inputs.folder, planned.limits)
+    frozen = paths.ground_dir(inputs.state, planned.run, FROZEN)
     result: RaceResult | None = None
     try:
         # What the race no longer answers waits until its record says that it has ended.
         with ending_signals() as late:
-            frozen = paths.ground_dir(inputs.state, planned.run, FROZEN)
             async with linked_aside(planned, inputs.repository, frozen, links) as dependencies:
-                sights = Sights(view, dependencies, _surplus(inputs, planned))
-                hidden = _hidden(inputs, planned, store, sights)
-                planned = await _startable(inputs, planned, store, sights, hidden)
+                folder = folder_of(inputs.repository.root, inputs.request.directory)
+                surplus = list_surplus(around, planned, folder)
+                around = replace(around, dependencies=dependencies, surplus=surplus)
+                hidden = HiddenPlaces.of(around, surplus, confined=planned.confined)
+                if planned.checks:
+                    tell = inputs.request.tell
+                    look = partial(startable, planned, around, hidden, folder, tell)
+                    if (checked := await before_a_race(look)) is not planned:
+                        planned = checked
+                        store.write_json("plan.json", planned.document())
                 result, at_once = await _run(
-                    inputs, planned, store, follower, keeping, hooks, sights, hidden
+                    planned, around, store, follower, keeping, hooks, hidden
                 )
             result = replace(result, folder=store.folder)
             if not (at_once and left_standing(planned, result)):
@@ -189,17 +221,14 @@ async def _raced(
         return RaceReport(plan=planned, result=result, hint=hint)
     except NeverBegun as end:
         await trio.to_thread.run_sync(discard_record, inputs, store)
-        if end.refused is not None:
-            raise end.refused from None
-        end_by(end.number)
-        raise
+        end.carry_out()
     finally:
         # Only a race that was ended at once has left any git running.
         kill_all()
         if follower is not None:
             await _finish(follower, hurried=result is None or result.interrupted != 0)
         with suppress(OSError):  # where no lane was opened, nobody else has removed it
-            paths.ground_dir(inputs.state, planned.run, "x").parent.rmdir()
+            frozen.parent.rmdir()
         store.close()
 
 
@@ -211,12 +240,12 @@ async def _probe(
         results = {key: detection.result for (key, _), detection in elsewhere.items()}
         names = [key for key in registry.TIER1 if key not in results]
     else:
-        results, names = {}, lanes_here(inputs)
+        results, names = {}, _lanes_here(inputs)
     adapters = [inputs.adapters[key] for key in names]
     detect_results = await detect_all(
         adapters,
         ProbeContext(
-            environ=inputs.request.environ,
+            environ=inputs.environ,
             home=inputs.home,
             confinement=confinement,
             state=inputs.state,
@@ -224,10 +253,36 @@ async def _probe(
             extra_names=settings.extra_names(inputs.config),
             show=inputs.config.show,
             masks=masks,
-            cache_file=paths.cache_dir(inputs.request.environ) / "probes.json",
+            cache_file=paths.cache_dir(inputs.environ) / "probes.json",
         ),
     )
     return {**detect_results, **results}
+
+
+def _lanes_here(inputs: RaceInputs) -> list[str]:
+    """The agents that are asked to run on this machine, each once."""
+    lanes = (lane for lane in inputs.lanes if not resolve_options(inputs.config, lane).remote)
+    return list(dict.fromkeys(lane.adapter for lane in lanes))
+
+
+async def _look_elsewhere(inputs: RaceInputs) -> Elsewhere:
+    """Every agent that is asked to run elsewhere, as it is found there; no remote is asked else."""
+    lanes = inputs.lanes or tuple(Lane(id=key, adapter=key) for key in registry.TIER1)
+    pairs = [(lane, resolve_options(inputs.config, lane)) for lane in lanes]
+    if not any(options.remote for _, options in pairs):
+        return {}
+    from hydra.adapters.remote.probe import RemoteAgent, look_for  # not before: few races have any
+
+    agents = [
+        RemoteAgent(
+            adapter=inputs.adapters[lane.adapter],
+            remote=inputs.config.remotes[options.remote],
+            extra=options.environment,
+        )
+        for lane, options in pairs
+        if options.remote
+    ]
+    return await look_for(agents, inputs.environ, paths.cache_dir(inputs.environ) / ELSEWHERE)
 
 
 def _plan(
@@ -248,7 +303,7 @@ def _plan(
         adapters=inputs.adapters,
         detections=results,
         confinement=confinement,
-        environment_names=tuple(inputs.request.environ),
+        environment_names=tuple(inputs.environ),
         instructions={
             key: tuple(name for name in names if name in inputs.instructions)
             for key, names in names.items()
@@ -288,68 +343,13 @@ def _say(planned: RacePlan) -> None:
     )
 
 
-def _folder(inputs: RaceInputs) -> str:
-    return folder_of(inputs.repository.root, inputs.request.directory)
-
-
-def _surplus(inputs: RaceInputs, planned: RacePlan) -> Later[Surplus]:
-    environ, adapters = inputs.request.environ, inputs.adapters.values()
-    return list_surplus(
-        inputs.repository, planned, inputs.config, environ, adapters, _folder(inputs)
-    )
-
-
-async def _unless_refused(work: Callable[[], Awaitable[None]]) -> None:
-    """A signal ends what runs before a race, with all it has started; then it means what it always
-    means."""
-    refused: list[Refused] = []
-    received: list[int] = []
-    with trio.CancelScope() as stopped:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(cancelled_by_signal, stopped, received.append)
-            try:
-                await work()
-            except Refused as error:
-                refused.append(error)  # raised below: a nursery would wrap it
-            nursery.cancel_scope.cancel()
-    for number in received:
-        end_by(number)
-    if refused:
-        raise refused[0]
-
-
-def _hidden(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights) -> HiddenPlaces:
-    return HiddenPlaces(
-        view=sights.view,
-        own=(inputs.repository.root, inputs.state),
-        settings_file=paths.user_config_file(inputs.request.environ),
-        run_folder=store.folder,
-        surplus=sights.surplus,
-        confined=planned.confined,
-    )
-
-
-async def _startable(
-    inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights, hidden: HiddenPlaces
-) -> RacePlan:
-    if not planned.checks:
-        return planned
-    around = surroundings(inputs, store, *sights)
-    folder = _folder(inputs)
-    checked = await startable(planned, around, hidden, folder, inputs.request.tell)
-    if checked is not planned:
-        store.write_json("plan.json", plan_document(checked))
-    return checked
-
-
 async def _run(
-    inputs: RaceInputs,
     planned: RacePlan,
+    around: RunContext,
     store: RunStore,
     follower: EventFollower | None,
     keeping: Housekeeping,
     hooks: Hooks,
-    sights: Sights,
     hidden: HiddenPlaces,
 ) -> tuple[RaceResult, bool]:
     """The result, and whether a second signal ended it at once."""
@@ -363,9 +363,9 @@ async def _run(
             hooking.start_soon(hooks.failed, event)
 
     agents_ended = trio.Event()
-    checks = Checks(inputs, planned, store, *sights, agents_ended)
-    lanes = Lanes(_shop(inputs, planned, store, sights), checks)
-    fills = places(inputs.state, store.folder.parent)
+    checks = CheckPhase(planned, around, agents_ended)
+    lanes = Lanes(ContextFactory(around=around, store=store, plan=planned), checks)
+    fills = places(around.state, around.folder)
     race = RaceScheduler(
         plan=planned,
         run_attempt=lanes.attempt,
@@ -373,7 +373,7 @@ async def _run(
         baseline_task=partial(_beside, checks.baseline if planned.checks else None),
         cross_test_phase=checks.trials if planned.checks else None,
         agents_ended=agents_ended,
-        retry=inputs.config.retry,
+        retry=around.config.retry,
         record=record,
         checkpoint=store.sync,
         disk_monitor=partial(below_minimum, fills, planned.limits.disk_floor),
@@ -412,38 +412,6 @@ async def _beside(baseline: Callable[[Emit], Awaitable[None]] | None, emit: Emit
 def _load_end() -> None:
     for name in _AT_THE_END:
         import_module(name)
-
-
-def _view(inputs: RaceInputs, planned: RacePlan, masks: Masks) -> Callable[[], View]:
-    """What its commands see of this machine; it is computed while the record is made."""
-    programs = [lane.argv[0] for lane in planned.lanes if lane.argv and not lane.remote]
-    view = view_source(
-        config=inputs.config,
-        environ=inputs.request.environ,
-        home=inputs.home,
-        state=inputs.state,
-        repository=inputs.repository,
-        adapters=inputs.adapters,
-        programs=programs,
-        commands=planned.commands,
-        masks=masks,
-    )
-    return Later(view).result if planned.confined else view
-
-
-def _shop(inputs: RaceInputs, planned: RacePlan, store: RunStore, sights: Sights) -> ContextFactory:
-    return ContextFactory(
-        repository=inputs.repository,
-        config=inputs.config,
-        store=store,
-        home=inputs.home,
-        state=inputs.state,
-        environ=inputs.request.environ,
-        adapters=inputs.adapters,
-        plan=planned,
-        view=sights.view,
-        dependencies=sights.dependencies,
-    )
 
 
 async def _finish(follower: EventFollower, *, hurried: bool) -> None:

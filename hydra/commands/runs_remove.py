@@ -5,34 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from hydra.errors import Exhausted, HydraError, Refused, UsageError
 from hydra.git import patches
+from hydra.race.command_context import CommandContext
 from hydra.race.recovery.retention import grounds, is_empty, remove_run, size, started
-from hydra.race.recovery.runs import RepositoryRuns, find, list_runs, read
+from hydra.race.recovery.runs import find, list_runs, read
 from hydra.records.store.files import alone
 from hydra.records.store.reader import RunRecord
-
-
-class Removal(Struct, frozen=True):
-    """What goes for good with one run: said first, done after.
-
-    `patches` and `worktrees` are names of lanes: those that changed something (where that is not
-    known, those that may have), and those whose worktree stands. `uncommitted`: it alone holds the
-    uncommitted changes that the race began from. `age` in seconds.
-    """
-
-    run: RunRecord
-    patches: tuple[str, ...]
-    worktrees: tuple[str, ...]
-    uncommitted: bool
-    age: float
-    bytes: int
+from hydra.report.removal import Loss
 
 
 def select(
-    place: RepositoryRuns,
+    place: CommandContext,
     names: Sequence[str] = (),
     *,
     older_than: float | None = None,
@@ -72,9 +56,10 @@ def select(
     ]
 
 
-def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
-    """What removing a run would take. Raises `Refused` while it is running, or where git could not
-    be asked."""
+def plan_removal(place: CommandContext, run: RunRecord) -> Loss:
+    """What goes for good with a run: of its lanes those that changed something (where that is not
+    known, those that may have), and those whose worktree stands. Raises `Refused` while it is
+    running, or where git could not be asked."""
     if run.live:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
     reading = read(run)
@@ -85,30 +70,29 @@ def plan_removal(place: RepositoryRuns, run: RunRecord) -> Removal:
         raise
     except HydraError:
         pass  # the result alone tells
-    return Removal(
-        run=run,
+    return Loss(
+        run=run.id,
         patches=tuple(sorted(changed)),
         worktrees=tuple(path.name for path in grounds(run, place.state)),
         uncommitted=reading.manifest.is_uncommitted,
         age=time.time() - started(run),
-        bytes=size(run, place.state),
+        size=size(run, place.state),
     )
 
 
-def remove(place: RepositoryRuns, removal: Removal) -> None:
+def remove(place: CommandContext, run: RunRecord) -> None:
     """Removes a run: its worktrees, its ref in the repository, and its record.
 
     A removal that breaks off is ended by the next command. Raises `Refused` where somebody reads
     or writes the run, or where its files cannot be removed.
     """
-    run = removal.run.id
     try:
-        with alone(removal.run.folder) as mine:
+        with alone(run.folder) as mine:
             if not mine:
-                raise Refused(f"run {run} is in use", hint="wait for the other hydra")
-            remove_run(place.state, removal.run.folder)
+                raise Refused(f"run {run.id} is in use", hint="wait for the other hydra")
+            remove_run(place.state, run.folder)
     except OSError as error:
         raise Refused(
-            f"run {run} could not be removed: {error}",
+            f"run {run.id} could not be removed: {error}",
             hint="see who may write there; what has begun to go is gone on with by every command",
         ) from error

@@ -65,12 +65,9 @@ def refusal(
 def misses_one_of(output: str, folders: Sequence[str]) -> str:
     """The folder, from the top, of which `output` says that a file is not there; "" for none."""
     lines = [line for line in output.splitlines() if ABSENT.search(line)]
-    named = (name for name in folders if any(re.search(_inside(name), line) for line in lines))
+    patterns = {name: rf"(?<![\w.-]){re.escape(name)}/" for name in folders}
+    named = (name for name in folders if any(re.search(patterns[name], line) for line in lines))
     return next(named, "")
-
-
-def _inside(folder: str) -> str:
-    return rf"(?<![\w.-]){re.escape(folder)}/"
 
 
 def fetching(module: str, folder: str) -> str:
@@ -91,14 +88,16 @@ def installing(line: str, command: str, top: Path) -> str:
         return ""
     else:
         commands = set_up_commands(at)
-    steps = [step for step in commands if not _made_already(step, at)]
+    is_made = (at / ".venv" / "pyvenv.cfg").is_file()
+    steps = [step for step in commands if not (is_made and step == "python3 -m venv .venv")]
     place = "" if at == top else str(at.relative_to(top))
     return in_folder(" && ".join(steps), place) if steps else ""
 
 
 def _may_be_installed(program: str, command: str, top: Path) -> bool:
     """Not by itself, nor where the environments were set up and are without it."""
-    set_up = _environments(command, top) and not _is_node(command, top)
+    is_node = any((at / "package.json").is_file() for at in _above(command, top))
+    set_up = _environments(command, top) and not is_node
     return program not in _MANAGERS and not set_up
 
 
@@ -116,7 +115,8 @@ def _ways(
     if line.startswith(_NO_CD):
         yield _another_folder(line.removeprefix(_NO_CD), command, top)
     elif again and _is_absent(line) and (name := _unignored(command, top)):
-        yield f"{_ignoring(name)}, then {again} again: lanes have what git ignores of your checkout"
+        ignoring = f'echo {shlex.quote(name)} >> "$(git rev-parse --git-path info/exclude)"'
+        yield f"{ignoring}, then {again} again: lanes have what git ignores of your checkout"
     elif needed and needed not in setup:
         line = typed(needed, folder)  # once in the checkout, or in each lane
         if again == "check" and ".venv/" in line:
@@ -145,10 +145,6 @@ def _unignored(command: str, top: Path) -> str:
     terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--")
     listed = split(run(*terms, *names, cwd=top, check=False).stdout)
     return next((os.fsdecode(name) for name in listed), "")
-
-
-def _ignoring(name: str) -> str:
-    return f'echo {shlex.quote(name)} >> "$(git rev-parse --git-path info/exclude)"'
 
 
 def _another_folder(absent: str, command: str, top: Path) -> str:
@@ -186,11 +182,3 @@ def _installed_at(command: str, top: Path) -> Path:
     ways = {at: set_up_commands(at) for at in _above(command, top)}
     locked = [at for at, steps in ways.items() if steps not in ((), ("npm install",))]
     return next(iter((*locked, *(at for at, steps in ways.items() if steps))), top)
-
-
-def _is_node(command: str, top: Path) -> bool:
-    return any((at / "package.json").is_file() for at in _above(command, top))
-
-
-def _made_already(step: str, at: Path) -> bool:
-    return step == "python3 -m venv .venv" and (at / ".venv" / "pyvenv.cfg").is_file()

@@ -14,68 +14,33 @@ from hydra.errors import Refused
 from hydra.log import get_logger
 from hydra.process.records import CannotStart
 from hydra.race.check_hints import WITHOUT, fetching, misses_one_of, refusal
+from hydra.race.command_context import RunContext
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.project_programs import with_own_programs
-from hydra.race.signals import cancelled_by_signal
 from hydra.records.plan import RacePlan
 
 if TYPE_CHECKING:
     from hydra.checks.lack import Lack
     from hydra.checks.start import StartReport
-    from hydra.race.checks_phase import CheckEnvironment
 
 _log = get_logger(__name__)
 
 
-class NeverBegun(Exception):
-    """The race ends before any agent: by a signal, or as `refused` says."""
-
-    def __init__(self, number: int = 0, refused: Refused | None = None) -> None:
-        super().__init__(number, refused)
-        self.number = number
-        self.refused = refused
-
-
 async def startable(
     planned: RacePlan,
-    around: CheckEnvironment,
+    around: RunContext,
     hidden: HiddenPlaces,
     folder: str,
     tell: Callable[[str], None],
 ) -> RacePlan:
     """The plan, whose checks start on its base; what was guessed is guessed anew once the set-up
-    has run. Raises `NeverBegun` where one cannot run, with what helps as one types it in `folder`,
-    and at a signal. `tell` is told what is waited for."""
-    if not planned.checks:
-        return planned
-    received: list[int] = []
-    refused: list[Refused] = []
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
-        try:
-            planned = await _look(planned, around, hidden, folder, tell)
-        except Refused as error:
-            refused.append(error)  # raised below: a nursery would wrap it
-        nursery.cancel_scope.cancel()
-    if received:
-        raise NeverBegun(received[0])
-    if refused:
-        raise NeverBegun(refused=refused[0])
-    return planned
-
-
-async def _look(
-    planned: RacePlan,
-    around: CheckEnvironment,
-    hidden: HiddenPlaces,
-    folder: str,
-    tell: Callable[[str], None],
-) -> RacePlan:
+    has run. Raises `Refused` where one cannot run, with what helps as one types it in `folder`.
+    `tell` is told what is waited for."""
     from hydra.checks.lack import joined
     from hydra.checks.start import look
     from hydra.checks.suite import CheckSuite, NoGround
-    from hydra.race.checks_phase import kit_of
+    from hydra.race.check_kit import kit_of
     from hydra.race.import_proof import prove
 
     context = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
@@ -136,7 +101,7 @@ def _set_up(planned: RacePlan, tree: Path, folder: str, environ: Mapping[str, st
 
 
 def _missing(
-    planned: RacePlan, around: CheckEnvironment, seen: StartReport, top: Path
+    planned: RacePlan, around: RunContext, seen: StartReport, top: Path
 ) -> Mapping[str, Sequence[Lack]]:
     """By check, what it misses of the checkout: it stops no race, for it may be the task to do
     without it, and what lanes leave can be tested with it afterwards."""

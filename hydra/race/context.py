@@ -20,9 +20,7 @@ from hydra import executables
 from hydra.adapters.config_dirs import folders_of, further, place_of
 from hydra.adapters.contract import Adapter, ConfigFolder
 from hydra.adapters.environment import SHARED, matches, secret_values
-from hydra.config.schema import Config
 from hydra.errors import Failure
-from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
@@ -31,17 +29,16 @@ from hydra.process.sandbox.places import secret_place, show_line
 from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.variables import hidden_variables
 from hydra.process.sandbox.view import View
+from hydra.race.command_context import RunContext
 from hydra.race.output import Sink
 from hydra.race.plan import patch_message
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import Raw
 from hydra.records.outcome import Outcome
 from hydra.records.plan import Confinement, LanePlan, RacePlan
-from hydra.records.request import Budget, Limits
-from hydra.records.store.sink import RawSink
+from hydra.records.request import Limits
 from hydra.records.store.writer import RunStore
 from hydra.redaction import Redactor, secret_variables
-from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.environments import variables
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.interpreters import script_interpreter
@@ -198,42 +195,37 @@ _NOWHERE = Confinement(kind="none", reason="its agent runs elsewhere")
 class ContextFactory(Struct, frozen=True, kw_only=True):
     """Where contexts are made: everything the lanes of one race have in common."""
 
-    repository: Repository
-    config: Config
+    around: RunContext
     store: RunStore
-    home: Path
-    state: Path
-    environ: Mapping[str, str]
-    adapters: Mapping[str, Adapter]
     plan: RacePlan
-    view: Callable[[], View]
-    """What the lanes see of HOME and the machine; asked where something confines them."""
-    dependencies: DependencySource | None = None
-    """Where something confines the lanes: what they have of the checkout beside their tree."""
     patches: Path | None = None
     """Where the base is, if not in the record's own patches.git: no patch is taken then."""
 
     def create(self, lane: LanePlan, attempt: int = 1) -> AttemptContext:
         """One lane's context for an attempt. Its workspace is not opened yet."""
         assert lane.built is not None
-        adapter = self.adapters[lane.adapter]
+        adapter = self.around.adapters[lane.adapter]
         workspace = self._open_workspace(lane, adapter)
-        limits = _with_budget(self.plan.limits, lane.budget)
-        command = _with_fresh(lane.built)
-        fresh = dict(command.session_params[len(lane.built.session_params) :])
+        limits = self.plan.limits
+        if lane.budget.seconds is not None:  # the clock's part of a budget is one more total limit
+            limits = replace(limits, total=min(limits.total, lane.budget.seconds))
+        # A secret of this attempt alone.
+        fresh = {name: keys.token_urlsafe(24) for name in lane.built.per_attempt_secrets}
+        params = (*lane.built.session_params, *fresh.items())
+        command = replace(lane.built, session_params=params)
         secrets = (*self._secrets(lane, adapter), *fresh.values())
         redactor = Redactor(secrets)
         hide(secrets)
         policy = self._policy(workspace, adapter, lane)
         environment = self._environment(lane, workspace) | fresh
-        passed = {name: self.environ[name] for name in lane.env_names}
+        passed = {name: self.around.environ[name] for name in lane.env_names}
         withheld = hidden_variables(passed, policy) if self._confines(lane) else {}
         environment = {name: value for name, value in environment.items() if name not in withheld}
         _log.debug("environment", names=sorted(environment), not_passed_on=sorted(withheld))
         if lane.remote is not None:
             names = (*lane.env_names, *fresh)
             adapter, command = self._elsewhere(lane, attempt, adapter, command, workspace, names)
-            environment = {**self.environ, **fresh, OWNER: owner}
+            environment = {**self.around.environ, **fresh, OWNER: owner}
         return AttemptContext(
             run=self.plan.run,
             lane_plan=lane,
@@ -250,7 +242,9 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             redactor=redactor,
             stdout=self.store.raw_sink(lane.id, attempt, "stdout", limits.raw_bytes),
             stderr=self.store.raw_sink(lane.id, attempt, "stderr", limits.stderr_bytes),
-            sent=self._sent(lane, adapter, attempt),
+            sent=self.store.raw_sink(lane.id, attempt, "sent", limits.stderr_bytes)
+            if adapter.descriptor.interactive
+            else None,
             batch=self.store.together,
             prompt_file=self.store.lane_folder(lane.id) / "prompt.txt",
             remarks=tuple(starmap(self._not_passed_on, withheld.items())),
@@ -269,17 +263,14 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         names: Sequence[str],
     ) -> tuple[Adapter, BuiltCommand]:
         """The carrier in the agent's place."""
-        from hydra.adapters.remote.executor import (  # few lanes are
-            LocalPlaces,
-            RemoteAdapter,
-            on_its_way,
-        )
+        # Few lanes are.
+        from hydra.adapters.remote.executor import LocalPlaces, RemoteAdapter, on_its_way
 
         assert lane.remote is not None
-        place = ground_dir(self.state, self.plan.run, lane.id)
+        place = ground_dir(self.around.state, self.plan.run, lane.id)
         carrying = on_its_way(
             command,
-            remote=self.config.remotes[lane.remote.name],
+            remote=self.around.config.remotes[lane.remote.name],
             run=self.plan.run,
             lane=lane.id,
             attempt=attempt,
@@ -290,38 +281,33 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         )
         return cast("Adapter", RemoteAdapter(adapter, command)), carrying
 
-    def _sent(self, lane: LanePlan, adapter: Adapter, attempt: int) -> RawSink | None:
-        if not adapter.descriptor.interactive:
-            return None
-        return self.store.raw_sink(lane.id, attempt, "sent", self.plan.limits.stderr_bytes)
-
     def _open_workspace(self, lane: LanePlan, adapter: Adapter) -> LaneWorkspace:
         descriptor = adapter.descriptor
         folders = () if lane.remote else self._folders(adapter)  # what is there has its own
-        folder_overrides = [(f, self.environ.get(f.variable)) for f in folders]
+        folder_overrides = [(f, self.around.environ.get(f.variable)) for f in folders]
         return private_ground(
-            repository=self.repository,
+            repository=self.around.repository,
             base=self.plan.base,
             lane=lane.id,
             run_folder=self.store.folder,
-            path=ground_dir(self.state, self.plan.run, lane.id),
+            path=ground_dir(self.around.state, self.plan.run, lane.id),
             patches=self.patches or self.store.patches,
-            home=self.home,
+            home=self.around.home,
             folders=folder_overrides,
             confined=self.plan.confinement.holds and lane.remote is None,
             copies=self.plan.copies,
             # Else that sandbox is all that keeps it off the network, or in its lane.
             commits=self._confines(lane) and self.plan.network is not False,
             litter=descriptor.generated_files,
-            dependencies=self.dependencies if self._confines(lane) else None,
+            dependencies=self.around.dependencies if self._confines(lane) else None,
             python_path=() if lane.remote else self.plan.python_path,
             limits=self.plan.limits,
         )
 
     def _policy(self, workspace: LaneWorkspace, adapter: Adapter, lane: LanePlan) -> SandboxPolicy:
         return SandboxPolicy(
-            state=self.state,
-            view=self.view() if self._confines(lane) else View(home=self.home),
+            state=self.around.state,
+            view=self.around.view() if self._confines(lane) else View(home=self.around.home),
             home_folder=workspace.home_folder,
             writable=workspace.writable,
             binds=workspace.binds,
@@ -332,7 +318,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         )
 
     def _not_passed_on(self, name: str, path: Path) -> str:
-        line = show_line(path, self.home)
+        line = show_line(path, self.around.home)
         return f"{name} is not passed on: it names {path}, which is hidden; to show it: {line}"
 
     def _confines(self, lane: LanePlan) -> bool:
@@ -344,32 +330,35 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         from hydra.process.sandbox.discovery import own_installation
 
         assert lane.built is not None
-        settings = [place_of(folder, self.environ, self.home) for folder in self._folders(adapter)]
-        installed = own_installation(self.home, Path(lane.built.program), settings)
+        settings = [
+            place_of(folder, self.around.environ, self.around.home)
+            for folder in self._folders(adapter)
+        ]
+        installed = own_installation(self.around.home, Path(lane.built.program), settings)
         unpacked = map(Path, self._own_places(lane).values())
         return (*installed, *unpacked, *self._files_named(lane))
 
     def _files_named(self, lane: LanePlan) -> Iterator[Path]:
         """Files that the agent's own variables name: the key of its own service, say."""
         for name in lane.env_names:
-            path = Path(os.path.realpath(self.environ[name]))
-            whole = self.environ[name].startswith("/") and not matches(name, SHARED)
-            if whole and path.is_file() and not secret_place(path, self.home):
+            path = Path(os.path.realpath(self.around.environ[name]))
+            whole = self.around.environ[name].startswith("/") and not matches(name, SHARED)
+            if whole and path.is_file() and not secret_place(path, self.around.home):
                 yield path
 
     def _folders(self, adapter: Adapter) -> tuple[ConfigFolder, ...]:
         own = folders_of(adapter.descriptor)
-        if not (named := self.config.agent(adapter.descriptor.key).folders):
+        if not (named := self.around.config.agent(adapter.descriptor.key).folders):
             return own  # every other adapter would have to be loaded
         folders = [
             folder
-            for adapter in self.adapters.values()
+            for adapter in self.around.adapters.values()
             for folder in folders_of(adapter.descriptor)
         ]
         return (*own, *further(named, folders))
 
     def _environment(self, lane: LanePlan, workspace: LaneWorkspace) -> dict[str, str]:
-        environment = {name: self.environ[name] for name in lane.env_names}
+        environment = {name: self.around.environ[name] for name in lane.env_names}
         # The worktree is a stranger's: `.` would have its node run in the agent's place. A lane
         # elsewhere runs ssh or docker here, which are Hydra's.
         if "PATH" in environment:
@@ -379,7 +368,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         environment.update(workspace.environment)
         if self._confines(lane):  # the ground has them only once it is opened
             environment |= variables(
-                self.repository.root / dependency for dependency in self.plan.dependencies
+                self.around.repository.root / dependency for dependency in self.plan.dependencies
             )
         environment[OWNER] = owner
         environment |= {RUN: self.plan.run, LANE: lane.id}
@@ -390,16 +379,16 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
     def _own_places(self, lane: LanePlan) -> dict[str, str]:
         """Where the CLI has unpacked itself, say: a lane would do so again in its own cache."""
         values = {}
-        for name, below in self.adapters[lane.adapter].descriptor.data_dirs.items():
-            paths = (self.home / path.replace("{version}", lane.version) for path in below)
+        for name, below in self.around.adapters[lane.adapter].descriptor.data_dirs.items():
+            paths = (self.around.home / path.replace("{version}", lane.version) for path in below)
             folder = next((path for path in paths if path.is_dir()), None)
-            if folder is not None and name not in self.environ:
+            if folder is not None and name not in self.around.environ:
                 values[name] = str(folder)
         return values
 
     def _secrets(self, lane: LanePlan, adapter: Adapter) -> tuple[str, ...]:
-        named = secret_values(adapter.descriptor, self.environ)
-        passed = {name: self.environ[name] for name in lane.env_names}
+        named = secret_values(adapter.descriptor, self.around.environ)
+        passed = {name: self.around.environ[name] for name in lane.env_names}
         return (*named, *secret_variables(passed))
 
     def clean_up(self, context: AttemptContext, outcome: Outcome) -> str:
@@ -425,7 +414,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             return f"its worktree could not be removed: {error}"
         with suppress(OSError):
             # The last lane's ground takes the race's own folder along.
-            ground_dir(self.state, self.plan.run, context.lane_plan.id).parent.rmdir()
+            ground_dir(self.around.state, self.plan.run, context.lane_plan.id).parent.rmdir()
         return ""
 
 
@@ -435,16 +424,3 @@ def _of_agent(command: BuiltCommand, environment: Mapping[str, str]) -> Mapping[
     if "PYTHONPATH" not in environment or not script_interpreter(command.program):
         return environment
     return {name: value for name, value in environment.items() if name != "PYTHONPATH"}
-
-
-def _with_budget(limits: Limits, budget: Budget) -> Limits:
-    """The clock's part of a budget is one more total limit."""
-    if budget.seconds is None:
-        return limits
-    return replace(limits, total=min(limits.total, budget.seconds))
-
-
-def _with_fresh(command: BuiltCommand) -> BuiltCommand:
-    """`command` with a secret of this attempt alone for each name in its `fresh`."""
-    fresh_secrets = tuple((name, keys.token_urlsafe(24)) for name in command.per_attempt_secrets)
-    return replace(command, session_params=(*command.session_params, *fresh_secrets))

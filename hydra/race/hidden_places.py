@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,13 +15,10 @@ from pathlib import Path
 import trio
 
 from hydra import paths
-from hydra.adapters.contract import Adapter
 from hydra.adapters.environment import SHARED, matches
 from hydra.checks.lack import VARIABLE, Lack, of_shell
 from hydra.checks.lacks import lacks
-from hydra.config.schema import Config
 from hydra.git.background import Later
-from hydra.git.base_commit import Repository
 from hydra.log import get_logger
 from hydra.process.sandbox.editable import EditableModule, hidden_modules
 from hydra.process.sandbox.hidden_output import (
@@ -33,6 +30,7 @@ from hydra.process.sandbox.hidden_output import (
     missing_places,
 )
 from hydra.process.sandbox.view import View, is_system
+from hydra.race.command_context import RunContext
 from hydra.records.codec import shaped
 from hydra.records.events import Raw
 from hydra.records.plan import RacePlan
@@ -51,21 +49,15 @@ _MOST = 5
 _PASSED = frozenset(("passed", "no_tests", "skipped", "interrupted", "not_run"))
 
 
-def list_surplus(
-    repository: Repository,
-    plan: RacePlan,
-    config: Config,
-    environ: Mapping[str, str],
-    adapters: Collection[Adapter],
-    folder: str,
-) -> Later[Surplus]:
+def list_surplus(around: RunContext, plan: RacePlan, folder: str) -> Later[Surplus]:
     """What the checkout has and the lanes of `plan` have not, listed in a thread from now on, for
     who types options in `folder`. No agent's key is among the variables."""
-    passed = config.checks.environment
+    passed, environ = around.config.checks.environment, around.environ
     patterns = [*SHARED, *passed, "HYDRA_*", "GIT_*"]
-    patterns += [name for adapter in adapters for name in adapter.descriptor.secret_environment]
+    for adapter in around.adapters.values():
+        patterns += adapter.descriptor.secret_environment
     surplus = Surplus(
-        top=repository.root,
+        top=around.repository.root,
         shown=(*plan.dependencies, *plan.copies),
         variables=frozenset(name for name in environ if not matches(name, patterns)),
         passed=passed,
@@ -74,7 +66,7 @@ def list_surplus(
         settings=str(paths.user_config_file(environ)),
         search=environ.get("PATH", ""),
     )
-    return Later(partial(with_files, surplus, repository))
+    return Later(partial(with_files, surplus, around.repository))
 
 
 @dataclass
@@ -95,6 +87,13 @@ class HiddenPlaces:
     sentences: list[str] = field(default_factory=list)
     _named: set[object] = field(default_factory=set)
     _variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, around: RunContext, surplus: Later[Surplus], *, confined: bool) -> HiddenPlaces:
+        """Those of one run."""
+        own = (around.repository.root, around.state)
+        file = paths.user_config_file(around.environ)
+        return cls(around.view, own, file, around.run_folder, surplus, confined)
 
     @staticmethod
     def concerns(kind: str, data: Mapping[str, object]) -> bool:

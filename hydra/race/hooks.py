@@ -24,8 +24,8 @@ from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.view import View
+from hydra.race.command_context import view_source
 from hydra.race.preflight import RaceInputs
-from hydra.race.views import view_source
 from hydra.records.events import Event, encode
 from hydra.records.plan import Confinement
 from hydra.redaction import Redactor, redacted, secret_variables
@@ -48,12 +48,7 @@ class Hooks:
         self._confinement = confinement
         # Unlike a lane's commands they are the user's own, and about the repository itself.
         self._view = view_source(
-            config=inputs.config,
-            environ=inputs.request.environ,
-            home=inputs.home,
-            state=inputs.state,
-            repository=inputs.repository,
-            adapters=inputs.adapters,
+            *(inputs.config, inputs.environ, inputs.state, inputs.repository, inputs.adapters),
             show=(str(inputs.repository.root),),
         )
         secrets = tuple(_secrets(inputs))
@@ -104,7 +99,7 @@ class Hooks:
         named = f"the {hook} hook `{redacted(command)[:80]}`"
         _log.info("hook", hook=hook, command=command)
         names = (*SHARED, *self._settings.environment)
-        environ = {n: v for n, v in self._inputs.request.environ.items() if matches(n, names)}
+        environ = {n: v for n, v in self._inputs.environ.items() if matches(n, names)}
         environ["PATH"] = executables.trusted_path(environ.get("PATH"))
         try:
             ran = await run(
@@ -147,7 +142,7 @@ def _how(ran: CommandResult) -> str:
 def _secrets(inputs: RaceInputs) -> Iterator[str]:
     """What no hook's errors show: of what was named for hooks everything, a webhook's address is
     as good as a key."""
-    named, environ = inputs.config.hooks.environment, inputs.request.environ
+    named, environ = inputs.config.hooks.environment, inputs.environ
     yield from secret_variables(environ)
     yield from (value for name, value in environ.items() if matches(name, named))
 

@@ -1,11 +1,12 @@
-"""Proves, before any agent starts, that checks import the modules of a lane's tree and not those of
-the checkout, where nothing mounts the one in the other's place.
+"""Where nothing mounts a lane at the checkout's path: what is installed from the checkout, which
+PYTHONPATH then takes from the lane; and, before any agent starts, the proof that it does.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +14,17 @@ import trio
 from msgspec.structs import replace
 
 from hydra import executables
+from hydra.adapters.environment import SHARED, matches
 from hydra.checks.context import CheckContext
 from hydra.checks.suite import CheckSuite, NoGround
 from hydra.config.check_specs import split_folder, words_of
 from hydra.errors import Refused
+from hydra.process.records import CannotStart, Wrap, plain
+from hydra.process.run import run
 from hydra.process.sandbox.confine import confine
-from hydra.race.installs import answer_of
-from hydra.workspace.installs import link_into
-from hydra.workspace.interpreters import Interpreter, interpreters
+from hydra.records.plan import RacePlan
+from hydra.workspace.installs import EditableInstall, installs, link_into
+from hydra.workspace.interpreters import Interpreter, interpreters, on_path
 from hydra.workspace.private import LaneWorkspace
 
 _ORIGINS = """
@@ -177,3 +181,59 @@ async def _places(
         wrap=lambda argv: confine(context.confinement, policy, argv),
     )
     return answer if isinstance(answer, dict) else dict.fromkeys(modules, ())
+
+
+# ---- What is installed from the checkout.
+
+LIMIT = 20.0
+"""Seconds that a Python has to say where it finds modules."""
+
+_PACKAGES = """
+import json, site, sys
+users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+print(json.dumps([*site.getsitepackages(), *users]))
+"""
+
+
+async def find_installs(
+    plan: RacePlan, root: Path, environ: Mapping[str, str]
+) -> tuple[EditableInstall, ...]:
+    """What the Pythons of its checks, and of PATH, take from the checkout at `root`; nothing where
+    its lanes are mounted there."""
+    if plan.confined:
+        return ()
+    search = executables.absolute_path(environ.get("PATH"))
+    commands = [check.command for check in plan.checks]
+    named = (python for line in commands for python in interpreters(line, root, search))
+    passed = {name: value for name, value in environ.items() if matches(name, SHARED)}
+    packages: list[Path] = []
+    for program in dict.fromkeys(terms[0] for terms in (*named, *on_path(search))):
+        if _is_in(program, root):  # which is not run for a look
+            packages += Path(program).parent.parent.glob("lib/python*/site-packages")
+            continue
+        # Not in the checkout, whose own json.py it would import.
+        folders = await answer_of((program,), _PACKAGES, (), Path("/"), passed)
+        packages += map(Path, folders if isinstance(folders, list) else ())
+    return await trio.to_thread.run_sync(installs, packages, root)
+
+
+def python_path(editable_installs: Iterable[EditableInstall]) -> tuple[str, ...]:
+    """The folders that PYTHONPATH has to name for them."""
+    return tuple(dict.fromkeys(install.folder for install in editable_installs))
+
+
+async def answer_of(
+    python: Interpreter,
+    script: str,
+    names: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    wrap: Wrap = plain,
+) -> object:
+    """What the script prints, as JSON; None where it does not come to that."""
+    argv = (*python, "-c", script, *names)
+    try:
+        ran = await run(argv, env=environ, cwd=folder, timeout=LIMIT, wrap=wrap)
+        return json.loads(ran.stdout) if ran.exit_code == 0 else None
+    except (CannotStart, ValueError):
+        return None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import trio
 from msgspec.structs import replace
 
 from hydra.log import get_logger
-from hydra.race.answers import answers
 from hydra.race.attempt import attempt
+from hydra.race.checks_phase import CheckPhase
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
-from hydra.race.lazy_checks import Checks
-from hydra.records.outcome import Outcome, Status
+from hydra.records.events import AgentEvent
+from hydra.records.outcome import ExitStatus, Outcome, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Permission
 from hydra.records.store.writer import RunStore
@@ -23,7 +25,7 @@ _log = get_logger(__name__)
 class Lanes:
     """The lanes of one race, as it runs them: the contexts that their attempts work in."""
 
-    def __init__(self, factory: ContextFactory, checks: Checks) -> None:
+    def __init__(self, factory: ContextFactory, checks: CheckPhase) -> None:
         self._factory = factory
         self._checks = checks
         self._contexts: dict[str, AttemptContext] = {}
@@ -79,3 +81,35 @@ def with_plan(store: RunStore, context: AttemptContext, outcome: Outcome) -> Out
         path.write_text(texts[0].strip() + "\n", encoding="utf-8", errors="backslashreplace")
         return replace(outcome, plan=str(path.relative_to(store.folder)))
     return outcome
+
+
+# ---- What an agent answered, whole.
+
+MESSAGES = 50
+"""Of an agent's last words so many are kept in mind."""
+
+_LINE = 4 * 1024**2
+
+
+def answers(context: AttemptContext, folder: Path, outcome: Outcome) -> tuple[str, ...]:
+    """What the agent said, whole, the last first: read again from what it printed, since events
+    hold the beginnings of long texts alone."""
+    parser = context.adapter.parser()
+    lines: list[str] = []
+    name = "raw.jsonl" if outcome.attempt == 1 else f"raw.{outcome.attempt}.jsonl"
+    with suppress(OSError), (folder / name).open("rb") as raw:
+        while line := raw.readline(_LINE):
+            with suppress(Exception):  # an adapter's mistake costs a line
+                lines += _texts(parser.parse_line(line.rstrip(b"\n")))
+            del lines[:-MESSAGES]
+    with suppress(Exception):
+        lines += _texts(parser.end(outcome.exit or ExitStatus(code=0), {}))
+    texts = dict.fromkeys(context.redactor.text(text) for text in reversed(lines) if text.strip())
+    return tuple(texts) or ((outcome.message,) if outcome.message.strip() else ())
+
+
+def _texts(events: Sequence[AgentEvent]) -> list[str]:
+    agent_events = [
+        event for event in events if event.kind in ("message", "completed") and not event.sub
+    ]
+    return [str(event.data.get("text", "")) for event in agent_events]

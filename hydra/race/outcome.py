@@ -8,6 +8,7 @@ anything the agent said on its way out, and what it had said before that it was 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from msgspec import Struct, field
 
@@ -95,15 +96,14 @@ def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
     if seen.transcript.failed is not None:
         return Status.FAILED, _agents_own(seen, seen.transcript.failed)
     if seen.exit.keeper_lost:
-        return Status.FAILED, _failure(
-            seen, "AgentFailed", "keeper_lost", "the process that watched over the agent was killed"
-        )
+        sentence = "the process that watched over the agent was killed"
+        return Status.FAILED, _failure(seen, "AgentFailed", "keeper_lost", sentence)
     if seen.patch is None:
         return Status.FAILED, _no_patch(seen)
     if seen.transcript.completed is None:
         return Status.FAILED, _unfinished(seen)
     if seen.patch.empty:
-        return _nothing_changed(seen)
+        return _nothing_changed(seen, seen.patch)
     if _ended_badly(seen) and not _excused(seen):
         return Status.FAILED, _exit_failure(seen)
     return Status.COMPLETED, None
@@ -120,17 +120,41 @@ MORE_ROOM = (
 )
 
 _STOPPED = {
-    "idle": ("TimedOut", Status.TIMED_OUT),
-    "tool": ("TimedOut", Status.TIMED_OUT),
-    "total": ("TimedOut", Status.TIMED_OUT),
-    "interrupt": ("Interrupted", Status.INTERRUPTED),
-    "disk_floor": ("Interrupted", Status.INTERRUPTED),
-    "sign_in": ("AuthMissing", Status.FAILED),
-    "stdout_closed": ("StreamParseError", Status.FAILED),
-    TURNS: ("AgentFailed", Status.FAILED),
-    COST: ("AgentFailed", Status.FAILED),
-    TOOL_CALLS: ("AgentFailed", Status.FAILED),
+    "idle": (
+        *("TimedOut", Status.TIMED_OUT, "no progress for {:g} s"),
+        "raise --idle-timeout if the task needs long quiet stretches",
+    ),
+    "tool": (
+        *("TimedOut", Status.TIMED_OUT),
+        "one tool call ran for over {:g} s without any other progress",
+        "raise limits.tool in hydra.toml if a tool needs longer",
+    ),
+    "total": ("TimedOut", Status.TIMED_OUT, "the total limit of {:g} s was reached", ""),
+    "interrupt": (
+        *("Interrupted", Status.INTERRUPTED, f"{EARLY['interrupt']} while its agent was at work"),
+        "run the race again; what was done until then is in the patch",
+    ),
+    "disk_floor": (
+        *("Interrupted", Status.INTERRUPTED, f"{EARLY['disk_floor']} while its agent was at work"),
+        MORE_ROOM,
+    ),
+    "sign_in": ("AuthMissing", Status.FAILED, "the service refused the sign-in", ""),
+    "stdout_closed": (
+        *("StreamParseError", Status.FAILED, "the agent closed its output and went on running"),
+        "its work is kept; `hydra agents` names the versions known to work",
+    ),
+    TURNS: ("AgentFailed", Status.FAILED, "it has used its budget of {:g} turn", ""),
+    COST: ("AgentFailed", Status.FAILED, "it has used its budget of ${:g}", ""),
+    TOOL_CALLS: ("AgentFailed", Status.FAILED, "it has used its budget of {:g} tool call", ""),
 }
+"""By why Hydra ended an agent: the kind of failure, the status, the sentence, what to do."""
+
+_BUDGETS = {
+    TURNS: ("max_turns", "turns"),
+    COST: ("budget", "cost_usd"),
+    TOOL_CALLS: ("budget", "tool_calls"),
+}
+"""The reason of such a failure, and the budget's part."""
 
 _OUTLASTED = {
     FINISHED: "",
@@ -150,56 +174,26 @@ def _stayed(seen: AttemptEvidence) -> bool:
     return seen.closed and seen.stopped in _OUTLASTED and not seen.descriptor.interactive
 
 
-_BUDGETS = {
-    TURNS: ("max_turns", "turns", "it has used its budget of {:g} turn"),
-    COST: ("budget", "cost_usd", "it has used its budget of ${:g}"),
-    TOOL_CALLS: ("budget", "tool_calls", "it has used its budget of {:g} tool call"),
-}
-"""By why a lane was ended: the reason of its failure, the budget's part, the sentence."""
-
-
 def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
-    kind, status = _STOPPED[seen.stopped]
-    if seen.stopped in _BUDGETS:
-        return status, _over_budget(seen)
+    kind, status, sentence, hint = _STOPPED[seen.stopped]
     if seen.stopped == "sign_in" and seen.transcript.failed is not None:
         return status, _agents_own(seen, seen.transcript.failed)
-    limit = _limit_of(seen)
-    sentence = {
-        "idle": f"no progress for {limit:g} s" if limit else "",
-        "tool": f"one tool call ran for over {limit:g} s without any other progress"
-        if limit
-        else "",
-        "total": f"the total limit of {limit:g} s was reached" if limit else "",
-        **{reason: f"{why} while its agent was at work" for reason, why in EARLY.items()},
-        "sign_in": "the service refused the sign-in",
-        "stdout_closed": "the agent closed its output and went on running",
-    }[seen.stopped]
-    hint = {
-        "idle": "raise --idle-timeout if the task needs long quiet stretches",
-        "tool": "raise limits.tool in hydra.toml if a tool needs longer",
-        "total": _longer(seen),
-        "interrupt": "run the race again; what was done until then is in the patch",
-        "disk_floor": MORE_ROOM,
-        "sign_in": seen.descriptor.sign_in_hint,
-        "stdout_closed": "its work is kept; `hydra agents` names the versions known to work",
-    }[seen.stopped]
-    numbers = {"limit": limit} if limit else {}
-    return status, _failure(seen, kind, seen.stopped, sentence, hint=hint, numbers=numbers)
+    reason, part = _BUDGETS.get(seen.stopped, (seen.stopped, ""))
+    limit = float(getattr(seen.budget, part) or 0) if part else _limit_of(seen)
+    sentence = sentence.format(limit)
+    if part:
+        sentence += "s" * (limit != 1 and seen.stopped != COST)
+        hint = _raise(part.removesuffix("_usd"))
+    elif seen.stopped == "total":
+        hint = _longer(seen)
+    numbers = {} if limit is None else {"limit": limit}
+    return status, _failure(seen, kind, reason, sentence, hint=hint, numbers=numbers)
 
 
 def _limit_of(seen: AttemptEvidence) -> float | None:
     """The seconds of the limit that ended it; None where it was none."""
     is_limit = seen.stopped in ("idle", "tool", "total", BACKGROUND)
     return float(getattr(seen.limits, seen.stopped)) if is_limit else None
-
-
-def _over_budget(seen: AttemptEvidence) -> Failure:
-    reason, part, sentence = _BUDGETS[seen.stopped]
-    limit = float(getattr(seen.budget, part) or 0)
-    hint = _raise(part.removesuffix("_usd"))
-    text = sentence.format(limit) + "s" * (limit != 1 and seen.stopped != COST)
-    return _failure(seen, "AgentFailed", reason, text, hint=hint, numbers={"limit": limit})
 
 
 def _longer(seen: AttemptEvidence) -> str:
@@ -260,31 +254,31 @@ def _hint(seen: AttemptEvidence, kind: str, reason: str) -> str:
         return seen.descriptor.sign_in_hint
     if kind == "StreamParseError":
         return "look at the lane's raw.jsonl; `hydra doctor` shows whether this version is known"
-    return {
-        "rate_limit": "wait until the limit resets, or race fewer lanes of this agent",
-        "context_overflow": "give a smaller task, or a model with a larger context",
-        "budget": "raise the budget, or give a smaller task",
-        "overloaded": "the service is overloaded: try again later",
-        "quota": "the account has no credit left: add some, or race another agent",
-        "max_turns": "raise the number of turns, or give a smaller task",
-        "network": "see that the service can be reached from here (proxy, base URL, certificates)",
-        "prompt_too_large": "shorten the task, or put the long part into a file of the repository",
-        "not_asked": "the CLI took the task for one of its own commands: begin it with a word",
-        "sandbox_broken": "`hydra doctor` shows why the agent's own sandbox does not start here",
-        "unreachable": "see that the remote can be reached by hand (docs/how-to/remote.md)",
-        "line_lost": "what it had changed until then is in the patch, where it could be fetched",
-        "remote": "docs/how-to/remote.md has what a remote needs; stderr.txt has all that it said",
-        "model": "check the model's name: the agent's own CLI lists what your account can use",
-    }.get(reason, "look at the lane's raw.jsonl and stderr.txt in the run's folder")
+    return _HINTS.get(reason, "look at the lane's raw.jsonl and stderr.txt in the run's folder")
+
+
+_HINTS = {
+    "rate_limit": "wait until the limit resets, or race fewer lanes of this agent",
+    "context_overflow": "give a smaller task, or a model with a larger context",
+    "budget": "raise the budget, or give a smaller task",
+    "overloaded": "the service is overloaded: try again later",
+    "quota": "the account has no credit left: add some, or race another agent",
+    "max_turns": "raise the number of turns, or give a smaller task",
+    "network": "see that the service can be reached from here (proxy, base URL, certificates)",
+    "prompt_too_large": "shorten the task, or put the long part into a file of the repository",
+    "not_asked": "the CLI took the task for one of its own commands: begin it with a word",
+    "sandbox_broken": "`hydra doctor` shows why the agent's own sandbox does not start here",
+    "unreachable": "see that the remote can be reached by hand (docs/how-to/remote.md)",
+    "line_lost": "what it had changed until then is in the patch, where it could be fetched",
+    "remote": "docs/how-to/remote.md has what a remote needs; stderr.txt has all that it said",
+    "model": "check the model's name: the agent's own CLI lists what your account can use",
+}
 
 
 def _unfinished(seen: AttemptEvidence) -> Failure:
-    how = (
-        f"was ended by signal {seen.exit.signal}"
-        if seen.exit.signal
-        else f"exited with {seen.exit.code}"
-    )
-    meaning = seen.descriptor.exit_codes.get(seen.exit.code if seen.exit.code is not None else -1)
+    signal, code = seen.exit.signal, seen.exit.code
+    how = f"was ended by signal {signal}" if signal else f"exited with {code}"
+    meaning = seen.descriptor.exit_codes.get(code if code is not None else -1)
     sentence = f"the agent {how} without its closing event"
     data = {
         "error": "StreamParseError",
@@ -313,18 +307,16 @@ def _excused(seen: AttemptEvidence) -> bool:
     return seen.closed and whole and not killed
 
 
-def _ending(seen: AttemptEvidence) -> list[str]:
+def _ending(seen: AttemptEvidence) -> Iterator[str]:
     """What was odd in how the process of one went that had said it was done, or had failed."""
-    remarks = []
     if _stayed(seen):
-        remarks.append(_stay(seen))
+        yield _stay(seen)
     if seen.transcript.failed is None and seen.transcript.completed is not None:
         after = str(seen.transcript.completed.data.get("after") or "")
         if after and not seen.stopped:
-            remarks.append(f"it said it was done, and then ended in an error: {clip(after, 300)}")
+            yield f"it said it was done, and then ended in an error: {clip(after, 300)}"
         if _ended_badly(seen) and _excused(seen):
-            remarks.append(f"it said it was done and {_how(seen)}")
-    return remarks
+            yield f"it said it was done and {_how(seen)}"
 
 
 def _stay(seen: AttemptEvidence) -> str:
@@ -346,34 +338,27 @@ def _how(seen: AttemptEvidence) -> str:
 
 
 def _exit_failure(seen: AttemptEvidence) -> Failure:
-    return _failure(
-        seen, "AgentFailed", "exit_code", f"the agent said it was done and {_how(seen)}"
-    )
+    sentence = f"the agent said it was done and {_how(seen)}"
+    return _failure(seen, "AgentFailed", "exit_code", sentence)
 
 
-def _nothing_changed(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
-    if seen.patch is not None and seen.patch.incomplete:
-        sentence = f"its patch is incomplete: {seen.patch.incomplete}"
+def _nothing_changed(seen: AttemptEvidence, patch: Patch) -> tuple[Status, Failure | None]:
+    transcript = seen.transcript
+    if patch.incomplete:
+        sentence = f"its patch is incomplete: {patch.incomplete}"
         return Status.FAILED, _failure(seen, "AgentFailed", "patch_incomplete", sentence)
     if _ended_badly(seen):
         return Status.FAILED, _exit_failure(seen)
-    if seen.patch is not None and (seen.patch.stranded or seen.patch.left_behind):
-        return Status.FAILED, _stranded(seen, seen.patch)
-    if seen.transcript.failed_items:
-        return Status.FAILED, _failure(
-            seen,
-            "AgentFailed",
-            "failed_items",
-            f"{seen.transcript.failed_items} of its changes failed, and nothing was changed",
-        )
-    if seen.transcript.denied:
-        return Status.NO_CHANGES, _failure(
-            seen,
-            "AgentFailed",
-            "permission_denied",
-            f"it was denied {join_names(seen.transcript.denied)}, and nothing was changed",
-            hint="a race with --permission full-auto lets it work inside Hydra's confinement",
-        )
+    if patch.stranded or patch.left_behind:
+        return Status.FAILED, _stranded(seen, patch)
+    if transcript.failed_items:
+        sentence = f"{transcript.failed_items} of its changes failed, and nothing was changed"
+        return Status.FAILED, _failure(seen, "AgentFailed", "failed_items", sentence)
+    if transcript.denied:
+        sentence = f"it was denied {join_names(transcript.denied)}, and nothing was changed"
+        hint = "a race with --permission full-auto lets it work inside Hydra's confinement"
+        failure = _failure(seen, "AgentFailed", "permission_denied", sentence, hint=hint)
+        return Status.NO_CHANGES, failure
     return Status.NO_CHANGES, None
 
 
@@ -392,35 +377,31 @@ def _stranded(seen: AttemptEvidence, patch: Patch) -> Failure:
     return _failure(seen, "AgentFailed", "stranded_work", sentence, hint=hint)
 
 
-def _remarks(seen: AttemptEvidence) -> list[str]:
-    remarks = []
-    if seen.transcript.denied and seen.patch is not None and not seen.patch.empty:
-        remarks.append(f"some of its tool calls were denied: {join_names(seen.transcript.denied)}")
-    if seen.transcript.failed_items and seen.patch is not None and not seen.patch.empty:
-        remarks.append(f"{seen.transcript.failed_items} of its changes failed")
-    remarks += _ending(seen)
+def _remarks(seen: AttemptEvidence) -> Iterator[str]:
+    transcript, counts = seen.transcript, seen.counts
+    changed = seen.patch is not None and not seen.patch.empty
+    if transcript.denied and changed:
+        yield f"some of its tool calls were denied: {join_names(transcript.denied)}"
+    if transcript.failed_items and changed:
+        yield f"{transcript.failed_items} of its changes failed"
+    yield from _ending(seen)
     if seen.exit.survivors:
-        remarks.append(f"left running and ended by Hydra: {join_names(seen.exit.survivors)}")
-    if seen.counts.malformed:
-        remarks.append(f"{plural(seen.counts.malformed, 'line')} of its output could not be parsed")
-    if seen.counts.oversized:
-        remarks.append(f"{plural(seen.counts.oversized, 'line')} too long to parse (in raw.jsonl)")
-    if seen.counts.unrecorded:
-        remarks.append(
-            f"{plural(seen.counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
-        )
-    if seen.counts.unwritten:
-        remarks.append("its raw output could not all be written: is the disk full?")
-    if seen.counts.redacted:
-        remarks.append(
-            f"a secret was redacted {plural(seen.counts.redacted, 'time')} in its output"
-        )
+        yield f"left running and ended by Hydra: {join_names(seen.exit.survivors)}"
+    if counts.malformed:
+        yield f"{plural(counts.malformed, 'line')} of its output could not be parsed"
+    if counts.oversized:
+        yield f"{plural(counts.oversized, 'line')} too long to parse (in raw.jsonl)"
+    if counts.unrecorded:
+        yield f"{plural(counts.unrecorded, 'event')} too many to list (raw.jsonl has them)"
+    if counts.unwritten:
+        yield "its raw output could not all be written: is the disk full?"
+    if counts.redacted:
+        yield f"a secret was redacted {plural(counts.redacted, 'time')} in its output"
     if seen.patch is None and seen.patch_error:
-        remarks.append(f"its work could not be taken: {seen.patch_error}")
+        yield f"its work could not be taken: {seen.patch_error}"
     if _cost_unheld(seen):
         limit = f"${seen.budget.cost_usd:g}"
-        remarks.append(f"its agent told no cost: nothing could hold it to its budget of {limit}")
-    return remarks
+        yield f"its agent told no cost: nothing could hold it to its budget of {limit}"
 
 
 def _cost_unheld(seen: AttemptEvidence) -> bool:
@@ -475,43 +456,32 @@ def not_started(
 
 def interrupted(lane: LanePlan, reason: str) -> Failure:
     """The race was ended first: `interrupt`, or `disk_floor`."""
-    full = reason == "disk_floor"
+    if reason == "disk_floor":
+        return _of_lane(lane, "Interrupted", reason, EARLY[reason], MORE_ROOM)
     early = "the race was interrupted before this lane could end in order"
-    return Failure(
-        kind="Interrupted",
-        reason=reason,
-        message=EARLY[reason] if full else early,
-        adapter=lane.adapter,
-        command=lane.argv,
-        hint=MORE_ROOM if full else "its worktree is kept; race again to start over",
-    )
+    hint = "its worktree is kept; race again to start over"
+    return _of_lane(lane, "Interrupted", reason, early, hint)
 
 
 def internal_error(lane: LanePlan, bug: Exception) -> Failure:
     """Hydra itself failed on it, or could not keep its record."""
     if short := shortage(bug):
-        return Failure(
-            kind="SpawnFailed",
-            reason="exhausted",
-            message=short.message,
-            adapter=lane.adapter,
-            command=lane.argv,
-            hint=short.hint,
-        )
+        return _of_lane(lane, "SpawnFailed", "exhausted", short.message, short.hint)
     if isinstance(bug, OSError):
-        return Failure(
-            kind="SpawnFailed",
-            reason="record",
-            message=f"its record could not be kept: {bug}",
-            adapter=lane.adapter,
-            command=lane.argv,
-            hint="see that the disk of the state folder has room (`hydra doctor` names it)",
-        )
+        message = f"its record could not be kept: {bug}"
+        hint = "see that the disk of the state folder has room (`hydra doctor` names it)"
+        return _of_lane(lane, "SpawnFailed", "record", message, hint)
+    message = f"Hydra itself failed on this lane: {type(bug).__name__}: {bug}"
+    hint = "please report this with the run's folder; the other lanes are not affected"
+    return _of_lane(lane, "SpawnFailed", "hydra_bug", message, hint)
+
+
+def _of_lane(lane: LanePlan, kind: str, reason: str, message: str, hint: str) -> Failure:
     return Failure(
-        kind="SpawnFailed",
-        reason="hydra_bug",
-        message=f"Hydra itself failed on this lane: {type(bug).__name__}: {bug}",
+        kind=kind,
+        reason=reason,
+        message=message,
         adapter=lane.adapter,
         command=lane.argv,
-        hint="please report this with the run's folder; the other lanes are not affected",
+        hint=hint,
     )

@@ -35,8 +35,15 @@ def make(inputs: PlanInputs) -> RacePlan:
     permission = race.permission or Permission.FULL_AUTO
     lanes = tuple(plan_lane(inputs, lane) for lane in inputs.lanes)
     if all(lane.failure is not None for lane in lanes):
-        failures = tuple(lane.failure for lane in lanes if lane.failure is not None)
-        raise NoAgentReady(_why_none(lanes), hint=_what_next(lanes), failures=failures)
+        failures = {lane.id: lane.failure for lane in lanes if lane.failure is not None}
+        reasons = "; ".join(f"{lane}: {failure.message}" for lane, failure in failures.items())
+        # Each lane's own next step, once: doctor knows of no flag that a lane was asked for.
+        steps = dict.fromkeys(failure.hint for failure in failures.values() if failure.hint)
+        raise NoAgentReady(
+            f"no lane can start ({reasons})",
+            hint="; ".join(steps) or "`hydra doctor` shows what each agent needs",
+            failures=tuple(failures.values()),
+        )
     plan = RacePlan(
         run=inputs.run,
         prompt=inputs.task.prompt,
@@ -127,21 +134,6 @@ def _task_text(plan: RacePlan) -> str:
     else:
         subject, body = line[: SUBJECT + 1].rpartition(" ")[0] or line[:SUBJECT], text
     return f"{subject.rstrip()}\n\n{body[:BODY]}" if body else subject
-
-
-def _why_none(lanes: tuple[LanePlan, ...]) -> str:
-    reasons = "; ".join(
-        f"{lane.id}: {lane.failure.message}" for lane in lanes if lane.failure is not None
-    )
-    return f"no lane can start ({reasons})"
-
-
-def _what_next(lanes: tuple[LanePlan, ...]) -> str:
-    """Each lane's own next step, once: doctor knows of no flag that a lane was asked for."""
-    steps = [lane.failure.hint for lane in lanes if lane.failure is not None]
-    return "; ".join(dict.fromkeys(filter(None, steps))) or (
-        "`hydra doctor` shows what each agent needs"
-    )
 
 
 def _warnings(inputs: PlanInputs, plan: RacePlan) -> list[str]:

@@ -26,10 +26,10 @@ from hydra.git.ls_tree import regular_files
 from hydra.git.runner import require_git
 from hydra.log import get_logger, hide
 from hydra.process.sandbox.places import show_problems
-from hydra.race.check_selection import folder_of, with_checks
+from hydra.race.check_selection import folder_of, with_checks, with_paths
+from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
-from hydra.race.path_options import with_paths
 from hydra.records.request import Lane, Task
 from hydra.redaction import notice
 from hydra.report.text import size
@@ -57,14 +57,11 @@ class RaceRequest(Struct, frozen=True, kw_only=True):
     tell: Callable[[str], None] = silent
 
 
-class RaceInputs(Struct, frozen=True, kw_only=True):
+class RaceInputs(CommandContext, frozen=True, kw_only=True):
     """What was read before the first probe."""
 
     request: RaceRequest
-    repository: Repository
     config: Config
-    state: Path
-    home: Path
     task: Task
     lanes: tuple[Lane, ...]
     adapters: Mapping[str, Adapter]
@@ -126,9 +123,9 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
     return RaceInputs(
         request=request,
         repository=repository,
-        config=config,
         state=state,
-        home=home,
+        environ=environ,
+        config=config,
         task=task,
         lanes=lanes,
         adapters=adapters,

@@ -39,7 +39,7 @@ def open_record(
 
     `links` have their place among its grounds already, which then is claimed.
     """
-    folder = paths.runs_dir(inputs.state, inputs.repository.root) / planned.run
+    folder = inputs.folder / planned.run
     path = paths.ground_dir(inputs.state, planned.run, "x").parent
     if links is None:
         claim_grounds(path)

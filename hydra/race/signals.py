@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager
+from typing import NoReturn, TypeVar
 
 import trio
+
+from hydra.errors import Refused
+
+T = TypeVar("T")
 
 
 def ending_signals() -> AbstractContextManager[AsyncIterator[int]]:
@@ -32,7 +37,42 @@ async def cancelled_by_signal(
             scope.cancel()
 
 
-def end_by(number: int) -> None:
+class NeverBegun(Exception):
+    """The race ends before any agent: by a signal, or as `refused` says."""
+
+    def __init__(self, number: int = 0, refused: Refused | None = None) -> None:
+        super().__init__(number, refused)
+        self.number = number
+        self.refused = refused
+
+    def carry_out(self) -> NoReturn:
+        """Ends Hydra by it."""
+        if self.refused is not None:
+            raise self.refused from None
+        _end_by(self.number)
+        raise self
+
+
+async def before_a_race(work: Callable[[], Awaitable[T]]) -> T:
+    """What `work` gives. A signal ends it, with all it has started. Raises `NeverBegun`: what is
+    `Refused` in there, too."""
+    numbers: list[int] = []
+    ended: NeverBegun | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, numbers.append)
+        try:
+            value = await work()
+        except Refused as error:  # a nursery would wrap it
+            ended = NeverBegun(refused=error)
+        nursery.cancel_scope.cancel()
+    if numbers:
+        raise NeverBegun(numbers[0])
+    if ended is not None:
+        raise ended
+    return value
+
+
+def _end_by(number: int) -> None:
     """Ends Hydra as signal `number` does where nobody hears it.
 
     Also where it was ignored when Hydra began: to raise it alone would end nothing then, and what

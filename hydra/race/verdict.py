@@ -21,8 +21,9 @@ from hydra.git import patches
 from hydra.log import bound, get_logger
 from hydra.race.check_selection import folder_of
 from hydra.race.guesses.commands import guess_checks
-from hydra.race.recovery import history, review_records, runs
+from hydra.race.recovery import history, reviews, runs
 from hydra.race.recovery.reviews import FOLDER
+from hydra.race.recovery.runs import RunReading
 from hydra.ranking.collect import evidence
 from hydra.ranking.document import whole
 from hydra.ranking.evidence import Evidence
@@ -35,29 +36,17 @@ from hydra.text import of_run, shell_quoted
 _log = get_logger(__name__)
 
 
-def judged(run: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
-    """The verdict on a run that has ended, made anew from all that its record holds.
-
-    Raises `RecordError` where its patches cannot be read, `ConfigError` for a damaged hydra.toml.
-    """
-    environ = executables.users_environment() if environ is None else environ
-    race = runs.read(run).race
-    root = Path(race.repository or history.manifest(run.folder).repository)
-    config = settings.load(root, environ, {})
-    return of_result(run.folder, run.base, race, config, folder_of(root, Path.cwd()))
-
-
 def of_result(folder: Path, base: str, race: EndedRace, config: Config, place: str = "") -> Verdict:
-    """The same from the result as it is about to be recorded; `place` is where in the checkout one
-    types what it offers. Raises `RecordError`."""
+    """The verdict on a run, made anew from its result as it is, or is about to be recorded; `place`
+    is where in the checkout one types what it offers. Raises `RecordError`."""
     try:
         facts = evidence(
             folder,
             base,
             race.lanes,
             protected=config.protected_paths,
-            notes=review_records.notes(folder),
-            tests=review_records.telling_tests(folder),
+            notes=reviews.notes(folder),
+            tests=reviews.telling_tests(folder),
             task=history.manifest(folder).prompt,
         )
     except Exhausted:
@@ -73,11 +62,11 @@ def of_result(folder: Path, base: str, race: EndedRace, config: Config, place: s
     return replace(
         verdict,
         uncommitted=runs.is_uncommitted(RunRecord(folder)),
-        separated=review_records.separated(folder),
+        separated=reviews.separated(folder),
         round=newest_round(folder),
         check_now="" if verdict.tested else _check_now(folder, race, facts, place),
         typed_in=place,
-        consult=review_records.newest(folder),
+        consult=reviews.newest(folder),
     )
 
 
@@ -111,25 +100,29 @@ def _say(verdict: Verdict) -> None:
 # ---- The verdict on a run as it stands: the recorded one, or made anew where there is more by now.
 
 
-def judgement(record: RunRecord, environ: Mapping[str, str] | None = None) -> Verdict:
-    """The verdict on it. It is made now for a run that was ended at once, or killed.
+def judgement(reading: RunReading, environ: Mapping[str, str] | None = None) -> Verdict:
+    """The verdict on it. It is made now, from all that its record holds, for a run that was ended
+    at once, or killed, and where there is more by now.
 
     Raises `Refused` for a run that is under way, or where git could not be asked, `RecordError` for
     one that is damaged or whose patches cannot be read, `ConfigError`: else a lane would land as
     one that nothing speaks against.
     """
-    if record.live:
+    record, race = reading.run, reading.race
+    if reading.live:
         raise Refused(
             f"run {record.id} is still running", hint="wait until it has ended; `hydra runs` shows"
         )
-    reading = runs.read(record)
     if reading.damage is not None:
         raise reading.damage
-    verdict = recorded_verdict(reading.race)
+    verdict = recorded_verdict(race)
     if verdict is not None and _is_fresh(record, verdict):
         return _typed_here(verdict)
+    environ = executables.users_environment() if environ is None else environ
     try:
-        return judged(record, environ)
+        root = Path(race.repository or reading.manifest.repository)
+        config = settings.load(root, environ, {})
+        return of_result(record.folder, record.base, race, config, folder_of(root, Path.cwd()))
     except (KeyError, TypeError, ValueError) as damage:
         raise RecordError(
             f"run {record.id} cannot be judged: its record is not what Hydra writes ({damage!r})",
@@ -148,13 +141,12 @@ def _typed_here(verdict: Verdict) -> Verdict:
 
 
 def judgement_to_land(
-    record: RunRecord, environ: Mapping[str, str] | None = None
+    reading: RunReading, environ: Mapping[str, str] | None = None
 ) -> Verdict | None:
     """The same, also of a race that was broken off and is not recovered yet; None where its result
     has no place for a verdict."""
-    reading = runs.read(record)
     has_place = reading.result is None or "verdict" in reading.result
-    return judgement(record, environ) if has_place or reading.damage else None
+    return judgement(reading, environ) if has_place or reading.damage else None
 
 
 def recorded_verdict(race: EndedRace) -> Verdict | None:
@@ -180,11 +172,11 @@ def recorded_verdict(race: EndedRace) -> Verdict | None:
     )
 
 
-def is_anew(record: RunRecord, verdict: Verdict) -> bool:
+def is_anew(race: EndedRace, verdict: Verdict) -> bool:
     """Whether it stands on checks that were run after the race."""
     if not verdict.round:
         return False
-    recorded = recorded_verdict(runs.read(record).race)
+    recorded = recorded_verdict(race)
     return verdict.round != (recorded and recorded.round)
 
 

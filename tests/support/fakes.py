@@ -16,9 +16,11 @@ import select
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import trio
 
+from hydra.commands.demo import shims
 from hydra.commands.demo.script import (
     Step,
     delete,
@@ -30,7 +32,8 @@ from hydra.commands.demo.script import (
     shell,
     think,
 )
-from hydra.commands.demo.shims import Answer, place
+from hydra.commands.demo.shims import Answer
+from tests.support import agent_steps
 from tests.support.processes import wait_until
 
 __all__ = [
@@ -64,6 +67,37 @@ __all__ = [
     "touch",
     "wait_for",
 ]
+
+
+_MORE = Path(agent_steps.__file__).read_text()
+
+SIGNED_OUT: Mapping[str, Answer] = {
+    "claude": {
+        "words": ["auth", "status"],
+        "stdout": shims.CLAUDE_STATUS % ("false", "none"),
+        "exit": 1,
+    },
+    "codex": {"words": ["login", "status"], "stderr": "Not logged in\n", "exit": 1},
+    "cursor-agent": {
+        "words": ["status"],
+        "stdout": shims.CURSOR_STATUS % ("unauthenticated", "false"),
+        "exit": 1,
+    },
+}
+
+
+def place(
+    folder: Path,
+    agent: str,
+    steps: Sequence[Step],
+    *,
+    signed_in: bool = True,
+    answers: Sequence[Answer] = (),
+    **more: Any,
+) -> Path:
+    """`shims.place`, with the steps that tests alone have, and for an agent that is signed out."""
+    answers = answers if signed_in else (*answers, SIGNED_OUT[agent])
+    return shims.place(folder, agent, steps, answers=answers, more=_MORE, **more)
 
 
 def retry(attempt: int = 1, of: int = 10, status: int = 500) -> Step:

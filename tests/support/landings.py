@@ -18,7 +18,8 @@ from pathlib import Path
 
 from hydra import paths
 from hydra.commands import merge, merge_undo
-from hydra.commands.merge import Landing, MergeRequest
+from hydra.commands.merge import Landing
+from hydra.commands.merge_selection import MergeRequest
 from hydra.git import base_commit
 from hydra.records.store.files import write_json
 from tests.conftest import SCRATCH_ROOT, git

@@ -54,14 +54,14 @@ def of_all(config: Config) -> AgentSet:
     return _loaded(_by_key((*_declared(config), *installed())), ())
 
 
-def of_plan(config: Config, plan: RacePlan) -> tuple[Adapter, ...]:
+def of_plan(config: Config, plan: RacePlan) -> Mapping[str, Adapter]:
     """Hydra's own, and those that the lanes of an earlier race had, as far as they are here."""
     names = {lane.adapter for lane in plan.lanes} - set(registry.OWN)
     if not names:
-        return registry.everyone()
+        return registry.OWN
     rows = _by_key((*_declared(config), *installed()))
     mapping = {key: references for key, references in rows.items() if key in names}
-    return tuple(_loaded(mapping, ()).adapters.values())
+    return _loaded(mapping, ()).adapters
 
 
 def adapter_of(config: Config, key: str) -> Adapter:

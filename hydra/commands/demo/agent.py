@@ -42,6 +42,7 @@ def main(script_path: str, argv: Sequence[str]) -> int:
     """Answers a probe, or performs a run; the exit code."""
     with open(script_path, encoding="utf-8") as file:
         script = json.loads(file.read().split("\n", 2)[2])
+    exec(script["more"], {"__name__": "more"})  # noqa: S102  of who made the script
     answer = find_answer(script["answers"], argv)
     if answer is not None:
         _record(script, script_path, argv, None)

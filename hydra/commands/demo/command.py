@@ -12,7 +12,8 @@ from msgspec import Struct
 from hydra.commands.check import check_commit
 from hydra.commands.compare import CompareRequest, compare, write_page
 from hydra.commands.demo.race import Demo, new_folder, prepare
-from hydra.commands.merge import Landing, MergeRequest, merge
+from hydra.commands.merge import Landing, merge
+from hydra.commands.merge_selection import MergeRequest
 from hydra.commands.race import RaceReport
 from hydra.commands.race_start import start
 from hydra.errors import LandingRefused

@@ -32,31 +32,18 @@ HELP_TEXTS: Mapping[str, Mapping[str, str]] = {
 }
 """The arguments that ask for help, the narrower first, and the recorded answer's file name."""
 
-_CLAUDE_STATUS = """{
+CLAUDE_STATUS = """{
   "loggedIn": %s,
   "authMethod": "%s",
   "apiProvider": "firstParty"
 }
 """
-_CURSOR_STATUS = '{"status":"%s","isAuthenticated":%s}\n'
+CURSOR_STATUS = '{"status":"%s","isAuthenticated":%s}\n'
 
 SIGNED_IN: Mapping[str, Answer] = {
-    "claude": {"words": ["auth", "status"], "stdout": _CLAUDE_STATUS % ("true", "claude.ai")},
+    "claude": {"words": ["auth", "status"], "stdout": CLAUDE_STATUS % ("true", "claude.ai")},
     "codex": {"words": ["login", "status"], "stderr": "Logged in using ChatGPT\n"},
-    "cursor-agent": {"words": ["status"], "stdout": _CURSOR_STATUS % ("authenticated", "true")},
-}
-SIGNED_OUT: Mapping[str, Answer] = {
-    "claude": {
-        "words": ["auth", "status"],
-        "stdout": _CLAUDE_STATUS % ("false", "none"),
-        "exit": 1,
-    },
-    "codex": {"words": ["login", "status"], "stderr": "Not logged in\n", "exit": 1},
-    "cursor-agent": {
-        "words": ["status"],
-        "stdout": _CURSOR_STATUS % ("unauthenticated", "false"),
-        "exit": 1,
-    },
+    "cursor-agent": {"words": ["status"], "stdout": CURSOR_STATUS % ("authenticated", "true")},
 }
 """Answers to each CLI's own sign-in question (claude 2.1.330, codex 0.169.0; cursor by docs)."""
 
@@ -68,7 +55,6 @@ def place(
     *,
     name: str = "",
     version: str = "",
-    signed_in: bool = True,
     answers: Sequence[Answer] = (),
     cases: Sequence[tuple[str, Sequence[Step]]] = (),
     help_texts: Mapping[str, str] | None = None,
@@ -77,6 +63,7 @@ def place(
     model: str = "",
     applies: str = "",
     usage: Mapping[str, float] | None = USAGE,
+    more: str = "",
 ) -> Path:
     """Makes the executable `FOLDER/bin/NAME` that poses as `agent`; the bin folder.
 
@@ -90,7 +77,8 @@ def place(
     an option that no help text shows is refused, as by the real CLI.
     `applies` is the permission mode (claude) or sandbox (codex) it tells, if not the one asked.
     `record` is a file or FIFO that gets one JSON line a call. `usage`: the tokens and cost that
-    are reported; None reports none. Raises `ValueError` on an unknown step.
+    are reported; None reports none. `more` is Python that adds steps to `STEPS`. Raises
+    `ValueError` on an unknown step.
     """
     for documents in (steps, *(chosen for _, chosen in cases)):
         check(documents)
@@ -108,12 +96,13 @@ def place(
             *answers,
             {"words": ["--version"], "stdout": text + "\n"},
             *({"words": terms.split(), "stdout": shown} for terms, shown in helps.items()),
-            (SIGNED_IN if signed_in else SIGNED_OUT)[agent],
+            SIGNED_IN[agent],
             {"words": ["sandbox"]},
         ],
         "options_from": list(helps.values()) if checks_options else [],
         "cases": [{"when": when, "steps": list(chosen)} for when, chosen in cases],
         "steps": list(steps),
+        "more": more,
     }
     if record is not None:
         if not record.exists():

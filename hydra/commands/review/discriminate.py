@@ -14,7 +14,6 @@ from hydra.commands.review.review import (
     ReviewReport,
     failed,
     interrupted,
-    patched,
     task_of,
     without_names,
 )
@@ -25,7 +24,7 @@ from hydra.commands.review.test_files import NewTest, Places
 from hydra.errors import Refused
 from hydra.git.patches import names
 from hydra.race.recovery import runs
-from hydra.race.recovery.review_records import SCHEMA, SEPARATED, separated
+from hydra.race.recovery.reviews import SCHEMA, SEPARATED, separated
 from hydra.race.verdict import judgement
 from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
@@ -42,8 +41,8 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
     place = runs.repository_runs(asker.environ)
     record = runs.find(place, run)
     with shared(record.folder):
-        lanes = patched(record)
-        groups = patch_groups(judgement(record, asker.environ))
+        lanes = runs.patched(record)
+        groups = patch_groups(judgement(runs.read(record), asker.environ))
         if len(groups) < 2:
             return ReviewReport(says=nothing(groups, all=len(lanes)))
         check = CheckRequest(run=record.id, environ=asker.environ)
@@ -51,29 +50,31 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
         plan, groups, untried, cut = _within(plan, groups)
         who = ready(place, asker)
         shown = without_names(record, {group[0]: lanes[group[0]] for group in groups})
-        prompt = _prompt(record, plan, shown)
-        with ask(place, record, who, prompt) as session:
-            answer = session.answer
+        base = _paths(record, record.base)
+        commands = [check.command for check in plan.checks if check.kind == "test"]
+        examples = test_files.examples(base)
+        prompt = prompts.separate(task_of(record), shown, commands, examples)
+        with ask(record, who, prompt) as answer:
             if answer.interrupted:
                 return interrupted(answer)
             if answer.why:
                 return failed(answer)
-            tests, refused = _tests(record, lanes, answer.texts)
+            trees = [base, *(_paths(record, commit) for commit in lanes.values())]
+            tests, refused = test_files.read(answer.texts, Places.of(trees), base)
             stage = Stage(
                 place=place,
                 record=record,
                 plan=plan,
                 config=config,
-                environ=asker.environ,
-                id=session.id,
-                folder=session.folder,
+                id=answer.run,
+                folder=answer.folder,
                 lanes=shown.lanes,
                 untried=untried,
                 tell=asker.tell,
             )
-            ran = run_apart(stage, tests, _commits(shown, lanes)) if tests else ReviewRuns()
+            commits = {letter: lanes[lane] for letter, lane in shown.lanes.items()}
+            ran = run_apart(stage, tests, commits) if tests else ReviewRuns()
             if ran.interrupted:
-                session.is_recorded = False
                 return interrupted(replace(answer, interrupted=ran.interrupted))
             lines = (*warnings, *cut, *refused, *ran.warnings, *answer.remarks)
             document = {
@@ -83,10 +84,10 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
                 **_result(tests, ran, shown, groups),
                 "warnings": list(lines),
             }
-            write_json(session.folder / SEPARATED, document)
+            write_json(answer.folder / SEPARATED, document)
         return ReviewReport(
             says=answer_in_words(document),
-            folder=session.folder,
+            folder=answer.folder,
             warnings=tuple(f"{answer.agent}: {name}" for name in lines),
         )
 
@@ -117,29 +118,10 @@ def _within(
     return plan.with_checks(commands=checks), groups[:room], untried, value
 
 
-def _prompt(record: RunRecord, plan: RacePlan, shown: AnonymousPatches) -> str:
-    commands = [check.command for check in plan.checks if check.kind == "test"]
-    return prompts.separate(
-        task_of(record), shown, commands, test_files.examples(_paths(record, record.base))
-    )
-
-
 def _paths(record: RunRecord, commit: str) -> frozenset[str]:
     return frozenset(
         path.decode("utf-8", "backslashreplace") for path in names(record.patches, commit)
     )
-
-
-def _tests(
-    record: RunRecord, lanes: Mapping[str, str], texts: Sequence[str]
-) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
-    base = _paths(record, record.base)
-    places = Places.of([base, *(_paths(record, commit) for commit in lanes.values())])
-    return test_files.read(texts, places, base)
-
-
-def _commits(shown: AnonymousPatches, lanes: Mapping[str, str]) -> dict[str, str]:
-    return {letter: lanes[lane] for letter, lane in shown.lanes.items()}
 
 
 def _result(

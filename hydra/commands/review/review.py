@@ -12,11 +12,10 @@ from hydra.commands.review import prompts
 from hydra.commands.review.anonymize import AnonymousPatches, unnamed
 from hydra.commands.review.reviewer import Asker, ready
 from hydra.commands.review.session import ReviewAnswer, ask
-from hydra.errors import Exhausted, RecordError, Refused
 from hydra.git import patches
 from hydra.git.patches import strange
 from hydra.race.recovery import runs
-from hydra.race.recovery.review_records import REVIEW, SCHEMA, notes
+from hydra.race.recovery.reviews import REVIEW, SCHEMA, notes
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.text import plural
@@ -46,19 +45,18 @@ def review(asker: Asker, run: str = "") -> ReviewReport:
     place = runs.repository_runs(asker.environ)
     record = runs.find(place, run)
     with shared(record.folder):
-        lanes = patched(record)
+        lanes = runs.patched(record)
         who = ready(place, asker)
         shown = without_names(record, lanes)
-        with ask(place, record, who, prompts.review(task_of(record), shown)) as session:
-            answer = session.answer
+        with ask(record, who, prompts.review(task_of(record), shown)) as answer:
             if answer.interrupted:
                 return interrupted(answer)
-            write_json(session.folder / REVIEW, _document(answer, shown))
+            write_json(answer.folder / REVIEW, _document(answer, shown))
         if answer.why:
             return failed(answer)
         return ReviewReport(
             says=f"{answer.agent} has read {plural(lanes, 'patch')}",
-            folder=session.folder,
+            folder=answer.folder,
             warnings=tuple(f"{answer.agent}: {remark}" for remark in answer.remarks),
         )
 
@@ -73,24 +71,6 @@ def interrupted(answer: ReviewAnswer) -> ReviewReport:
     """Ctrl-C: nothing is kept."""
     says = f"asking {answer.agent} was interrupted; nothing of it is kept"
     return ReviewReport(says="", warnings=(says,), interrupted=answer.interrupted)
-
-
-def patched(record: RunRecord) -> dict[str, str]:
-    """The lanes that left something, and their commits. Raises `Refused`, `RecordError`."""
-    if record.live:
-        raise Refused(f"run {record.id} is still running", hint="wait until it has ended")
-    try:
-        values = patches.branches(record.patches)
-    except Exhausted:
-        raise
-    except Refused as error:
-        raise RecordError(f"the patches of run {record.id} cannot be read: {error}") from error
-    lanes = {lane: values[lane] for lane in runs.read(record).lanes if lane in values}
-    lanes = {lane: commit for lane, commit in lanes.items() if commit != record.base}
-    if not lanes:
-        way = f"`hydra runs show {record.id}` says why"
-        raise Refused(f"no lane of run {record.id} has a patch", hint=way)
-    return lanes
 
 
 def task_of(record: RunRecord) -> str:
@@ -134,4 +114,4 @@ def _with_names(text: str, shown: AnonymousPatches) -> str:
     return named.strip() if len(text) <= LONGEST else f"{named.strip()}\u2026"
 
 
-__all__ = ["ReviewReport", "failed", "interrupted", "notes", "patched", "review", "task_of"]
+__all__ = ["ReviewReport", "failed", "interrupted", "notes", "review", "task_of"]

@@ -17,8 +17,8 @@ from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.adapters.registry import check_experimental
 from hydra.config.schema import Config
 from hydra.errors import Failure, NoAgentReady, Refused, UsageError
+from hydra.race.command_context import CommandContext
 from hydra.race.disk_space import check_room
-from hydra.race.recovery.runs import RepositoryRuns
 from hydra.records.agent import DetectResult
 from hydra.records.plan import Confinement
 from hydra.records.request import Lane
@@ -44,7 +44,7 @@ class Asker(Struct, frozen=True, kw_only=True):
     tell: Tell = silent
 
 
-class Ready(Struct, frozen=True, kw_only=True):
+class Ready(CommandContext, frozen=True, kw_only=True):
     """An agent that can be asked here: all that was found out before anything is sent to it."""
 
     asker: Asker
@@ -55,15 +55,15 @@ class Ready(Struct, frozen=True, kw_only=True):
     confinement: Confinement
 
 
-def ready(place: RepositoryRuns, asker: Asker) -> Ready:
+def ready(place: CommandContext, asker: Asker) -> Ready:
     """Raises `UsageError` for an agent that is unknown, or experimental and not allowed,
     `NoAgentReady`, `Refused` where nothing would keep it from writing."""
     flags = {"race.allow_experimental_adapters": True} if asker.experimental else {}
     config = settings.load(place.repository.root, asker.environ, flags)
     lane, adapter = _named(asker.agent, config)
-    settings.check_folders(config, (lane.adapter,), paths.home_dir(asker.environ))
+    settings.check_folders(config, (lane.adapter,), place.home)
     check_room(place.state, place.folder, config.limits.disk_floor)
-    confinement, result = trio.run(_probe, place, adapter, config, asker.environ)
+    confinement, result = trio.run(_probe, place, adapter, config)
     if not result.ready:
         error = result.error or Failure(kind="BinaryMissing", message="it was not found")
         message = f"{lane.adapter} is not ready: {error.message}"
@@ -75,6 +75,9 @@ def ready(place: RepositoryRuns, asker: Asker) -> Ready:
             hint="install bubblewrap, or ask an agent that has a sandbox of its own",
         )
     return Ready(
+        repository=place.repository,
+        state=place.state,
+        environ=place.environ,
         asker=asker,
         config=config,
         lane=lane,
@@ -97,19 +100,19 @@ def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
 
 
 async def _probe(
-    place: RepositoryRuns, adapter: Adapter, config: Config, environ: Mapping[str, str]
+    place: CommandContext, adapter: Adapter, config: Config
 ) -> tuple[Confinement, DetectResult]:
-    confinement = await try_confinement(environ)
-    confinement = await try_layers(confinement, environ, place.state)
+    confinement = await try_confinement(place.environ)
+    confinement = await try_layers(confinement, place.environ, place.state)
     around = ProbeContext(
-        environ=environ,
-        home=paths.home_dir(environ),
+        environ=place.environ,
+        home=place.home,
         confinement=confinement,
         state=place.state,
         paths=settings.programs(config),
         extra_names=settings.extra_names(config),
         show=config.show,
-        cache_file=paths.cache_dir(environ) / "probes.json",
+        cache_file=paths.cache_dir(place.environ) / "probes.json",
     )
     results = await detect_all([adapter], around)
     return confinement, results[adapter.key()]

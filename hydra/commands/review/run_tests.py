@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from hydra.adapters.probe import available
 from hydra.checks.baseline import base_of, lane_rounds, newest, recorded
 from hydra.checks.context import CheckContext
-from hydra.checks.record import CheckResult
 from hydra.checks.suite import CheckSuite
 from hydra.commands.review.excerpts import gives
 from hydra.commands.review.results import ResultRow, Twice, rows
@@ -22,13 +21,12 @@ from hydra.commands.review.test_files import NewTest
 from hydra.config.schema import Config
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
-from hydra.paths import ground_dir, home_dir
-from hydra.race.checks_phase import CheckEnvironment, kit_of
+from hydra.paths import ground_dir
+from hydra.race.check_kit import kit_of
+from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import FROZEN, linked
 from hydra.race.import_proof import prove
-from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.signals import ending_signals
-from hydra.race.views import view_source
 from hydra.records.plan import RacePlan
 from hydra.records.request import Check
 from hydra.records.store.reader import RunRecord
@@ -42,11 +40,10 @@ class Stage(Struct, frozen=True, kw_only=True):
     """Where they run: the run, its plan with the checks that are needed, and the question's own
     record and grounds."""
 
-    place: RepositoryRuns
+    place: CommandContext
     record: RunRecord
     plan: RacePlan
     config: Config
-    environ: Mapping[str, str]
     id: str
     folder: Path
     lanes: Mapping[str, str]
@@ -79,25 +76,9 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
 
     Within the trials' limit of time; Ctrl-C ends it. Raises `OSError`, `GitFailed`.
     """
-    home = home_dir(stage.environ)
     adapters = available.of_plan(stage.config, stage.plan)
-    around = CheckEnvironment(
-        repository=stage.place.repository,
-        run_folder=stage.record.folder,
-        state=stage.place.state,
-        home=home,
-        environ=stage.environ,
-        extra=stage.config.checks.environment,
-        adapters=adapters,
-        view=view_source(
-            config=stage.config,
-            environ=stage.environ,
-            home=home,
-            state=stage.place.state,
-            repository=stage.place.repository,
-            adapters={adapter.key(): adapter for adapter in adapters},
-            commands=stage.plan.commands,
-        ),
+    around = stage.place.run(
+        stage.config, adapters, stage.record.folder, commands=stage.plan.commands
     )
     folder = stage.folder / "checks"
     folder.mkdir(mode=0o700)
@@ -111,7 +92,8 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
     brought = {
         letter: _with(stage, commit, tests) for letter, commit in {BASE: base, **commits}.items()
     }
-    bare = {} if _baseline_is_known(stage, context.ground) else {f"{BASE}-bare": base}
+    results = base_of(stage.record.folder, _tests_of(stage), context.ground)
+    bare = {f"{BASE}-bare": base} if results is None else {}
     with linked(
         stage.plan, stage.place.repository, context.workspace_folder(FROZEN)
     ) as dependencies:
@@ -136,10 +118,6 @@ def _tests_of(stage: Stage) -> list[Check]:
     return [check for check in stage.plan.checks if check.kind == "test"]
 
 
-def _baseline_is_known(stage: Stage, ground: str) -> bool:
-    return base_of(stage.record.folder, _tests_of(stage), ground) is not None
-
-
 class _TreeRuns:
     """The trees one after another, within the limit."""
 
@@ -147,7 +125,9 @@ class _TreeRuns:
         self._stage = stage
         self._context = context
         self._suites = {
-            name: CheckSuite(context, f"t-{name.strip('_').lower()}", commit, name, _quiet)
+            name: CheckSuite(
+                context, f"t-{name.strip('_').lower()}", commit, name, lambda _kind, _data: None
+            )
             for name, commit in commits.items()
         }
         self._done: set[str] = set()
@@ -218,13 +198,10 @@ class _TreeRuns:
             )
         for name, suite in self._suites.items():
             for result in suite.results.values():
-                if name in self._done and _did_not_run(result):
+                is_test = result.check.kind == "test"
+                if name in self._done and is_test and result.tests is None:
                     why = result.reason or result.says
                     yield f"{result.check.name} did not run on {self._shown(name)}: {why}"
-
-
-def _did_not_run(result: CheckResult) -> bool:
-    return result.check.kind == "test" and result.tests is None
 
 
 def _named_tests(stage: Stage, check: str) -> set[str]:
@@ -235,7 +212,3 @@ def _named_tests(stage: Stage, check: str) -> set[str]:
             result = recorded(folder).get(check) if folder.is_dir() else None
             names |= {case.id for case in result.tests.cases} if result and result.tests else set()
     return names
-
-
-def _quiet(_kind: str, _data: Mapping[str, object]) -> None:
-    """Each check has a file that tells more."""

@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,17 +23,15 @@ from hydra.errors import Refused
 from hydra.git.ls_tree import regular_files
 from hydra.git.runner import kill_all
 from hydra.race import plan
-from hydra.race.answers import answers
 from hydra.race.attempt import attempt
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.dependencies import FROZEN, linked, names_of
 from hydra.race.disk_space import places
+from hydra.race.lane import answers
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.record import manifest
-from hydra.race.recovery.reviews import FOLDER, POINTER
-from hydra.race.recovery.runs import RepositoryRuns
+from hydra.race.recovery.reviews import DOCUMENTS, FOLDER, POINTER
 from hydra.race.scheduler import RaceScheduler
-from hydra.race.views import view_source
 from hydra.records.codec import as_json
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status, Usage
@@ -55,6 +52,8 @@ class ReviewAnswer(Struct, frozen=True, kw_only=True):
     there is none; `interrupted` is a signal's number, or 0."""
 
     agent: str
+    run: str
+    """What its grounds go by, as a run's do."""
     folder: Path
     texts: tuple[str, ...] = ()
     why: str = ""
@@ -78,47 +77,35 @@ class ReviewAnswer(Struct, frozen=True, kw_only=True):
         }
 
 
-@dataclass(slots=True, kw_only=True)
-class ReviewSession:
-    """One question under way: its answer, and where more may be kept and stand until its end.
-
-    `kept` False: nothing of it is.
-    """
-
-    answer: ReviewAnswer
-    id: str
-    """What its grounds go by, as a run's do."""
-    folder: Path
-    is_recorded: bool = True
-
-
 @contextmanager
-def ask(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str) -> Iterator[ReviewSession]:
+def ask(run: RunRecord, who: Ready, prompt: str) -> Iterator[ReviewAnswer]:
     """Asks once, and keeps what the agent printed in the run's folder, under consult/.
 
-    What stands on its grounds goes at the end. Where it was interrupted, or fails, nothing is kept
-    of it at all. Raises `Refused` where the run's folder cannot be written.
+    What stands on its grounds goes at the end. Where it was interrupted, fails, or no document of
+    the answer is written, nothing is kept of it at all. Raises `Refused` where the run's folder
+    cannot be written.
     """
-    with _recorded(place, run, who, prompt) as (store, planned):
-        frozen = paths.ground_dir(place.state, planned.run, FROZEN)
-        with linked(planned, place.repository, frozen) as dependencies:
-            factory = replace(_shop(place, run, who, store, planned), dependencies=dependencies)
-            answer = trio.run(_ask, place, who, store, planned, factory)
-        session = ReviewSession(answer=answer, id=planned.run, folder=store.folder)
-        session.is_recorded = not answer.interrupted
-        yield session
-        if not session.is_recorded:
+    with _recorded(run, who, prompt) as (store, planned):
+        frozen = paths.ground_dir(who.state, planned.run, FROZEN)
+        with linked(planned, who.repository, frozen) as dependencies:
+            adapters = {**registry.OWN, who.adapter.key(): who.adapter}
+            programs = planned.lanes[0].argv[:1]
+            around = who.run(who.config, adapters, store.folder, programs=programs)
+            around = replace(around, dependencies=dependencies)
+            factory = ContextFactory(around=around, store=store, plan=planned, patches=run.patches)
+            answer = trio.run(_ask, who, factory)
+        yield answer
+        is_written = any((store.folder / name).exists() for name in DOCUMENTS)
+        if answer.interrupted or not (answer.why or is_written):
             tree.remove(store.folder)
 
 
 @contextmanager
-def _recorded(
-    place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str
-) -> Iterator[tuple[RunStore, RacePlan]]:
+def _recorded(run: RunRecord, who: Ready, prompt: str) -> Iterator[tuple[RunStore, RacePlan]]:
     """A record of its own below the run's, whose lock is held while its grounds stand."""
     try:
-        store, planned = _opened(place, run, who, prompt)
-        path = paths.ground_dir(place.state, planned.run, "x").parent
+        store, planned = _opened(run, who, prompt)
+        path = paths.ground_dir(who.state, planned.run, "x").parent
         paths.make_private(path)
         # From here on a later Hydra finds what this one has left, should it be killed.
         pointer = {"schema": 1, "folder": str(store.folder), "lane": who.lane.id}
@@ -138,14 +125,12 @@ def _recorded(
         store.close()
 
 
-def _opened(
-    place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str
-) -> tuple[RunStore, RacePlan]:
+def _opened(run: RunRecord, who: Ready, prompt: str) -> tuple[RunStore, RacePlan]:
     top = run.folder / FOLDER
     paths.make_private(top)
     number = 1 + max((int(path.name) for path in top.iterdir() if path.name.isdecimal()), default=0)
     while True:
-        planned = _plan(place, run, who, prompt, f"{run.id}.{number}")
+        planned = _plan(run, who, prompt, f"{run.id}.{number}")
         of_race = manifest(planned, planned.base, who.config.sources)
         documents = {"manifest.json": of_race, "plan.json": planned.document()}
         try:
@@ -156,9 +141,9 @@ def _opened(
         number += 1  # somebody else asks in this very moment
 
 
-def _plan(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
-    descriptor, config, environ = who.adapter.descriptor, who.config, who.asker.environ
-    names = regular_files(place.repository, run.base, descriptor.instructions)
+def _plan(run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
+    key, config, top = who.adapter.key(), who.config, who.repository.root
+    names = regular_files(who.repository, run.base, who.adapter.descriptor.instructions)
     only_reads = replace(
         config,
         race=replace(config.race, permission=Permission.PLAN, setup=(), copies=()),
@@ -168,30 +153,23 @@ def _plan(place: RepositoryRuns, run: RunRecord, who: Ready, prompt: str, id: st
     return plan.make(
         PlanInputs(
             run=id,
-            state=place.state,
-            task=Task(
-                prompt=prompt, repository=place.repository.root, base=run.base, title="asked"
-            ),
+            state=who.state,
+            task=Task(prompt=prompt, repository=top, base=run.base, title="asked"),
             lanes=(who.lane,),
             config=only_reads,
-            adapters={descriptor.key: who.adapter},
-            detections={descriptor.key: who.detection},
+            adapters={key: who.adapter},
+            detections={key: who.detection},
             confinement=who.confinement,
-            environment_names=tuple(environ),
-            instructions={descriptor.key: names},
+            environment_names=tuple(who.environ),
+            instructions={key: names},
             as_root=os.geteuid() == 0,
-            dependencies=names_of(place.repository, config, environ),
+            dependencies=names_of(who.repository, config, who.environ),
         )
     )
 
 
-async def _ask(
-    place: RepositoryRuns,
-    who: Ready,
-    store: RunStore,
-    planned: RacePlan,
-    factory: ContextFactory,
-) -> ReviewAnswer:
+async def _ask(who: Ready, factory: ContextFactory) -> ReviewAnswer:
+    store, planned = factory.store, factory.plan
     contexts: list[AttemptContext] = []
     wrote: list[str] = []
 
@@ -210,64 +188,35 @@ async def _ask(
         if event.kind == "agent_started":
             who.asker.tell(f"asking {who.lane.id}, read-only, for {who.asker.budget:g} s at most")
 
+    fills = places(who.state, who.folder)
     race = RaceScheduler(
         plan=planned,
         run_attempt=run_attempt,
         record=record,
         checkpoint=store.sync,
-        disk_monitor=partial(
-            below_minimum, places(place.state, place.folder), planned.limits.disk_floor
-        ),
+        disk_monitor=partial(below_minimum, fills, planned.limits.disk_floor),
     )
     result = await race.run()
     (outcome,) = result.outcomes
+    (lane,) = planned.lanes
     texts: tuple[str, ...] = ()
     why = _why(outcome)
     if contexts and not why:
-        texts = await trio.to_thread.run_sync(
-            answers, contexts[0], store.lane_folder(who.lane.id), outcome
-        )
+        folder = store.lane_folder(lane.id)
+        texts = await trio.to_thread.run_sync(answers, contexts[0], folder, outcome)
         why = "" if texts else "it said nothing"
-    planned_lane = planned.lanes[0]
     return ReviewAnswer(
-        agent=who.lane.id,
+        agent=lane.id,
+        run=planned.run,
         folder=store.folder,
         texts=texts,
         why=why,
         interrupted=result.interrupted,
         seconds=result.seconds,
         usage=outcome.usage,
-        model=planned_lane.model or "",
-        version=planned_lane.version,
+        model=lane.model or "",
+        version=lane.version,
         remarks=tuple(_remarks(who, outcome, wrote)),
-    )
-
-
-def _shop(
-    place: RepositoryRuns, run: RunRecord, who: Ready, store: RunStore, planned: RacePlan
-) -> ContextFactory:
-    environ = who.asker.environ
-    adapters = {**registry.OWN, who.adapter.key(): who.adapter}
-    home = paths.home_dir(environ)
-    return ContextFactory(
-        repository=place.repository,
-        config=who.config,
-        store=store,
-        home=home,
-        state=place.state,
-        environ=environ,
-        adapters=adapters,
-        plan=planned,
-        view=view_source(
-            config=who.config,
-            environ=environ,
-            home=home,
-            state=place.state,
-            repository=place.repository,
-            adapters=adapters,
-            programs=planned.lanes[0].argv[:1],
-        ),
-        patches=run.patches,
     )
 
 

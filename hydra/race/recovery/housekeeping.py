@@ -39,7 +39,7 @@ class Housekeeping:
         self._ended = True
 
     def _keep(self) -> None:
-        from hydra.race.recovery.space_retention import over_limits, sweep  # not before: a start
+        from hydra.race.recovery.retention import over_limits, sweep  # not before: a start
 
         try:
             gone = sweep(self._state, self._limits, lambda: self._ended)
@@ -59,7 +59,7 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
     from hydra import paths
     from hydra.config.load import load
     from hydra.config.toml import read_file
-    from hydra.race.recovery.space_retention import over_limits
+    from hydra.race.recovery.retention import over_limits
 
     with suppress(HydraError):
         file = read_file(paths.user_config_file(environ))

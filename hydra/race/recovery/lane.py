@@ -13,7 +13,7 @@ from hydra.git import patches as patch_git
 from hydra.git.runner import GitKilled, run
 from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
-from hydra.race.outcome import estimate_of
+from hydra.race.outcome import estimate_of, not_started
 from hydra.race.plan import patch_message
 from hydra.race.recovery.history import Past
 from hydra.records.codec import shaped
@@ -229,14 +229,7 @@ def _unopened(lane: LanePlan, past: Past) -> Recovery:
     if past.outcome is not None:
         return Recovery(_as_recorded(lane, past, None), fresh=past.ended is None)
     if lane.failure is not None:
-        outcome = Outcome(
-            lane=lane.id,
-            attempt=past.attempt,
-            status=Status.NOT_STARTED,
-            failure=lane.failure,
-            warnings=lane.warnings,
-        )
-        return Recovery(outcome)
+        return Recovery(not_started(lane, lane.failure, attempt=past.attempt))
     return Recovery(_interrupted(lane, past, None, ""))
 
 
@@ -260,13 +253,10 @@ def _interrupted(
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
-    """As its own event has it. What an earlier Hydra did not write there, the others tell."""
+    """As its own event has it."""
     assert past.outcome is not None
-    names = set(past.outcome)
-    if "patch" not in names:
-        names &= {"status", "error", "held_back"}
     outcome = _outcome(lane, past, Status.INTERRUPTED, None, patch)
-    document = outcome.document() | {name: past.outcome[name] for name in names}
+    document = outcome.document() | dict(past.outcome)
     with suppress(ValueError):  # of another shape: how it ended is not known
         outcome = shaped(document, Outcome)
     if patch and outcome.patch and outcome.patch.commit == patch.commit:

@@ -1,13 +1,16 @@
-"""What would be lost with a run, what it takes on the disk, and how old it is."""
+"""What would be lost with a run, what it takes on the disk, and how it goes: by a person's word, or
+by itself once it is old and nothing would be lost with it."""
 
 from __future__ import annotations
 
 import time
 from calendar import timegm
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from hydra import paths
+from hydra.config.values import format_duration
 from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit, patches
 from hydra.git.runner import run as git
@@ -16,8 +19,11 @@ from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
 from hydra.records.outcome import Outcome, Status
+from hydra.records.request import Limits
 from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object
-from hydra.records.store.reader import RunRecord
+from hydra.records.store.reader import RunRecord, runs
+from hydra.report import text
+from hydra.text import plural
 from hydra.workspace import tree
 from hydra.workspace.dependencies import FROZEN, LINKS, LOOK
 
@@ -164,10 +170,10 @@ def remove_rounds(record: RunRecord, path: Path) -> None:
             time.sleep(wait)
 
 
-def remove_strays(state: Path, runs: set[str]) -> int:
+def remove_strays(state: Path, ids: set[str]) -> int:
     """Removes grounds that belong to no run any more, and what was left of a question to an agent;
-    how many. `runs` are all that there are."""
-    names = {paths.ground_dir(state, run, "x").parent.name for run in runs}
+    how many. `ids` are all the runs that there are."""
+    names = {paths.ground_dir(state, run, "x").parent.name for run in ids}
     removed = 0
     with suppress(OSError):
         for path in (state / "g").iterdir():
@@ -225,3 +231,72 @@ def _unpin(folder: Path, run: str) -> None:
             pass
         else:
             return
+
+
+# ---- Runs go by themselves once they are old, and nothing would be lost with them.
+#
+# Every repository of the state folder is held to the limits by itself. Its latest run stays, and so
+# does one that is running, was broken off, or cannot be read.
+
+
+def sweep(state: Path, limits: Limits, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Removes what may go by itself, and what killed checks have left in the runs that stay; how
+    many runs. Ends soon once `stopped`."""
+    folders = sorted(path for path in state.glob("*/runs") if path.is_dir())
+    return sum(_sweep_one(folder, state, limits, stopped) for folder in folders)
+
+
+def over_limits(
+    folder: Path, state: Path, limits: Limits, known_sizes: Mapping[str, int] | None = None
+) -> str:
+    """What one repository's `runs/` still has over the limits, for a person to remove: one line, or
+    "". `known_sizes` are those, by run, that need not be measured again."""
+    records, measured = runs(folder), known_sizes or {}
+    sizes = {run.id: measured.get(run.id) or size(run, state) for run in records}
+    now = time.time()
+    old = [
+        run.id
+        for run in records[:-1]
+        if now - started(run) >= limits.retention and not run.live and holds_work(run, state)
+    ]
+    if old:
+        age = format_duration(limits.retention)
+        return (
+            f"{plural(old, 'race')} here over {age} old, with work that may not be landed "
+            f"({text.size(sum(map(sizes.__getitem__, old)))}): hydra runs rm --older-than {age}"
+        )
+    if (total := sum(sizes.values())) > limits.retention_bytes:
+        return (
+            f"the races here take {text.size(total)}, over the {text.size(limits.retention_bytes)} "
+            "that are kept: hydra runs rm RUN (`hydra runs` shows what each takes)"
+        )
+    return ""
+
+
+def _sweep_one(folder: Path, state: Path, limits: Limits, stopped: Callable[[], bool]) -> int:
+    records = runs(folder)
+    for run in records:
+        if stopped():
+            return 0
+        if (run.folder / "result.json").exists():
+            remove_rounds(run, ground_dir(state, run.id, "x").parent)
+    removed, now = 0, time.time()
+    for run in records[:-1]:
+        if stopped():
+            break
+        due = now - started(run) >= limits.retention
+        removed += due and _may_go(run, state) and _take(run, state)
+    return removed
+
+
+def _may_go(run: RunRecord, state: Path) -> bool:
+    return is_empty(run, state) or is_landed(run, state)
+
+
+def _take(run: RunRecord, state: Path) -> bool:
+    with suppress(OSError), alone(run.folder) as mine:
+        # Since it was looked at, somebody may have checked or landed it.
+        if mine and _may_go(run, state):
+            remove_run(state, run.folder)
+            return True
+    return False

@@ -12,43 +12,37 @@ from msgspec import Struct
 from hydra import executables, paths
 from hydra.errors import Exhausted, RecordError, Refused, UsageError
 from hydra.git import base_commit, patches
-from hydra.git.base_commit import Repository
 from hydra.git.runner import require_git
+from hydra.git.runner import run as git
+from hydra.race.command_context import CommandContext
 from hydra.race.recovery import retention
-from hydra.race.recovery.moved_repos import moved
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.plan import RaceManifest
-from hydra.records.store.reader import RunRecord, find_run, read_record, runs
-from hydra.text import nearest
-
-
-class RepositoryRuns(Struct, frozen=True):
-    """One repository and the folder that holds its runs."""
-
-    repository: Repository
-    state: Path
-    folder: Path
+from hydra.records.store.files import read_object
+from hydra.records.store.reader import RunRecord, as_record, find_run, runs
+from hydra.report.text import quote
+from hydra.text import nearest, plural
 
 
 def repository_runs(
     environ: Mapping[str, str] | None = None, start: Path | None = None
-) -> RepositoryRuns:
+) -> CommandContext:
     """The repository one stands in, or `start` lies in. Raises `Refused` outside of one."""
     environ = executables.users_environment() if environ is None else environ
     require_git()
     state = paths.state_dir(environ)
     recover(environ)
     repository = base_commit.read(start or Path.cwd(), state=state)
-    return RepositoryRuns(repository, state, paths.runs_dir(state, repository.root))
+    return CommandContext(repository=repository, state=state, environ=environ)
 
 
-def list_runs(place: RepositoryRuns) -> list[RunRecord]:
+def list_runs(place: CommandContext) -> list[RunRecord]:
     """This repository's runs, newest first."""
     return list(reversed(runs(place.folder)))
 
 
-def find(place: RepositoryRuns, name: str | None) -> RunRecord:
+def find(place: CommandContext, name: str | None) -> RunRecord:
     """The run that `-r/--run` names; the latest without one. Raises `UsageError`."""
     if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
         raise elsewhere
@@ -62,7 +56,7 @@ def is_uncommitted(run: RunRecord) -> bool:
     return False
 
 
-def size(place: RepositoryRuns, run: RunRecord) -> int:
+def size(place: CommandContext, run: RunRecord) -> int:
     """Bytes that a run takes, its worktrees too."""
     return retention.size(run, place.state)
 
@@ -78,6 +72,8 @@ class RunReading(Struct, frozen=True, kw_only=True):
     result: Mapping[str, object] | None
     race: EndedRace
     damage: RecordError | None
+    live: bool
+    """Whether it was under way as it was read."""
 
     @property
     def lanes(self) -> Mapping[str, LaneResult]:
@@ -87,14 +83,14 @@ class RunReading(Struct, frozen=True, kw_only=True):
     @property
     def state(self) -> str:
         """As `RunRecord.state`, or `unreadable` where something of it is damaged or newer."""
-        return "unreadable" if self.damage and not self.run.live else self.run.state
+        return "unreadable" if self.damage and not self.live else self.run.state
 
 
 def read(run: RunRecord, *, events: bool = False) -> RunReading:
     """Reads a run and raises nothing. `events` has the events read, and they and the
     patches checked, in any case; then it raises `Refused` where git could not be asked."""
     damages: list[RecordError] = []
-    manifest = RaceManifest()
+    manifest, live = RaceManifest(), run.live
     result: Mapping[str, object] | None = None
     race: EndedRace | None = None
     statuses: dict[str, str] = {}
@@ -104,7 +100,7 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
         damages.append(damage)
     try:
         if (result := run.result) is not None:
-            race = read_record(run.folder / "result.json", EndedRace)
+            race = as_record(run.folder / "result.json", result, EndedRace)
     except RecordError as damage:
         damages.append(damage)
     if events or result is None:
@@ -120,14 +116,17 @@ def read(run: RunRecord, *, events: bool = False) -> RunReading:
         run=run,
         manifest=manifest,
         result=result,
-        race=_unended(run, manifest, statuses) if race is None else race,
+        race=_unended(run, manifest, statuses, live) if race is None else race,
         damage=damages[0] if damages else None,
+        live=live,
     )
 
 
-def _unended(run: RunRecord, manifest: RaceManifest, statuses: Mapping[str, str]) -> EndedRace:
+def _unended(
+    run: RunRecord, manifest: RaceManifest, statuses: Mapping[str, str], live: bool
+) -> EndedRace:
     names = manifest.lanes or list(_branches(run))
-    state = "running" if run.live else "broken off"
+    state = "running" if live else "broken off"
     lanes = (LaneResult(lane=lane, status=statuses.get(lane, state)) for lane in names)
     return EndedRace(
         run=run.id,
@@ -144,6 +143,36 @@ def _branches(run: RunRecord) -> dict[str, str]:
         return patches.branches(run.patches)
     except Refused:  # git's own words are told where a patch is asked for
         return {}
+
+
+def branches(run: RunRecord) -> dict[str, str]:
+    """The lanes' patches as commits. Raises `RecordError` where they cannot be read."""
+    try:
+        return patches.branches(run.patches)
+    except Exhausted:
+        raise
+    except Refused as error:
+        raise RecordError(
+            f"the patches of run {run.id} cannot be read: {error.message}",
+            hint=f"what the lanes said is in {run.folder}/lanes",
+        ) from error
+
+
+def patched(run: RunRecord) -> dict[str, str]:
+    """The lanes that left something, and their commits. Raises `Refused`, `RecordError`."""
+    check_ended(run)
+    commits, base = branches(run), run.base
+    lanes = {lane: commits[lane] for lane in read(run).lanes if commits.get(lane, base) != base}
+    if not lanes:
+        way = f"`hydra runs show {run.id}` says why"
+        raise Refused(f"no lane of run {run.id} has a patch", hint=way)
+    return lanes
+
+
+def check_ended(run: RunRecord) -> None:
+    """Raises `Refused` for a run that is under way."""
+    if run.live:
+        raise Refused(f"run {run.id} is still running", hint="wait until it has ended")
 
 
 def _check_whole(run: RunRecord, lane: str, commit: str) -> None:
@@ -177,15 +206,7 @@ def commit_of(run: RunRecord, lane: str) -> str:
     where there are no patches any more, where an object of this one is gone, or where the record
     does not say which lanes there were.
     """
-    try:
-        commit = patches.branches(run.patches).get(lane)
-    except Exhausted:
-        raise
-    except Refused as error:
-        raise RecordError(
-            f"the patches of run {run.id} cannot be read: {error.message}",
-            hint=f"what the lanes said is in {run.folder}/lanes",
-        ) from error
+    commit = branches(run).get(lane)
     if commit is not None:
         _check_whole(run, lane, commit)
         return commit
@@ -200,11 +221,10 @@ def commit_of(run: RunRecord, lane: str) -> str:
     raise _no_lane(run, lane, list(reading.lanes))
 
 
-def check_lane(run: RunRecord, lane: str) -> None:
+def check_lane(reading: RunReading, lane: str) -> None:
     """Raises `UsageError` for a lane that the run has not, as far as its record says."""
-    reading = read(run)
     if reading.damage is None and lane not in reading.lanes:
-        raise _no_lane(run, lane, list(reading.lanes))
+        raise _no_lane(reading.run, lane, list(reading.lanes))
 
 
 def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
@@ -221,7 +241,7 @@ def ends_of(run: RunRecord, lane: str, other: str | None) -> tuple[str, str]:
     return (commit, commit_of(run, other)) if other else (run.base, commit)
 
 
-def from_top(place: RepositoryRuns, paths: Sequence[str]) -> tuple[str, ...]:
+def from_top(place: CommandContext, paths: Sequence[str]) -> tuple[str, ...]:
     """Paths as one writes them here, as they are from the top.
 
     () is everything. Raises `UsageError` for one outside the repository.
@@ -241,3 +261,35 @@ def _from_top(top: Path, below: str, path: str) -> str:
             hint="paths are read from the folder you are in, as git does",
         )
     return named
+
+
+# ---- Races of a repository that was moved since: their records lie under its old path, and their
+# pins came along with it.
+
+
+def moved(state: Path, root: Path) -> UsageError | None:
+    """What is to be said instead of "no races yet"; None where no race of it is recorded elsewhere.
+
+    The lanes' patches borrow the base from the old path, so that has to lead here again.
+    """
+    pins = git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/hydra", cwd=root).line
+    ids = {pin.partition("/")[0] for pin in pins.splitlines()}
+    folders = [folder for folder in state.glob("*/runs/*") if folder.name in ids]
+    for folder in sorted(folders, key=lambda folder: folder.name, reverse=True):
+        with suppress(OSError, ValueError, KeyError):
+            old = Path(str(read_object(folder / "manifest.json")["repository"]))
+            if not old.exists():
+                link = f"ln -s {quote(str(root))} {quote(str(old))} && "
+                return _moved(f"{old}, where it is no more", link, folder, len(folders))
+            if old != root and old.samefile(root):
+                return _moved(f"{old}, which is a link to it now", "", folder, len(folders))
+    return None
+
+
+def _moved(place: str, link: str, folder: Path, count: int) -> UsageError:
+    races = plural(count, "race")
+    return UsageError(
+        f"this repository has no races here: {races} of it began at {place}",
+        hint=f"move it back; or look at the latest: {link}"
+        f"git fetch {quote(str(folder / 'patches.git'))} LANE && git show FETCH_HEAD",
+    )

@@ -35,7 +35,12 @@ class RunRecord:
     @property
     def result(self) -> dict[str, object] | None:
         """The result document, or None where the race has not ended (or was killed)."""
-        return None if self.outcomes is None else read_document(self.folder / "result.json")
+        path = self.folder / "result.json"
+        if not path.exists():
+            return None
+        document = read_document(path)
+        as_record(path, document.get("lanes"), tuple[Outcome, ...])
+        return document
 
     @property
     def outcomes(self) -> tuple[Outcome, ...] | None:
@@ -208,8 +213,13 @@ def read_document(path: Path) -> dict[str, object]:
 def read_record(path: Path, kind: type[T], part: str = "") -> T:
     """The same, or a part of it, as the record that it is."""
     document = read_document(path)
+    return as_record(path, document.get(part) if part else document, kind)
+
+
+def as_record(path: Path, document: object, kind: type[T]) -> T:
+    """The same of what was read already."""
     try:
-        return shaped(document.get(part) if part else document, kind)
+        return shaped(document, kind)
     except ValueError as damage:
         raise _not_ours(path, f" ({damage})") from damage
 

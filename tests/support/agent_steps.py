@@ -1,0 +1,183 @@
+"""Steps of scripted agents that tests alone have, beside those of the demo.
+
+An agent gets this text with its script, and runs it; in the tests it is imported, so that both know
+the same names. Plain os calls: subprocess would cost a fifth of the agent's start-up time.
+"""
+
+# ruff: noqa: PTH116
+# (pathlib would cost a third of the start-up time)
+
+from __future__ import annotations
+
+import binascii
+import os
+import signal
+import stat
+import sys
+import time
+
+from hydra.commands.demo.steps import STEPS, AgentExit, Performer
+from hydra.commands.demo.wires.base import encode, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_POLL = 0.01
+DAEMON_LIFE = ("sleep", "1000")
+"""What a daemon does when its step names nothing else."""
+
+
+def _emit(run: Performer, what: Any) -> None:
+    run.wire.print(what if isinstance(what, str) else encode(what))
+
+
+def _emit_base64(run: Performer, data: str) -> None:
+    write(1, binascii.a2b_base64(data), run.wire.exit_on_closed_stdout)
+
+
+def _stderr(run: Performer, options: Mapping[str, Any]) -> None:
+    for _ in range(options["times"]):
+        write(2, options["text"].encode("utf-8", "surrogateescape"))
+
+
+def _flood(run: Performer, options: Mapping[str, Any]) -> None:
+    fd = 2 if options["to"] == "stderr" else 1
+    document, size = options["bytes"], options["line"]
+    line = b"x" * (size - 1) + b"\n" if size else b"x" * 65536
+    block = line * max(1, 65536 // len(line))
+    while document > 0:
+        write(fd, block[:document], run.wire.exit_on_closed_stdout)
+        document -= len(block)
+
+
+def _retry(run: Performer, options: Mapping[str, int]) -> None:
+    run.wire.retry(options["attempt"], options["of"], options["status"])
+
+
+def _spawn_daemon(run: Performer, options: Mapping[str, Any]) -> None:
+    spawn_daemon(options)
+
+
+def _wait_for(run: Performer, path: str) -> None:
+    path = os.path.expandvars(path)
+    while not os.path.lexists(path):
+        time.sleep(_POLL)
+
+
+def _touch(run: Performer, path: str) -> None:
+    """Makes a file, or tells a waiting FIFO: those can be written on a read-only mount too."""
+    path = os.path.expandvars(path)
+    fifo = os.path.lexists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+    fd = os.open(path, os.O_WRONLY if fifo else os.O_WRONLY | os.O_CREAT, 0o600)
+    if fifo:
+        os.write(fd, b".")
+    os.close(fd)
+
+
+def _repeat(run: Performer, options: Mapping[str, Any]) -> None:
+    for _ in range(options["times"]):
+        run.perform(options["steps"])
+
+
+def _hang(run: Performer, _: Any) -> None:
+    # Not pause(): a signal that comes just before it would be slept through.
+    while True:
+        time.sleep(0.2)
+
+
+def _ignore(run: Performer, names: Sequence[str]) -> None:
+    for name in names:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def _close_stdout(run: Performer, _: Any) -> None:
+    # Closed, and the number taken again, so that a later step writes nowhere and does not fail.
+    os.close(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    if null != 1:
+        os.dup2(null, 1)
+        os.close(null)
+
+
+def _fail(run: Performer, reason: str) -> None:
+    raise AgentExit(run.wire.fail(reason))
+
+
+def _exit(run: Performer, code: int) -> None:
+    raise AgentExit(code)
+
+
+def _signal_self(run: Performer, number: int) -> None:
+    signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None
+    os.kill(os.getpid(), number)
+
+
+def spawn_daemon(options: Mapping[str, Any]) -> None:
+    """Starts a process that does not want to be found; returns once it runs.
+
+    Options, each false unless said: `setsid` (a session of its own), `double_fork` (its parent
+    is gone), `clear_env` (no marker left), `ignore_term`, `hold_stdout` (keeps the agent's pipe
+    open). `argv` is what it becomes; `name` what it is called in a process list (argv[0]).
+    """
+    ready, count = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _become_daemon(options, count)
+    os.close(count)
+    os.read(ready, 1)  # EOF: the last holder has called exec, so all its wiles are in place
+    os.close(ready)
+    if options.get("double_fork"):
+        os.waitpid(child, 0)
+
+
+def _become_daemon(options: Mapping[str, Any], count: int) -> None:
+    try:
+        if options.get("setsid"):
+            os.setsid()
+        if options.get("double_fork") and os.fork():
+            os._exit(0)
+        if options.get("ignore_term"):
+            for ignored in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(ignored, signal.SIG_IGN)
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 2) if options.get("hold_stdout") else (0, 1, 2):
+            os.dup2(null, fd)
+        os.set_inheritable(count, False)
+        argv = list(options.get("argv") or DAEMON_LIFE)
+        program = _find(argv[0])
+        argv[0] = options.get("name") or argv[0]
+        os.execve(program, argv, {} if options.get("clear_env") else os.environ)
+    except BaseException as broken:
+        sys.stderr.write(f"daemon: {broken}\n")
+        os._exit(127)
+
+
+def _find(program: str) -> str:
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = f"{folder}/{program}"
+        if "/" not in program and os.access(path, os.X_OK):
+            return path
+    return program
+
+
+STEPS.update(
+    {
+        "retry": _retry,
+        "fail": _fail,
+        "emit": _emit,
+        "emit_base64": _emit_base64,
+        "stderr": _stderr,
+        "flood": _flood,
+        "close_stdout": _close_stdout,
+        "spawn_daemon": _spawn_daemon,
+        "wait_for": _wait_for,
+        "touch": _touch,
+        "repeat": _repeat,
+        "hang": _hang,
+        "ignore": _ignore,
+        "exit": _exit,
+        "signal_self": _signal_self,
+    }
+)
