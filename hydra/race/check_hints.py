@@ -142,8 +142,8 @@ def _is_absent(line: str) -> bool:
 def _unignored(command: str, top: Path) -> str:
     """An environment of the checkout that lanes are not shown, from the top; "" without one."""
     names = [str(at.relative_to(top) / name) for at in _above(command, top) for name in _FOLDERS]
-    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--")
-    listed = split(run(*terms, *names, cwd=top, check=False).stdout)
+    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+    listed = split(run(*terms, "-z", "--", *names, cwd=top, check=False).stdout)
     return next((os.fsdecode(name) for name in listed), "")
 
 

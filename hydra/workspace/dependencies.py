@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -79,9 +80,11 @@ class Dependencies(Struct, frozen=True, kw_only=True):
 
     def layer(self, folder: Path, worktree: Path, place: Path) -> Layer | None:
         """For a lane whose `worktree` is seen at `place`, with a mount point in it for each folder
-        that its base has not and that git ignores there; None where there is none. `folder` is
-        what it may change them in. Raises `OSError`."""
-        names = _absent(worktree, self.folders)
+        that its base has not and that git ignores there, or that hides itself; None where there is
+        none. `folder` is what it may change them in. Raises `OSError`."""
+        absent = _absent(worktree, self.folders)
+        hidden = {*ignored_names(worktree, absent), *filter(self._hides_itself, absent)}
+        names = [name for name in absent if name in hidden]
         if not (names or self.outside):
             return None
         for name in names:
@@ -93,7 +96,14 @@ class Dependencies(Struct, frozen=True, kw_only=True):
 
     def copy_files(self, worktree: Path) -> None:
         """Into a lane whose base has none of that name. Raises `Refused`, `OSError`."""
-        copy_exact(self.frozen, worktree, list(map(str, _absent(worktree, self.files))))
+        names = ignored_names(worktree, _absent(worktree, self.files))
+        copy_exact(self.frozen, worktree, list(map(str, names)))
+
+    def _hides_itself(self, name: PurePosixPath) -> bool:
+        """Whether git ignores all that is in a folder by a file that lies in there."""
+        with suppress(OSError, ValueError):
+            return "*" in (self.frozen / _entry(name) / ".gitignore").read_text().splitlines()
+        return False
 
 
 _OUTSIDE = "_outside"
@@ -105,8 +115,8 @@ def _entry(name: PurePosixPath) -> PurePosixPath:
 
 
 def _absent(worktree: Path, names: Iterable[PurePosixPath]) -> list[PurePosixPath]:
-    """Those that its base has not, and that git ignores there."""
-    return ignored_names(worktree, [name for name in names if not os.path.lexists(worktree / name)])
+    """Those that its base has not."""
+    return [name for name in names if not os.path.lexists(worktree / name)]
 
 
 DependencySource = Callable[[], Dependencies]
