@@ -19,6 +19,7 @@ from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.project_programs import with_own_programs
 from hydra.race.signals import cancelled_by_signal
 from hydra.records.plan import RacePlan
+from hydra.report.text import duration, gist
 
 if TYPE_CHECKING:
     from hydra.checks.lack import Lack
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from hydra.race.checks_phase import CheckEnvironment
 
 _log = get_logger(__name__)
+
+
+_FIRST = 10.0
+"""Seconds of a look, or of one command of it, until it is said what it waits for; then twice as
+many each time."""
+
+
+_LONG = 160
 
 
 class NeverBegun(Exception):
@@ -51,10 +60,12 @@ async def startable(
         return planned
     received: list[int] = []
     refused: list[Refused] = []
+    waiting = _Waiting(tell)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cancelled_by_signal, nursery.cancel_scope, received.append)
+        nursery.start_soon(waiting.run)
         try:
-            planned = await _look(planned, around, hidden, folder, tell)
+            planned = await _look(planned, around, hidden, folder, waiting)
         except Refused as error:
             refused.append(error)  # raised below: a nursery would wrap it
         nursery.cancel_scope.cancel()
@@ -65,12 +76,40 @@ async def startable(
     return planned
 
 
+class _Waiting:
+    """Tells which command a look waits for, once it has taken a while."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self._begin("a copy of your checkout")
+
+    def take(self, kind: str, data: Mapping[str, object]) -> None:
+        """An event of the look's."""
+        if kind in ("setup_started", "check_started"):
+            self._begin(str(data["command"]))
+
+    def _begin(self, what: str) -> None:
+        self._what = what
+        self._since = trio.current_time()
+        self._due = self._since + _FIRST
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await trio.sleep_until(self._due)
+            seconds = trio.current_time() - self._since
+            if seconds < _FIRST:
+                continue  # another command has begun meanwhile
+            self.tell(f"waiting for {gist(self._what, _LONG)}, for {duration(seconds)} now")
+            self._due = self._since + 2 * seconds
+
+
 async def _look(
     planned: RacePlan,
     around: CheckEnvironment,
     hidden: HiddenPlaces,
     folder: str,
-    tell: Callable[[str], None],
+    waiting: _Waiting,
 ) -> RacePlan:
     from hydra.checks.lack import joined
     from hydra.checks.start import look
@@ -83,13 +122,14 @@ async def _look(
         await prove(context, planned.base)
     except Refused as error:
         raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
-    tell(f"{'setting up, and ' if planned.setup else ''}looking at how your tests run ...")
-    suite = CheckSuite(context, "_look", planned.base, "_look", lambda _kind, _data: None)
+    waiting.tell(f"{'setting up, and ' * bool(planned.setup)}looking at how your tests run ...")
+    suite = CheckSuite(context, "_look", planned.base, "_look", waiting.take)
     try:
         async with suite.open_workspace("") as workspace:
             if planned.setup:
                 planned = _set_up(planned, workspace.worktree, folder, around.environ)
-            seen = await look(replace(context, checks=planned.checks), workspace)
+            checked = replace(context, checks=planned.checks)
+            seen = await look(checked, workspace, waiting.take)
             top, unfetched = workspace.worktree, workspace.empty_submodules
     except (NoGround, CannotStart):
         # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
