@@ -124,7 +124,10 @@ def test_a_folder_that_hides_itself_is_a_lanes_as_one_that_a_rule_names(project:
         (top / name / ".gitignore").write_text(text)
         (top / name / "tool").write_text(f"{name}'s tool\n")
     (top / "mine" / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    look = ("cat */tool .*/tool; git status --porcelain", "echo 2 > .venv/tool; rm -r .tox/tool")
+    look = (
+        "cat */tool .*/tool; git status --porcelain; echo 2 > .venv/tool; rm -r .tox/tool",
+        "rm mine/.gitignore; echo '*' > mine/.gitignore",
+    )
     project.agent("claude", [sh(*look), FIX, DONE])
     project.hand_over()
     before = users_own(top)
@@ -133,8 +136,22 @@ def test_a_folder_that_hides_itself_is_a_lanes_as_one_that_a_rule_names(project:
     assert check["status"] == "passed", race.document
     text = project.taken(race.document["folder"], "claude")
     assert "mine's tool\n.tox's tool\n.venv's tool\n?? said" in text
-    assert race.lane("claude")["patch"]["files"] == 2, text
+    patch = race.lane("claude")["patch"]
+    assert (patch["files"], patch["notes"], patch["left_behind"]) == (2, [], 0)
     assert users_own(top) == before
+
+
+@pytest.mark.slow
+@by_account
+def test_what_an_agent_lays_open_that_hid_itself_is_said(project: Place) -> None:
+    top = project.repo
+    (top / "mine").mkdir()
+    (top / "mine" / ".gitignore").write_text("*\n")
+    (top / "mine" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    project.agent("claude", [sh("rm mine/.gitignore; echo own > mine/own.py"), FIX, DONE])
+    project.hand_over()
+    lane = project.race("-a", "claude").lane("claude")
+    assert "mine is no longer ignored, and not in the patch" in " ".join(lane["patch"]["notes"])
 
 
 @pytest.mark.slow

@@ -11,13 +11,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
 from hydra.analysis.folder_names import PACKAGES
-from hydra.containment import EscapeError, folder_below, locate
+from hydra.containment import EscapeError, folder_below, locate, read_regular
 from hydra.errors import UsageError
 from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes, tracked
 from hydra.process.sandbox.layers import Layer
@@ -83,8 +82,8 @@ class Dependencies(Struct, frozen=True, kw_only=True):
         that its base has not and that git ignores there, or that hides itself; None where there is
         none. `folder` is what it may change them in. Raises `OSError`."""
         absent = _absent(worktree, self.folders)
-        hidden = {*ignored_names(worktree, absent), *filter(self._hides_itself, absent)}
-        names = [name for name in absent if name in hidden]
+        ruled = ignored_names(worktree, absent)
+        names = [at for at in absent if at in ruled or hides_itself(self.frozen / _entry(at))]
         if not (names or self.outside):
             return None
         for name in names:
@@ -99,12 +98,16 @@ class Dependencies(Struct, frozen=True, kw_only=True):
         names = ignored_names(worktree, _absent(worktree, self.files))
         copy_exact(self.frozen, worktree, list(map(str, names)))
 
-    def _hides_itself(self, name: PurePosixPath) -> bool:
-        """Whether git ignores all that is in a folder by a file that lies in there."""
-        with suppress(OSError, ValueError):
-            return "*" in (self.frozen / _entry(name) / ".gitignore").read_text().splitlines()
-        return False
 
+def hides_itself(*layers: Path) -> bool:
+    """Whether git ignores all that is in a folder by a file that lies in there: of its layers, the
+    first that has one decides."""
+    rules = (layer / ".gitignore" for layer in layers)
+    file = next((path for path in rules if os.path.lexists(path)), None)
+    return b"*" in ((read_regular(file, _LARGEST) if file else None) or b"").splitlines()
+
+
+_LARGEST = 64 * 1024
 
 _OUTSIDE = "_outside"
 
