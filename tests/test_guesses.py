@@ -316,6 +316,32 @@ def test_one_that_hides_itself_needs_no_rule(scratch: Path, repo: Path) -> None:
     assert "info/exclude" not in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["", "pkg"])
+def test_rules_that_are_not_committed_are_named(scratch: Path, repo: Path, folder: str) -> None:
+    """Lanes are shown what their commit ignores."""
+    hydra = Hydra(scratch, repo)
+    write(repo, {"pyproject.toml": "pytest", "pkg/a.py": "x = 1\n"})
+    commit(repo)
+    write(repo, {**environment(".venv"), ".gitignore": ".venv/\n"})
+    (repo / ".venv/bin").mkdir()
+    (repo / ".venv/bin/python").write_text("#!/bin/sh\necho 1 test collected\n")
+    (repo / ".venv/bin/python").chmod(0o755)
+    hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
+    hydra.repo = repo / folder
+    check = ("--check", ".venv/bin/python -m pytest") if folder else ()
+    done = hydra.run("race", "Do it", "-a", "claude", *check)
+    assert done.returncode == 3, done.stderr
+    line = f"git add {'../' * bool(folder)}.gitignore && git commit -m "
+    assert f"hint: {line}" in done.stderr, done.stderr
+    assert ", then race again; or --include-dirty: " in done.stderr
+    dirty = hydra.run("race", "Do it", "-a", "claude", "--include-dirty")
+    assert "base       check pytest: passed" in dirty.stderr
+    git(repo, "add", ".gitignore")
+    git(repo, "commit", "-qm", "Rules")
+    assert "base       check pytest: passed" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
 MAKE = """
 mkdir -p .venv/bin .venv/lib/python3.11/site-packages/pytest
 touch .venv/pyvenv.cfg .venv/lib/python3.11/site-packages/pytest/__init__.py
