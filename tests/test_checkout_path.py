@@ -110,6 +110,52 @@ def test_what_a_lane_installs_and_removes_is_its_own(project: Place) -> None:
 
 @pytest.mark.slow
 @by_account
+def test_a_folder_that_hides_itself_is_a_lanes_as_one_that_a_rule_names(project: Place) -> None:
+    """As uv, virtualenv, `venv` of Python 3.13, tox and mypy make theirs."""
+    top = project.repo
+    (top / ".gitignore").write_text(".env\nnode_modules/\n")
+    (top / ".ruff_cache").mkdir()
+    (top / ".ruff_cache" / "tracked").write_text("1\n")
+    git(top, "add", "-A", ".gitignore", ".ruff_cache")
+    git(top, "commit", "-qm", "No rule for environments")
+    rules = {".venv": "*", ".tox": "# Made by a tool.\n*\n", "mine": "*\n", "notes": "*\n"}
+    for name, text in {**rules, ".ruff_cache": "*\n"}.items():
+        (top / name).mkdir(exist_ok=True)
+        (top / name / ".gitignore").write_text(text)
+        (top / name / "tool").write_text(f"{name}'s tool\n")
+    (top / "mine" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    look = (
+        "cat */tool .*/tool; git status --porcelain; echo 2 > .venv/tool; rm -r .tox/tool",
+        "rm mine/.gitignore; echo '*' > mine/.gitignore",
+    )
+    project.agent("claude", [sh(*look), FIX, DONE])
+    project.hand_over()
+    before = users_own(top)
+    race = project.race("-a", "claude", "--check", ".venv/bin/check")
+    (check,) = race.lane("claude")["checks"]
+    assert check["status"] == "passed", race.document
+    text = project.taken(race.document["folder"], "claude")
+    assert "mine's tool\n.tox's tool\n.venv's tool\n?? said" in text
+    patch = race.lane("claude")["patch"]
+    assert (patch["files"], patch["notes"], patch["left_behind"]) == (2, [], 0)
+    assert users_own(top) == before
+
+
+@pytest.mark.slow
+@by_account
+def test_what_an_agent_lays_open_that_hid_itself_is_said(project: Place) -> None:
+    top = project.repo
+    (top / "mine").mkdir()
+    (top / "mine" / ".gitignore").write_text("*\n")
+    (top / "mine" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    project.agent("claude", [sh("rm mine/.gitignore; echo own > mine/own.py"), FIX, DONE])
+    project.hand_over()
+    lane = project.race("-a", "claude").lane("claude")
+    assert "mine is no longer ignored, and not in the patch" in " ".join(lane["patch"]["notes"])
+
+
+@pytest.mark.slow
+@by_account
 def test_git_in_a_lane_knows_the_checkouts_path(project: Place) -> None:
     project.agent(
         "claude",

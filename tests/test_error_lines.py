@@ -48,14 +48,41 @@ test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 
 error: test failed, to rerun pass `--lib`
 """
+LOGGED = """
+> shop@1.0.0 pretest
+> docs README.md && npm run --silent lint
+
+docs info it worked if it ends with ok
+docs ERR! node:assert:90
+docs ERR!   throw new AssertionError(obj);
+docs ERR! AssertionError [ERR_ASSERTION]: 1 == 2
+docs ERR!   code: 'ERR_ASSERTION',
+docs ERR!     at /lane/shop/README.md:5:8 {block 1}
+"""
+LINTED = """
+/lane/shop/lib/parse.js
+  3:1  error  'x' is not defined  no-undef
+
+\u2716 2 problems (2 errors, 0 warnings)
+  1 error and 0 warnings potentially fixable with the `--fix` option.
+
+npm error Lifecycle script `lint` failed with error:
+npm error code 1
+npm error path /lane/shop
+"""
 SAID = {
+    "logged": "AssertionError [ERR_ASSERTION]: 1 == 2",
+    "linted": "3:1  error  'x' is not defined  no-undef",
     "mocha": "Uncaught AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
     "cargo": "thread 'kebab::tests::test9' (192) panicked at src/kebab.rs:69:5:; left: \"a\"",
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "printed"), [("mocha", MOCHA), ("cargo", CARGO)])
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [("mocha", MOCHA), ("cargo", CARGO), ("logged", LOGGED), ("linted", LINTED)],
+)
 def test_the_error_is_what_is_said_of_a_failing_check(
     hydra: Hydra, name: str, printed: str
 ) -> None:

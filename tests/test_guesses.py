@@ -303,6 +303,45 @@ def test_an_environment_that_git_does_not_ignore_is_shown_as_a_whole(
     assert "--copy" not in text
 
 
+@pytest.mark.slow
+def test_one_that_hides_itself_needs_no_rule(scratch: Path, repo: Path) -> None:
+    hydra = Hydra(scratch, repo)
+    write(repo, PYPROJECT)
+    commit(repo)
+    write(repo, {**environment(".venv"), ".venv/.gitignore": "*"})
+    hydra.agent("claude", [DONE])
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 3
+    assert "your tests cannot run here: .venv/bin/python: not found" in done.stderr
+    assert "info/exclude" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["", "pkg"])
+def test_rules_that_are_not_committed_are_named(scratch: Path, repo: Path, folder: str) -> None:
+    """Lanes are shown what their commit ignores."""
+    hydra = Hydra(scratch, repo)
+    write(repo, {"pyproject.toml": "pytest", "pkg/a.py": "x = 1\n"})
+    commit(repo)
+    write(repo, {**environment(".venv"), ".gitignore": ".venv/\n"})
+    (repo / ".venv/bin").mkdir()
+    (repo / ".venv/bin/python").write_text("#!/bin/sh\necho 1 test collected\n")
+    (repo / ".venv/bin/python").chmod(0o755)
+    hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
+    hydra.repo = repo / folder
+    check = ("--check", ".venv/bin/python -m pytest") if folder else ()
+    done = hydra.run("race", "Do it", "-a", "claude", *check)
+    assert done.returncode == 3, done.stderr
+    line = f"git add {'../' * bool(folder)}.gitignore && git commit -m "
+    assert f"hint: {line}" in done.stderr, done.stderr
+    assert ", then race again; or --include-dirty: " in done.stderr
+    dirty = hydra.run("race", "Do it", "-a", "claude", "--include-dirty")
+    assert "base       check pytest: passed" in dirty.stderr
+    git(repo, "add", ".gitignore")
+    git(repo, "commit", "-qm", "Rules")
+    assert "base       check pytest: passed" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
 MAKE = """
 mkdir -p .venv/bin .venv/lib/python3.11/site-packages/pytest
 touch .venv/pyvenv.cfg .venv/lib/python3.11/site-packages/pytest/__init__.py
@@ -339,7 +378,7 @@ def test_after_a_set_up_the_guess_is_the_environment_s_that_it_made(
 
 
 SLOW = """#!/bin/sh
-sleep 6
+sleep 12
 echo "$0: No module named pytest"
 exit 1
 """
@@ -356,6 +395,7 @@ def test_a_look_waits_for_what_it_asked_and_says_so(scratch: Path, repo: Path) -
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     terminal = Terminal(hydra, "race", "Do it", "-a", "claude")
     assert "error" not in terminal.read("looking at how your tests run ...")
+    assert "error" not in terminal.read("waiting for python3 -m pytest -q, for 0:1")
     assert "your tests cannot run here: python has no module pytest" in terminal.read()
     assert terminal.wait() == 3
 

@@ -311,3 +311,43 @@ def test_a_signature_that_fails_refuses_the_landing(shelf: Shelf, scratch: Path)
     done = signing.command("merge", "claude", "--no-check")
     assert done.returncode == 5
     assert "nothing was landed: the commit could not be signed" in done.stderr
+
+
+SPEAKS = "#!/bin/sh\necho please touch your key >&2\nexit 1\n"
+
+
+def test_who_signs_is_announced_and_what_it_says_is_told(shelf: Shelf, scratch: Path) -> None:
+    signer = scratch / "signer"
+    signer.write_text(SPEAKS)
+    signer.chmod(0o755)
+    settings = {"commit.gpgsign": "true", "gpg.format": "ssh", "gpg.ssh.program": str(signer)}
+    for name, value in {**settings, "user.signingkey": str(signer)}.items():
+        git(shelf.repo, "config", name, value)
+    signing = Shelf.of(shelf.repo, scratch / "signing")
+    signing.lane("claude", _new)
+    done = signing.command("merge", "claude", "--no-check")
+    assert done.returncode == 5
+    told, refused = done.stderr.split("your signer is asked to sign the commit\n")
+    assert "please touch your key" not in told
+    assert "please touch your key" in refused
+
+
+TASK = (
+    "remove_quotes cuts the last letter of a name that has only an opening quote: "
+    "mend that, and leave every other function of the module as it is."
+)
+
+
+@pytest.mark.slow
+def test_a_long_task_is_cut_at_a_word_and_stands_whole_below_and_on_a_screen(
+    repo: Path, scratch: Path
+) -> None:
+    hydra = Hydra(scratch, repo)
+    hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), fakes.finish("done")])
+    assert hydra.run("race", TASK, "-a", "claude", "--no-check").returncode == 0
+    shown = " ".join(hydra.run("runs", "show").stdout.split())
+    assert f"task {TASK} " in shown
+    assert hydra.run("merge").returncode == 0
+    subject, body = git(repo, "log", "-1", "--format=%s%x00%b").split("\0")
+    assert subject == "remove_quotes cuts the last letter of a name that has only an opening"
+    assert body.startswith(f"{TASK}\n\nHydra-Agent: ")

@@ -83,3 +83,17 @@ def test_what_a_patch_prints_opens_no_network(hydra: Hydra, after: str) -> None:
     (check,) = row["checks"]
     assert check["network"] == "private"
     assert "what it runs after its tests could not reach" in check["untested"]
+
+
+@pytest.mark.slow
+def test_a_set_up_has_the_machine_s_network_and_checks_have_their_own(hydra: Hydra) -> None:
+    if not confinement().holds:
+        pytest.skip("nothing confines here")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = server.getsockname()
+        reach = f"python3 -c 'import socket; socket.create_connection({place!r})' 2>/dev/null"
+        reach = reach.replace("'127.0.0.1'", '"127.0.0.1"')
+        hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
+        race = hydra.race("-a", "claude", "--setup", reach, "--check", f"alone=! {reach}")
+    (check,) = race.lane("claude")["checks"]
+    assert (check["status"], check["network"]) == ("passed", "private"), race

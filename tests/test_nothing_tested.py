@@ -21,6 +21,7 @@ from tests.support.verdict_races import (
     TESTS,
     UNITTEST,
     UP,
+    WRONG,
     Judged,
     edited,
     shop,
@@ -151,6 +152,23 @@ def test_of_two_equals_the_one_with_tests_is_first_and_one_line_takes_both(hydra
     assert landed.returncode == 0, landed.stderr
     assert (hydra.repo / "src/pager.py").read_text() == RIGHT
     assert (hydra.repo / "tests/test_rest.py").read_text() == NEW
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+def test_what_only_takes_back_is_behind_nothing_where_no_test_came_to_its_end(
+    hydra: Hydra,
+) -> None:
+    shop(hydra.repo, {"src/pager.py": RIGHT})
+    (hydra.repo / "src/pager.py").write_text(CODE)
+    git(hydra.repo, "commit", "-qam", "Round down")
+    lanes = {"back": {"src/pager.py": RIGHT}, "other": {"src/pager.py": WRONG}}
+    item = Judged(hydra, lanes).run(checks=("echo shop.py: too long; exit 1",))
+    assert item.ranks() == {"back": 1, "other": 1}, str(item)
+    oid = git(hydra.repo, "rev-parse", "--short=7", "HEAD")
+    said = [reason["text"] for reason in item.of("back")["reasons"]]
+    assert f"undoes {oid}: Round down" in said
+    assert hydra.run("merge").returncode == EXIT_LANDING
 
 
 @pytest.mark.slow

@@ -305,7 +305,7 @@ def _step(reading: Reading, step: str) -> None:
     first = [lane["lane"] for lane in patched if lane["rank"] == 1]
     able = [reading.verdict["top"]] if reading.verdict["top"] else first
     if picks := groups.get("picks"):
-        assert {*re.findall(r"--pick ([\w-]+):", picks)} > {reading.verdict["top"]}, step
+        assert {*re.findall(r"--(?:pick|hunk) ([\w-]+):", picks)} > {reading.verdict["top"]}, step
     if merge := groups.get("merge"):
         lands = re.findall(r"hydra merge ([\w-]+)", merge)
         assert {*lands} <= {*able, patched[0]["lane"]}, step

@@ -389,6 +389,10 @@ def test_code_that_may_bend_the_runner_proves_nothing_without_tests_that_must_fa
             "untested",
             "it may change what runs the tests, and tests that must fail were not tried on it",
         )
+    other = [file("src/pager.py"), file("web/app.js", "", "global.pages = process.exit;\n")]
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=other)
+    assert of(rank(evidence([mine], [FAILING]))).state == "proved", "no JavaScript runs pytest"
+    mine = lane("a", result({UP: True, DOWN: True}), base=[FAILING], files=[code])
     elsewhere = replace(cut, why=NO_CANARY)
     assert of(rank(evidence([mine], [FAILING], not_tried=(elsewhere,)))).state == "proved"
 

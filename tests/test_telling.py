@@ -151,6 +151,24 @@ GO_GENERATED = """# shop
 ./main.go:3:8: package shop/gen is not in std (/usr/lib/go/src/shop/gen)
 FAIL\tshop [setup failed]
 """
+LOGGED = """
+> shop@1.0.0 pretest
+> docs README.md && npm run --silent lint
+
+docs info it worked if it ends with ok
+docs info README.md running block 1
+docs ERR! node:assert:90
+docs ERR!   throw new AssertionError(obj);
+docs ERR!   ^
+docs ERR!\x20
+docs ERR! AssertionError [ERR_ASSERTION]: 1 == 2
+docs ERR!   generatedMessage: true,
+docs ERR!   code: 'ERR_ASSERTION',
+docs ERR! }
+docs ERR! Node.js v20.20.2
+docs ERR!     at /lane/shop/README.md:5:8 {block 1}
+"""
+UNRULED = "make: *** No rule to make target 'test'.  Stop."
 NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
 
 
@@ -170,10 +188,15 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
         ),
         (UNCOLLECTED, ("ModuleNotFoundError: No module named 'settings'", "ERROR test_pager.py")),
         (WARNED, ("Error: could not find the repository's root",)),
+        (LINTED, ("3:1  error  'x' is not defined  no-undef",)),
+        (LOGGED, ("AssertionError [ERR_ASSERTION]: 1 == 2",)),
         (
-            LINTED,
-            ("3:1  error  'x' is not defined  no-undef", "\u2716 2 problems (1 error, 1 warning)"),
+            "shop.py: line 3 is long\nmake: *** [Makefile:2: lint] Error 1\n",
+            ("shop.py: line 3 is long",),
         ),
+        ("make: *** No rule to make target 'test'.  Stop.\n", (UNRULED,)),
+        ('shop.sh: 3: bad\nerror: script "test" exited with code 1\n', ("shop.sh: 3: bad",)),
+        ("shop.sh: 3: bad\nerror: Recipe `test` failed on line 2\n", ("shop.sh: 3: bad",)),
         (
             "/lane/a.js:1\nthrow 1;\n^\n1\n(Use `node --trace-uncaught ...` to show where the "
             "exception was thrown)\n\nNode.js v20.20.2\n",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hydra.checks.record import CheckStatus
 from hydra.checks.regressions import compare_to_baseline
 from hydra.git import runner
 from hydra.ranking import collect
@@ -110,6 +111,23 @@ def test_of_equals_the_one_that_takes_nothing_back_is_first(history: History) ->
     assert verdict.says.endswith("it undoes no recent commit, unlike a and b")
     asking = replace(facts, lanes=lanes, baseline=(base,), task="Please revert the guard again")
     assert {lane.lane: lane.rank for lane in rank(asking).lanes} == {"a": 1, "b": 1, "c": 3}
+
+
+def test_what_only_takes_back_and_no_test_tells_is_tied(history: History) -> None:
+    """It may be the very mend; beside other code it is what nobody asked for."""
+    history.commit("The code", {"a.py": CODE})
+    oid = history.commit("Guard", {"a.py": GUARD})
+    back: Files = {"a.py": CODE}
+    other: Files = {"a.py": GUARD.replace("rows[0]", "rows[1]")}
+    beside: Files = {"a.py": CODE.replace(*MENDED)}
+    facts = history.evidence({"a": back, "b": back, "c": other, "d": beside})
+    base = replace(result({}), status=CheckStatus.FAILED, tests=None, exit_code=1)
+    lanes = tuple(replace(lane, checks=(compare_to_baseline(base, base),)) for lane in facts.lanes)
+    verdict = rank(replace(facts, lanes=lanes, baseline=(base,)))
+    assert {lane.state for lane in verdict.lanes} == {"untested"}
+    assert {lane.lane: lane.rank for lane in verdict.lanes} == {"a": 1, "b": 1, "c": 1, "d": 4}
+    assert verdict.top is None
+    assert f"undoes {oid}: Guard" in {reason.text for reason in verdict.lanes[0].reasons}
 
 
 def test_a_part_of_a_commit_is_said_with_its_file(history: History) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.command import Hydra
 from tests.support.verdict_races import PLAIN, RIGHT, Files, Judged, edited, shop
+from tests.support.wild import paste
 
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
@@ -221,6 +222,34 @@ def test_of_two_that_mend_it_the_one_with_tests_in_code_is_first(hydra: Hydra) -
         "failed",
         "passed",
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", ["    fn up", "    use super"])
+def test_tests_in_code_go_with_the_code_of_another_where_a_hunk_has_nothing_else(
+    hydra: Hydra, beside: str
+) -> None:
+    shop(hydra.repo, {"src/lib.rs": RUST, "tools/run.py": RUNS_RUST})
+    more = "    #[test]\n    fn up_more() {\n        assert_eq!(pages(7, 2), 4);\n    }\n\n"
+    after = {"    fn up": "2);\n    }\n\n", "    use super": "super::*;\n\n"}[beside]
+    code = RUST.replace("n / size", "(n - 1) / size + 1")
+    tested = RUST_MENDED.replace(after, after + more)
+    if beside == "    use super":  # a line of code, three lines from the test
+        tested = tested.replace("#[cfg", "pub const LEAST: u32 = 1;\n\n#[cfg")
+    lanes: dict[str, Files] = {"code": {"src/lib.rs": code}, "tested": {"src/lib.rs": tested}}
+    judged = Judged(hydra, lanes).run(checks=("python3 -B tools/run.py",))
+    assert judged.top() == "tested", str(judged)
+    assert judged.race is not None
+    offered = [line for line in judged.race.stdout.splitlines() if " --pick " in line]
+    if beside == "    use super":
+        assert not offered
+        return
+    (line,) = offered
+    assert f" --pick claude-code:src/lib.rs --hunk {judged.document['hunks'][0]}" in line
+    assert "\nor claude-code's code with claude-tested's tests:\n" in judged.race.stdout
+    landed = paste(hydra, line)
+    assert landed.returncode == 0, landed.stderr
+    assert (hydra.repo / "src/lib.rs").read_text() == code.replace(after, after + more)
 
 
 PLACES: Files = {

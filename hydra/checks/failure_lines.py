@@ -14,8 +14,9 @@ ENDS = 1024 * 1024
 anywhere."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 
-_INTERNAL = re.compile(r"^INTERNALERROR> ?")
-"""Before each line of what ends pytest itself: its last one is the error."""
+_PREFIX = re.compile(r"^INTERNALERROR> ?|^(?!npm )[\w.@/-]+ ERR! ?")
+"""Before each line of what ends pytest itself, whose last one is the error, and of what tools print
+by npm's own logger."""
 
 _STRONG = (
     # pytest begins one that does not parse with where it is.
@@ -42,7 +43,7 @@ _STRONG = (
     re.compile(
         r"^\s*not ok \d+(?!.* # (?:TODO|SKIP)\b)|^\(fail\) |\S \.\.\. FAILED\b"
         r"|^\s*[\u2715\u2716\u2717\u2718\u00d7] "
-        r"(?!\d+ problems? \(0 errors,|failing tests:|.* # TODO\b)",
+        r"(?!\d+ problems? \(|failing tests:|.* # TODO\b)",
         re.IGNORECASE,
     ),
     re.compile(r"not found\s*$|No such file or directory\s*$|No module named "),
@@ -59,12 +60,15 @@ _OF_RUNNERS = re.compile(
     r"|This is probably not a problem |(?:code|path|errno|workspace|location|command)(?: |$)"
     r"|(?:in|at) \w+: )"
     r"|^npm (?:ERR!|error)$|^\s*(?:WARN|ELIFECYCLE)\b|^> \S+@\d\S* \S|^\s+\d+:\d+\s+warning\s"
-    r"|^\[notice\] |^\u2716 \d+ problems? \(0 errors,|^error Command failed with exit code"
+    r"|^[\w.@/-]+ (?:info|http|verb|timing) |^\[notice\] |^error Command failed with exit code"
+    r"|^(?:\u2716 )?\d+ problems?(?: \(|$)|^\s+\d+ errors? and \d+ warnings? potentially fixable "
+    r"|^g?make(?:\[\d+\])?: \*\*\* |^error: (?:script \S+ exited |Recipe \S+ failed |Test failed$)"
     r"|^info Visit https:|^\(Use `node --trace-uncaught |^Node\.js v\d|^\s*[\^~]+$"
     r"|^\s+at (?:\S+ )*\(?\S+:\d+:\d+\)?$"
 )
-"""What npm, pnpm, yarn, node and pip say of themselves and of the failure of a script, the frames
-of a stack, and what is a warning: never a reason while there is any other line."""
+"""What npm, pnpm, yarn, bun, deno, node, make, just and pip say of themselves and of the failure of
+a script, a linter's count, the frames of a stack, and what is a warning: never a reason while there
+is any other line."""
 _CAUSED = re.compile(
     r"(?:The above exception was the direct cause of|During handling of the above exception)"
 )
@@ -77,7 +81,7 @@ _NONE = re.compile(r"^[#\u2139] tests 0$")
 def lines(output: str) -> tuple[str, ...]:
     """At most two lines, without escapes; the last ones where none of them says what is wrong."""
     text = _ESCAPES.sub("", output[-ENDS:])
-    marked = (_INTERNAL.sub("", line) for line in without_marks(text.splitlines()))
+    marked = (_PREFIX.sub("", line) for line in without_marks(text.splitlines()))
     whole = [line.rstrip() for line in marked if line.strip()]
     printed = [line for line in whole if not _OF_RUNNERS.match(line)] or whole
     printed = [*_last_of_chains(printed)]

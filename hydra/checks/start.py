@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra.checks import failure_lines
-from hydra.checks.context import CheckContext
+from hydra.checks.context import CheckContext, Tell
 from hydra.checks.network import seeks_network
 from hydra.checks.programs import UNSTARTED, missing
 from hydra.checks.project import Project, folders_in
@@ -95,14 +95,16 @@ class StartReport(NamedTuple):
 
 
 async def look(
-    context: CheckContext, workspace: LaneWorkspace, seconds: float = SECONDS
+    context: CheckContext, workspace: LaneWorkspace, tell: Tell, seconds: float = SECONDS
 ) -> StartReport:
-    """Whether the checks start in `workspace`, one command after another. Raises `CannotStart`."""
+    """Whether the checks start in `workspace`, one command after another; `tell` is told which.
+    Raises `CannotStart`."""
     problems: dict[str, str] = {}
     outputs: dict[str, str] = {}
     empty: list[str] = []
     on_host: list[str] = []
     for check in context.checks:
+        tell("check_started", {"command": check.command})
         if problem := _no_script(check.command, workspace.worktree):
             _log.info("check cannot start", check=check.name, why=problem)
             problems[check.name] = problem

@@ -197,10 +197,13 @@ def _looked(
 
 
 async def _looked_at(context: CheckContext, commit: str) -> Mapping[str, str]:
-    suite = CheckSuite(context, "_look", commit, "_look", lambda _kind, _data: None)
+    def tell(_kind: str, _data: Mapping[str, object]) -> None:
+        """Nothing: `hydra init` ends in a second or two."""
+
+    suite = CheckSuite(context, "_look", commit, "_look", tell)
     try:
         async with suite.open_workspace("") as workspace:
-            return (await look(context, workspace)).problems
+            return (await look(context, workspace, tell)).problems
     except (NoGround, CannotStart):
         return {}  # what Hydra itself cannot find out speaks against no guess
 

@@ -7,7 +7,7 @@ refs/hydra/RUN/base, which keeps `git gc` from taking the base away under a race
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -180,9 +180,30 @@ def included(repo: Repository) -> tuple[str, ...]:
 
 def ignored(repo: Repository) -> list[bytes]:
     """What git ignores in the user's tree: files, and folders (with a `/` at the end) of which it
-    holds nothing, without what is in them."""
+    holds nothing, without what is in them. So is a folder that hides itself: what makes
+    environments and caches lays a `.gitignore` in there, which hides that file as well."""
     terms = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    return split(run(*terms, cwd=repo.root).stdout)
+    names = split(run(*terms, cwd=repo.root).stdout)
+    rules = b"/.gitignore"
+    folders = [name.removesuffix(rules[1:]) for name in names if name.endswith(rules)]
+    if not folders:
+        return names
+    options = (
+        "--literal-pathspecs",
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    )
+    own = split(run(*options, "--", *folders, cwd=repo.root).stdout)
+    whole = {*folders}.difference(above for name in own for above in _above(name))
+    return [*(name for name in names if whole.isdisjoint(_above(name))), *sorted(whole)]
+
+
+def _above(name: bytes) -> Iterator[bytes]:
+    """The folders that it lies in, each with a `/` at the end."""
+    return (name[: at + 1] for at, letter in enumerate(name[:-1]) if letter == ord("/"))
 
 
 def tracked(repo: Repository, names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from hydra.checks.programs import UNSTARTED
 from hydra.config.check_specs import in_folder, split_folder, typed
 from hydra.errors import Refused
-from hydra.git.runner import run, split
+from hydra.git.runner import join, run, split
 from hydra.process.sandbox.hidden_output import ABSENT
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
@@ -32,6 +32,7 @@ _OF_PYTHON = ("uv", "poetry", "pdm", "pipenv", "hatch")
 _MANAGERS = (*_OF_PYTHON, "npm", "pnpm", "yarn", "bun", "node", "cargo")
 """What brings packages is brought by none."""
 _FOLDERS = (*ENVIRONMENTS, "node_modules")
+_RULES = "lanes ignore what your commit does, and have no other environment"
 _MODULE = re.compile(r"No module named|no module \w|Cannot find module|finds no \w")
 _UNNAMED = re.compile(r" has no (?:script|rule for|recipe|command) ")
 """What no set-up brings: the project's own file does not have it."""
@@ -117,6 +118,10 @@ def _ways(
     elif again and _is_absent(line) and (name := _unignored(command, top)):
         ignoring = f'echo {shlex.quote(name)} >> "$(git rev-parse --git-path info/exclude)"'
         yield f"{ignoring}, then {again} again: lanes have what git ignores of your checkout"
+    elif again and _is_absent(line) and (rules := _uncommitted(command, top)):
+        path = shlex.quote(os.path.relpath(f"/{rules}", f"/{folder}"))
+        dirty = "; or --include-dirty" * (again == "race")
+        yield f"git add {path} && git commit -m {path}, then {again} again{dirty}: {_RULES}"
     elif needed and needed not in setup:
         line = typed(needed, folder)  # once in the checkout, or in each lane
         if again == "check" and ".venv/" in line:
@@ -142,9 +147,22 @@ def _is_absent(line: str) -> bool:
 def _unignored(command: str, top: Path) -> str:
     """An environment of the checkout that lanes are not shown, from the top; "" without one."""
     names = [str(at.relative_to(top) / name) for at in _above(command, top) for name in _FOLDERS]
-    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--")
-    listed = split(run(*terms, *names, cwd=top, check=False).stdout)
+    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+    listed = split(run(*terms, "-z", "--", *names, cwd=top, check=False).stdout)
     return next((os.fsdecode(name) for name in listed), "")
+
+
+def _uncommitted(command: str, top: Path) -> str:
+    """The file by which the checkout ignores an environment that is there, where its commit has
+    not these rules; "" without one."""
+    names = [at / name for at in _above(command, top) for name in _FOLDERS]
+    there = [os.fsencode(path.relative_to(top)) for path in names if path.is_dir()]
+    terms = ("check-ignore", "-v", "-z", "--stdin")
+    sources = split(run(*terms, cwd=top, stdin=join(there), check=False).stdout)[::4]
+    rules = [source for source in sources if source.endswith(b".gitignore")]
+    options = ("--literal-pathspecs", "status", "--porcelain", "-z", "--")
+    changed = split(run(*options, *rules, cwd=top, check=False).stdout) if rules else []
+    return next((os.fsdecode(line[3:]) for line in changed), "")
 
 
 def _another_folder(absent: str, command: str, top: Path) -> str:

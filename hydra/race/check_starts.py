@@ -19,12 +19,20 @@ from hydra.race.guesses.commands import guess_checks
 from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.project_programs import with_own_programs
 from hydra.records.plan import RacePlan
+from hydra.report.text import duration, gist
 
 if TYPE_CHECKING:
     from hydra.checks.lack import Lack
     from hydra.checks.start import StartReport
 
 _log = get_logger(__name__)
+
+
+_FIRST = 10.0
+"""Seconds of a look, or of one command of it, until it is said what it waits for; then twice as
+many each time."""
+
+_LONG = 160
 
 
 async def startable(
@@ -48,18 +56,25 @@ async def startable(
         await prove(context, planned.base)
     except Refused as error:
         raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
-    tell(f"{'setting up, and ' if planned.setup else ''}looking at how your tests run ...")
-    suite = CheckSuite(context, "_look", planned.base, "_look", lambda _kind, _data: None)
-    try:
-        async with suite.open_workspace("") as workspace:
-            if planned.setup:
-                planned = _set_up(planned, workspace.worktree, folder, around.environ)
-            seen = await look(replace(context, checks=planned.checks), workspace)
-            top, unfetched = workspace.worktree, workspace.empty_submodules
-    except (NoGround, CannotStart):
-        # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
-        # there is to say, and no agent is started after a set-up that failed.
-        _log.debug("it is not known whether checks start", exc_info=True)
+    tell(f"{'setting up, and ' * bool(planned.setup)}looking at how your tests run ...")
+    waiting = _Waiting(tell)
+    suite = CheckSuite(context, "_look", planned.base, "_look", waiting.take)
+    seen: StartReport | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waiting.run)
+        try:
+            async with suite.open_workspace("") as workspace:
+                if planned.setup:
+                    planned = _set_up(planned, workspace.worktree, folder, around.environ)
+                checked = replace(context, checks=planned.checks)
+                seen = await look(checked, workspace, waiting.take)
+                top, unfetched = workspace.worktree, workspace.empty_submodules
+        except (NoGround, CannotStart):
+            # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
+            # there is to say, and no agent is started after a set-up that failed.
+            _log.debug("it is not known whether checks start", exc_info=True)
+        nursery.cancel_scope.cancel()
+    if seen is None:
         return planned
     missing = await trio.to_thread.run_sync(_missing, planned, around, seen, top)
     _refuse_unfetched(planned, seen, unfetched, folder)
@@ -68,6 +83,34 @@ async def startable(
     notes = hidden.lacking(misses, "check_ended")
     planned = replace(planned, warnings=(*planned.warnings, *notes))
     return _with_network(_without(planned, seen.empty), seen.on_host)
+
+
+class _Waiting:
+    """Tells which command a look waits for, once it has taken a while."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self._begin("a copy of your checkout")
+
+    def take(self, kind: str, data: Mapping[str, object]) -> None:
+        """An event of the look's."""
+        if kind in ("setup_started", "check_started"):
+            self._begin(str(data["command"]))
+
+    def _begin(self, what: str) -> None:
+        self._what = what
+        self._since = trio.current_time()
+        self._due = self._since + _FIRST
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await trio.sleep_until(self._due)
+            seconds = trio.current_time() - self._since
+            if seconds < _FIRST:
+                continue  # another command has begun meanwhile
+            self.tell(f"waiting for {gist(self._what, _LONG)}, for {duration(seconds)} now")
+            self._due = self._since + 2 * seconds
 
 
 def _with_network(planned: RacePlan, on_host: Collection[str]) -> RacePlan:

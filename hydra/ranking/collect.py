@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hydra.analysis.notices.places import is_test
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
+from hydra.analysis.tampering.inline_tests import inline_brought
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
 from hydra.checks.collected import collected, patch_files
 from hydra.checks.contradictions import contradicted
@@ -22,6 +23,7 @@ from hydra.checks.round import BASE
 from hydra.git import commits, contents, patches
 from hydra.git.file_changes import without_texts
 from hydra.git.runner import GitError
+from hydra.landing.hunks import Hunk, hunks
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
 from hydra.ranking.model import LaneResult
 
@@ -62,7 +64,8 @@ def evidence(
     }
     results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
     files = patch_files(git_dir, base, heads, on_base, results)
-    history, hunks = _history(git_dir, base, [*heads.values()], files.values())
+    pieces = _pieces(git_dir, base, heads, files)
+    history, changed_lines = _history(git_dir, base, [*heads.values()], files.values())
     bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
     trials, not_tried = _trials(folder, {*values} - moved, baseline, results)
     return Evidence(
@@ -74,6 +77,7 @@ def evidence(
                     _lane(result),
                     tree=trees.get(lane, ""),
                     files=files.get(lane, ()),
+                    hunks=pieces.get(lane, ()),
                     moved=lane in moved,
                     baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(
@@ -98,9 +102,21 @@ def evidence(
         review_tests=tuple(tests),
         protected=tuple(protected),
         history=history,
-        hunks=hunks,
+        hunks=changed_lines,
         task=task,
     )
+
+
+def _pieces(
+    git_dir: Path,
+    base: str,
+    heads: Mapping[str, str],
+    files: Mapping[str, Sequence[FileChange]],
+) -> Mapping[str, tuple[Hunk, ...]]:
+    """The hunks of all patches, where one brings tests in code: these are picked by hunks."""
+    if len(heads) < 2 or not any(map(inline_brought, files.values())):
+        return {}
+    return {lane: hunks(git_dir, base, head) for lane, head in heads.items()}
 
 
 def _bases(

@@ -13,6 +13,7 @@ from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
 from hydra.git.commits import Hunks
+from hydra.landing.hunks import Hunk
 from hydra.records.outcome import Patch, Usage
 
 
@@ -20,7 +21,8 @@ class LaneEvidence(Struct, frozen=True, kw_only=True):
     """One lane: how it ended, its patch, and its checks, held against the base's.
 
     `ended` is "" where it completed and its checks could run, else why not in a clause; `tree`
-    names the patch's tree, so that identical patches are seen. `moved`: its branch is another patch
+    names the patch's tree, so that identical patches are seen; `hunks` are read where a lane brings
+    tests in code. `moved`: its branch is another patch
     by now than the one that the race took and checked; what was checked is then left out.
     """
 
@@ -31,6 +33,7 @@ class LaneEvidence(Struct, frozen=True, kw_only=True):
     patch: Patch | None = None
     tree: str = ""
     files: tuple[FileChange, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     usage: Usage = field(default_factory=Usage)
     seconds: float | None = None

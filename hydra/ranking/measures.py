@@ -62,13 +62,19 @@ def measures(
     rows: Sequence[CrossTest],
     demanded: Mapping[str, Collection[str]],
     idle: Mapping[str, bool | None],
+    beside: Collection[str],
     evidence: Evidence,
 ) -> tuple[Measure, ...]:
-    """Of every lane; more is better, None is unknown."""
+    """Of every lane; more is better, None is unknown. Those `beside` take something back beside
+    other code."""
     lanes = standings.items()
     untested = [lane for lane, state in states.items() if state == "untested"]
     # A lane that does not do the task may hold fast to what the task asks to change.
     authors = [lane for lane, state in states.items() if state == "proved"]
+    undoing = {lane for lane in standings if _undoes(findings.get(lane, ()), evidence.task)}
+    # Taking back may be the very mend: where no test tells and it is all that a patch does, that
+    # speaks neither way, however many do the same.
+    open_question = undoing.intersection(untested).difference(beside)
     return (
         Measure("state", {lane: _STATES.get(states[lane], 0.0) for lane in standings}),
         # What nobody tested is at least something to test.
@@ -90,11 +96,11 @@ def measures(
             "spoiled",
             {standing: -_authors(spoiled(standing, rows, authors)) for standing in standings},
         ),
+        Measure("undoes", {lane: -float(lane in undoing - open_question) for lane in standings}),
         Measure(
-            "undoes",
-            {lane: -float(_undoes(findings.get(lane, ()), evidence.task)) for lane in standings},
+            "agreement",
+            {lane: 1.0 if lane in open_question else _agreeing(lane, same) for lane in standings},
         ),
-        Measure("agreement", {lane: _agreeing(lane, same) for lane in standings}),
         Measure("build", {lane: _number(results.build) for lane, results in lanes}),
         Measure("lint", {lane: _number(results.lint) for lane, results in lanes}),
         Measure(

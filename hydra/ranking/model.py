@@ -180,8 +180,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
     `top` is the one lane to land, None on a tie or where none is proved (where no check ran, it is
     the race's only lane, if that passes its gates); `says` is the sentence for it. `checked`: does
     the race have any result of a check; `tested`: does one say something of a patch. `picks`
-    take the code of one lane and the tests of the top, where the two are equal in all tests
-    (`together`). `not_tried` says, a sentence each, what the cap has cut.
+    (and, of tests that lie in code, `hunks`) take the code of one lane and the tests of the top,
+    where the two are equal in all tests (`together`). `not_tried` says, a sentence each, what the
+    cap has cut.
 
     `round` is the newest round of checks that it stands on, and `consult` the newest question to a
     model; `check_now` the line that tests it where nothing did, as one types it in the folder
@@ -207,6 +208,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     groups: tuple[Group, ...] = ()
     shared: tuple[Shared, ...] = ()
     picks: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()
     not_tried: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     separated: Mapping[str, Any] | None = None

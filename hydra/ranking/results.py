@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
-from hydra.analysis.tampering.bending import may_bend
+from hydra.analysis.tampering.bending import may_bend, runs_tests_in
 from hydra.analysis.tampering.inline_tests import inline_changed, put_back
 from hydra.analysis.tampering.restore import to_restore
 from hydra.analysis.tampering.test_files import (
@@ -259,10 +259,13 @@ def _put_back(lane: LaneEvidence, evidence: Evidence) -> PutBack:
 def may_bend_unseen(lane: LaneEvidence, evidence: Evidence) -> bool:
     """Whether its code may change what runs the tests, and tests that must fail were left untried
     on it: by the limit, or since the race was stopped before."""
-    passes = any(
-        check.passed and not check.held_back for check in lane.checks if check.check.kind == "test"
-    )
-    if not passes or not may_bend(lane.files):
+    passing = [
+        check.check.command
+        for check in lane.checks
+        if check.check.kind == "test" and check.passed and not check.held_back
+    ]
+    languages = may_bend(lane.files) if passing else ()
+    if not any(runs_tests_in(language, line) for language in languages for line in passing):
         return False
     tried = any(item.kind == "canary" and item.on == lane.lane for item in evidence.trials)
     return not tried and not any(

@@ -289,6 +289,7 @@ def merge_of_both(verdict: Verdict) -> str:
     """The line that lands the code of one lane with the tests of the first, which is equal to it
     in all tests; "" where there is none."""
     picks = "".join(f" --pick {quote(pick)}" for pick in verdict.picks)
+    picks += "".join(f" --hunk {quote(hunk)}" for hunk in verdict.hunks)
     return to_merge(verdict, "", picks) if picks else ""
 
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from hydra.analysis.folder_names import PACKAGES
-from hydra.containment import EscapeError, folder_below, locate
+from hydra.containment import EscapeError, folder_below, locate, read_regular
 from hydra.errors import UsageError
 from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes, tracked
 from hydra.process.sandbox.layers import Layer
@@ -79,9 +79,11 @@ class Dependencies(Struct, frozen=True, kw_only=True):
 
     def layer(self, folder: Path, worktree: Path, place: Path) -> Layer | None:
         """For a lane whose `worktree` is seen at `place`, with a mount point in it for each folder
-        that its base has not and that git ignores there; None where there is none. `folder` is
-        what it may change them in. Raises `OSError`."""
-        names = _absent(worktree, self.folders)
+        that its base has not and that git ignores there, or that hides itself; None where there is
+        none. `folder` is what it may change them in. Raises `OSError`."""
+        absent = _absent(worktree, self.folders)
+        ruled = ignored_names(worktree, absent)
+        names = [at for at in absent if at in ruled or hides_itself(self.frozen / _entry(at))]
         if not (names or self.outside):
             return None
         for name in names:
@@ -93,8 +95,19 @@ class Dependencies(Struct, frozen=True, kw_only=True):
 
     def copy_files(self, worktree: Path) -> None:
         """Into a lane whose base has none of that name. Raises `Refused`, `OSError`."""
-        copy_exact(self.frozen, worktree, list(map(str, _absent(worktree, self.files))))
+        names = ignored_names(worktree, _absent(worktree, self.files))
+        copy_exact(self.frozen, worktree, list(map(str, names)))
 
+
+def hides_itself(*layers: Path) -> bool:
+    """Whether git ignores all that is in a folder by a file that lies in there: of its layers, the
+    first that has one decides."""
+    rules = (layer / ".gitignore" for layer in layers)
+    file = next((path for path in rules if os.path.lexists(path)), None)
+    return b"*" in ((read_regular(file, _LARGEST) if file else None) or b"").splitlines()
+
+
+_LARGEST = 64 * 1024
 
 _OUTSIDE = "_outside"
 
@@ -105,8 +118,8 @@ def _entry(name: PurePosixPath) -> PurePosixPath:
 
 
 def _absent(worktree: Path, names: Iterable[PurePosixPath]) -> list[PurePosixPath]:
-    """Those that its base has not, and that git ignores there."""
-    return ignored_names(worktree, [name for name in names if not os.path.lexists(worktree / name)])
+    """Those that its base has not."""
+    return [name for name in names if not os.path.lexists(worktree / name)]
 
 
 DependencySource = Callable[[], Dependencies]

@@ -31,7 +31,7 @@ from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.copies import copy_exact
 from hydra.workspace.credentials import ConfigCopies, SignInNotice
-from hydra.workspace.dependencies import DependencySource
+from hydra.workspace.dependencies import DependencySource, hides_itself
 from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME
 
@@ -433,7 +433,12 @@ class LaneWorkspace:
         from hydra.git.status import exposed
 
         layer = self._placement.overlaid
-        folders = [] if layer is None else layer.written(self._placement.path)
+        written = [] if layer is None else layer.written(self._placement.path)
+        folders = [
+            name
+            for name in written
+            if layer and not hides_itself(layer.upper / name, layer.lower / name)
+        ]
         names = exposed(patches=self._patches, worktree=self.worktree, folders=folders)
         return tuple(f"{name} is no longer ignored, and not in the patch" for name in names)
 

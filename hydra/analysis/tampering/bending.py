@@ -16,6 +16,7 @@ from hydra.analysis.tampering.test_files import (
     is_configuration,
     supports_tests,
 )
+from hydra.config.check_specs import name_of, split_folder
 
 ENDINGS = {
     "python": (".py",),
@@ -105,6 +106,22 @@ def may_bend(files: Sequence[FileChange]) -> tuple[str, ...]:
         if not is_configuration(file.path) and _bends(file, language_of(file.path))
     }
     return tuple(sorted(languages - {""}, reverse=True))
+
+
+_RUN_BY = {
+    **dict.fromkeys(("pytest", "unittest"), frozenset(("python",))),
+    **dict.fromkeys(("jest", "vitest", "mocha", "ava"), frozenset(("javascript",))),
+    **dict.fromkeys(("cargo-test", "go-test"), frozenset[str]()),
+}
+"""By the name of a command that runs one tool, in which of the languages this runs tests."""
+
+
+def runs_tests_in(language: str, command: str) -> bool:
+    """Whether the tests of a command may be written in a language: a tool of another's is not
+    bent by it."""
+    inner = split_folder(command)[1]
+    tool = "" if re.search(r"[;&|`\n]|\$\(", inner) else name_of(inner)
+    return language in _RUN_BY.get(tool, ENDINGS)
 
 
 def may_reach(file: FileChange) -> str:

@@ -124,6 +124,11 @@ def without_tests(path: str, text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
+def same_tests(path: str, text: str, other: str) -> bool:
+    """Whether two versions of a text have the same tests in them."""
+    return _texts(path, text) == _texts(path, other)
+
+
 def lies_in_code(file: FileChange) -> bool:
     """Whether the tests that a file has are known by their marks, and the rest of it is code: what
     asserts, or what leads to code that lies elsewhere, may be the tests' own."""

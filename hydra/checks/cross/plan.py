@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.bending import may_bend
+from hydra.analysis.tampering.bending import may_bend, runs_tests_in
 from hydra.analysis.tampering.inline_tests import inline_brought
 from hydra.analysis.tampering.restore import settings_changed, to_restore
 from hydra.analysis.tampering.suite import tests_brought, tests_changed
@@ -136,7 +136,8 @@ def _canaries(subject: TrialSubject, checks: Sequence[Check]) -> Iterator[TrialJ
     settings = settings_changed(subject.files, checks)
     for language in may_bend(subject.files):
         for result in _tests(subject):
-            if result.passed and not result.held_back:
+            runs = runs_tests_in(language, result.check.command)
+            if runs and result.passed and not result.held_back:
                 yield TrialJob(
                     kind="canary",
                     on=subject.lane,
