@@ -71,7 +71,7 @@ def test_the_base_s_tests_have_the_new_names_but_in_texts(path: str, code: str, 
         (
             "def assertEqual(a, b):\n    return a == b\n",
             "def assertTrue(a, b):\n    return a == b\n",
-            "class PagesTest(TestCase):\n    def test_up(self):\n        self.assertEqual(a(3), 2)\n",
+            "class ATest(TestCase):\n    def test_up(self):\n        self.assertEqual(a(3), 2)\n",
         ),
     ],
     ids=["an alias stays", "both are there", "another parameter", "the tests' own", "asks less"],

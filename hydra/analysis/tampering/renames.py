@@ -43,7 +43,7 @@ def new_names(files: Sequence[FileChange]) -> dict[str, str]:
     for file in code:
         if (before := old[file.path]) and (after := new[file.path]):
             names |= _renamed(before.bare, after.bare)
-    texts = [syntax.bare if syntax else file.new or "" for file, syntax in zip(read, new.values())]
+    texts = (now.bare if (now := new[file.path]) else file.new or "" for file in read)
     standing = {name for text in texts for name in _NAME.findall(text)}
     return {name: now for name, now in names.items() if name not in standing}
 
@@ -86,7 +86,9 @@ def with_new_names(path: str, text: str, names: Mapping[str, str]) -> str:
             parts += [text[at : match.start()], fitting[match[0]]]
             at = match.end()
     renamed = "".join((*parts, text[at:]))
-    change = FileChange(path=path, old_mode="1", new_mode="1", old=text, new=renamed, collected=True)
+    change = FileChange(
+        path=path, old_mode="1", new_mode="1", old=text, new=renamed, collected=True
+    )
     for finding in changes_to_tests(Suite([change])):
         if finding.weight != "remark" and finding.kind != "expectation_changed":
             return text

@@ -80,9 +80,7 @@ class Trees:
             canary = job.kind == "canary"
             entries = settings | (self._canary(job.language) if canary else self._brought(job))
         if names := self._new_names(job.on):
-            entries = {
-                path: self._renamed(path, entry, names) for path, entry in entries.items()
-            }
+            entries = {path: self._renamed(path, entry, names) for path, entry in entries.items()}
         with self._scratch() as scratch:
             tree = tree_with(self._patches, onto, entries, Path(scratch))
         return commit_tree(self._patches, tree=tree, base=self._base, message=_MESSAGE), tree
