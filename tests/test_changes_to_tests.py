@@ -197,3 +197,16 @@ def test_formatting_alone_accuses_nobody(text: str) -> None:
     formatted = ast.unparse(ast.parse(text)).replace("def ", "# as black has it\n\n\ndef ")
     assert accused(("tests/test_a.py", text, formatted)) == []
     assert accused(("tests/test_a.py", text, text.replace("\n", "\r\n"))) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [940, 960])
+def test_a_file_of_tests_is_read_up_to_the_one_limit(size: int) -> None:
+    rows = "    (1, [2 + 3, 'a row that tests go by']),\n" * 25
+    text = f"ROWS = [\n{rows * size}]\n\n\ndef test_last():\n    assert last(20) == 7\n"
+    seen = told((PATH, text, text.replace("last(20) == 7", "last(20) > 3")))
+    if len(text) < 1024 * 1024:
+        assert [(kind, weight) for kind, weight, _ in seen] == [("assertion_weakened", "gate")]
+    else:
+        sentence = f"has a file of tests that is not read: over 1,024 KiB: {PATH}"
+        assert seen == [("unread", "remark", sentence)]

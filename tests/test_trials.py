@@ -582,7 +582,7 @@ async def test_time_runs_out_in_the_middle(scratch: Path, repo: Path) -> None:
 
 @pytest.mark.full
 async def test_as_many_at_once_as_are_asked_for(scratch: Path, repo: Path) -> None:
-    bench = Trying(scratch, with_tests(repo), [TESTS])
+    bench = Trying(scratch, with_tests(repo), [TESTS], network="private")
     checked = await bench.check(LANES)
     trials = await bench.again(checked)
     at_once = most = 0

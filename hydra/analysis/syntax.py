@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-LARGEST = 512 * 1024
+LARGEST = 1024 * 1024
 """Characters of a text; a longer one is not read."""
 
 SECONDS = 30.0

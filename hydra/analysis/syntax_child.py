@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MEMORY = 2 * 1024 * 1024 * 1024
-SECONDS_EACH = 2.0
+SECONDS_EACH = 5.0
 """Of the processor, for one text: what takes longer ends the child, and is not read again."""
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-MOST_CHARACTERS = 1024 * 1024
-"""A file that is larger is not read."""
+from hydra.analysis.syntax import LARGEST
 
 LONGEST_LINE = 100_000
 """Nor is one with a longer line: nobody wrote it."""
@@ -11,8 +10,8 @@ LONGEST_LINE = 100_000
 
 def too_much(text: str) -> str:
     """Why a text is not read, "" where it is."""
-    if len(text) > MOST_CHARACTERS:
-        return f"over {MOST_CHARACTERS // 1024:,} KiB"
+    if len(text) > LARGEST:
+        return f"over {LARGEST // 1024:,} KiB"
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
         return f"a line of over {LONGEST_LINE:,} characters"
     return ""

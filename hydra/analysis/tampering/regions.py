@@ -37,11 +37,18 @@ class Region:
     """`name` is as a sentence gives it, "" for what of a file is in no function."""
 
     def __init__(
-        self, path: str, name: str, numbers: Sequence[int], text: Syntax, *, is_test: bool
+        self,
+        path: str,
+        name: str,
+        numbers: Sequence[int],
+        code: Sequence[str],
+        bare: Sequence[str],
+        *,
+        is_test: bool,
     ) -> None:
+        """`code` and `bare` are the lines of its file, of which `numbers` are its own."""
         self.path, self.name, self.is_test = path, name, is_test
         self.numbers, self.line = numbers, numbers[0]
-        code, bare = _lines(text.code), _lines(text.bare)
         self.code = "\n".join(code[at - 1] for at in numbers)
         self.bare = "\n".join(bare[at - 1] for at in numbers)
 
@@ -208,7 +215,8 @@ def _regions(path: str, text: Syntax, is_collected: bool) -> list[Region]:
         span = range(functions[at].start, functions[at].end + 1)
         owner.update(dict.fromkeys(span, at))
     owned: dict[int, list[int]] = {}
-    for number, line in enumerate(_lines(text.code), 1):
+    code, bare = _lines(text.code), _lines(text.bare)
+    for number, line in enumerate(code, 1):
         if line.strip() and (inside is None or number in inside):
             owned.setdefault(owner.get(number, -1), []).append(number)
     return [
@@ -216,7 +224,8 @@ def _regions(path: str, text: Syntax, is_collected: bool) -> list[Region]:
             path,
             functions[at].name if at >= 0 else "",
             numbers,
-            text,
+            code,
+            bare,
             is_test=at >= 0 and is_test[at],
         )
         for at, numbers in owned.items()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.renames import new_names, with_new_names
 from hydra.analysis.tampering.restore import restored
 from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.context import CheckContext
@@ -59,6 +60,7 @@ class Trees:
         self._subjects = subjects
         self._rows: dict[str, dict[_Key, TreeChange]] = {}
         self._canaries: dict[str, tuple[bytes, TreeEntry]] = {}
+        self._names: dict[str, dict[str, str]] = {}
         self.token = f"t{secrets.token_hex(5)}"
 
     def of(self, commit: str) -> str:
@@ -77,6 +79,8 @@ class Trees:
             settings = {setting.path: self._restored(setting) for setting in self._settings(job)}
             canary = job.kind == "canary"
             entries = settings | (self._canary(job.language) if canary else self._brought(job))
+        if names := self._new_names(job.on):
+            entries = {path: self._renamed(path, entry, names) for path, entry in entries.items()}
         with self._scratch() as scratch:
             tree = tree_with(self._patches, onto, entries, Path(scratch))
         return commit_tree(self._patches, tree=tree, base=self._base, message=_MESSAGE), tree
@@ -138,6 +142,21 @@ class Trees:
         if text == old:
             return change.old
         return self._written(change.new.mode, text)
+
+    def _new_names(self, lane: str) -> dict[str, str]:
+        """What a lane's code calls otherwise than the base's, whose tests are to ask for it."""
+        if lane not in self._names:
+            self._names[lane] = new_names(self._subjects[lane].files) if lane else {}
+        return self._names[lane]
+
+    def _renamed(
+        self, path: bytes, entry: TreeEntry | None, names: Mapping[str, str]
+    ) -> TreeEntry | None:
+        text = self._text(entry)
+        if entry is None or text is None:
+            return entry
+        renamed = with_new_names(path.decode("utf-8", "backslashreplace"), text, names)
+        return entry if renamed == text else self._written(entry.mode, renamed)
 
     def _written(self, mode: str, text: str) -> TreeEntry:
         return TreeEntry(mode, write_blob(self._patches, text.encode("utf-8", "surrogateescape")))
