@@ -13,7 +13,6 @@ from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import is_script
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
 from hydra.checks.collected import collected, patch_files
-from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
@@ -60,7 +59,6 @@ def evidence(
         for lane in lanes
         if lane.lane not in moved
     }
-    results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
     files = patch_files(git_dir, base, heads, on_base, results)
     history, hunks = _history(git_dir, base, [*heads.values()], files.values())
     bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
