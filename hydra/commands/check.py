@@ -35,7 +35,6 @@ from hydra.race.check_selection import folder_of, placed, with_setup
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import linked_aside, names_of
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
-from hydra.race.import_proof import prove
 from hydra.race.installs import find_installs, python_path
 from hydra.race.path_options import with_paths
 from hydra.race.plan import with_network
@@ -332,7 +331,6 @@ async def _checked(
         await trio.to_thread.run_sync(remove_rounds, record, path)
         async with linked_aside(plan, place.repository, frozen) as dependencies:
             context = replace(context, dependencies=dependencies)
-            await prove(context, plan.base)
             async with hidden.beside(warn) as looks:
                 checked = await run_round(
                     record,

@@ -1,23 +1,23 @@
 """Where nothing mounts a lane at the checkout's path: what is installed from the checkout, which
-PYTHONPATH then takes from the lane. `import_proof` proves that.
+PYTHONPATH then takes from the lane. The sabotage run (`checks/sabotage.py`) proves that.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import trio
 
 from hydra import executables
 from hydra.adapters.environment import SHARED, matches
-from hydra.process.records import CannotStart, Wrap, plain
+from hydra.process.records import CannotStart
 from hydra.process.run import run
 from hydra.records.plan import RacePlan
 from hydra.workspace.installs import EditableInstall, installs
-from hydra.workspace.interpreters import Interpreter, interpreters, on_path
+from hydra.workspace.interpreters import interpreters, on_path
 
 LIMIT = 20.0
 """Seconds that a Python has to say where it finds modules."""
@@ -46,8 +46,7 @@ async def find_installs(
             packages += Path(program).parent.parent.glob("lib/python*/site-packages")
             continue
         # Not in the checkout, whose own json.py it would import.
-        folders = await answer_of((program,), _PACKAGES, (), Path("/"), passed)
-        packages += map(Path, folders if isinstance(folders, list) else ())
+        packages += map(Path, await _folders_of(program, passed))
     return await trio.to_thread.run_sync(installs, packages, root)
 
 
@@ -60,18 +59,11 @@ def python_path(editable_installs: Iterable[EditableInstall]) -> tuple[str, ...]
     return tuple(dict.fromkeys(install.folder for install in editable_installs))
 
 
-async def answer_of(
-    python: Interpreter,
-    script: str,
-    names: Sequence[str],
-    folder: Path,
-    environ: Mapping[str, str],
-    wrap: Wrap = plain,
-) -> object:
-    """What the script prints, as JSON; None where it does not come to that."""
-    argv = (*python, "-c", script, *names)
+async def _folders_of(python: str, environ: Mapping[str, str]) -> list[str]:
+    """Where a Python has its packages; [] where it does not say."""
     try:
-        ran = await run(argv, env=environ, cwd=folder, timeout=LIMIT, wrap=wrap)
-        return json.loads(ran.stdout) if ran.exit_code == 0 else None
+        ran = await run((python, "-c", _PACKAGES), env=environ, cwd=Path("/"), timeout=LIMIT)
+        folders = json.loads(ran.stdout) if ran.exit_code == 0 else None
     except (CannotStart, ValueError):
-        return None
+        return []
+    return folders if isinstance(folders, list) else []

@@ -25,7 +25,6 @@ from hydra.git.patches import commit_tree
 from hydra.paths import ground_dir, home_dir
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import FROZEN, linked
-from hydra.race.import_proof import prove
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.signals import ending_signals
 from hydra.race.views import view_source
@@ -116,7 +115,6 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         stage.plan, stage.place.repository, context.workspace_folder(FROZEN)
     ) as dependencies:
         context = replace(context, dependencies=dependencies)
-        trio.run(prove, context, base)
         return trio.run(_TreeRuns(stage, context, {**bare, **brought}).run)
 
 
