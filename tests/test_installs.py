@@ -204,7 +204,7 @@ def test_the_interpreter_of_a_command(tmp_path: Path) -> None:
     expected = {
         "pytest -q": [(python,)],
         "X=1 env A=b pytest | tee out": [(python,)],
-        "cd src && python3 -I -m pytest -x": [(python, "-I")],
+        "cd src && python3 -I -m pytest -x": [(python,)],
         "long": [(f"{tmp_path}/a b/python",)],
         "by-env": [(python, "-E")],
         "make test; nothing": [(python,)],

@@ -23,6 +23,7 @@ from hydra.git import patches
 from hydra.process.records import CannotStart
 from hydra.race.checks_phase import CheckEnvironment, kit_of
 from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
+from hydra.race.plan import with_network
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RepositoryRuns
 from hydra.race.views import view_source
@@ -104,7 +105,7 @@ def _plan(
     environ: Mapping[str, str],
 ) -> RacePlan:
     repository = place.repository
-    return RacePlan(
+    plan = RacePlan(
         run=new_run_id(),
         repository=repository.root,
         base=repository.head,
@@ -113,10 +114,12 @@ def _plan(
         confinement=confinement,
         limits=config.limits,
         checking=CheckPlan(
-            commands=tuple(replace(check, guessed=True) for check in named(commands))
+            commands=tuple(replace(check, guessed=True) for check in named(commands)),
+            network="auto",
         ),
         dependencies=names_of(repository, config, environ),
     )
+    return with_network(plan)
 
 
 @contextmanager
