@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -271,10 +272,11 @@ def test_what_does_not_start_without_the_machine_s_network_is_known_before_an_ag
     at_import = f"{asks}\n\nsocket.create_connection(('127.0.0.1', {service})).close()\n"
     with_tests(hydra.repo, {"test_asks.py": at_import})
     hydra.agent("claude", [README, DONE])
-    race = hydra.race("-a", "claude", "--check", "python3 -m unittest -v test_asks")
+    check = f"{sys.executable} -m pytest -q test_asks.py"
+    race = hydra.race("-a", "claude", "--check", check)
     said = [text for text in race.document["warnings"] if "machine's network" in text]
     assert said == [
-        "unittest uses this machine's network, one run at a time once no agent runs: without it, "
+        "pytest uses this machine's network, one run at a time once no agent runs: without it, "
         "it does not start on the base"
     ]
     assert [check["says"] for check in race.lane("claude")["checks"]] == ["1 passed"]

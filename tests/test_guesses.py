@@ -275,8 +275,10 @@ def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, re
     assert "hint: npm ci, then race again; or --setup 'npm ci'; " in text
     assert "agent started" not in text
     (repo / ".git/info/exclude").write_text("node_modules/\n")
-    (package / "node_modules" / "b").mkdir(parents=True)
-    (package / "node_modules" / "b" / "index.js").write_text("")
+    runner = package / "node_modules" / ".bin" / "no-such-runner"
+    runner.parent.mkdir(parents=True)
+    runner.write_text("#!/bin/sh\n")
+    runner.chmod(0o755)
     assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
 
 

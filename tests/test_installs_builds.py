@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hydra.race.import_proof import python_path
+from hydra.race.installs import python_path
 from hydra.workspace.installs import installs, package_folders
 from tests.support.builds import SHAPES
 from tests.support.command import completed

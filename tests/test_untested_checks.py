@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,7 +100,6 @@ def copied(top: Path) -> Path:
     [
         ("unit=.venv/bin/python -c 'import shelf'", "", True),
         ("unit=PYTHONPATH=src .venv/bin/python -c 'import shelf'", "", False),
-        pytest.param("unit=test -d src", "", False, marks=pytest.mark.full),
         pytest.param(
             "unit=.venv/bin/python -c 'import shelf'",
             "cp src/shelf/* .venv/lib/python*/site-packages/shelf",
@@ -107,7 +107,7 @@ def copied(top: Path) -> Path:
             marks=pytest.mark.full,
         ),
     ],
-    ids=["copy", "tree", "neither", "set-up"],
+    ids=["copy", "tree", "set-up"],
 )
 def test_tests_of_an_installed_copy_are_untested(
     hydra: Hydra, check: str, set_up: str, stale: bool
@@ -123,7 +123,7 @@ def test_tests_of_an_installed_copy_are_untested(
     )
     result = check_of(race, "claude")
     assert result["untested"] == (says if stale else ""), race.document["warnings"]
-    assert bool(race.lane("claude")["held_back"]) == (check != "unit=test -d src")
+    assert race.lane("claude")["held_back"]
     warned = [line for line in race.document["baseline"] if line["untested"]]
     assert bool(warned) == stale
     assert (packages / "shelf" / "__init__.py").read_text() == "def load():\n    return 1\n"
@@ -131,6 +131,60 @@ def test_tests_of_an_installed_copy_are_untested(
         again = hydra.run("check", "claude", "--json")
         (lane,) = json.loads(again.stdout)["lanes"]
         assert lane["held_back"] == [f"unit: {says}"]
+
+
+SEES = {
+    "python": (
+        "shelf/__init__.py",
+        "def load():\n    return 1\n",
+        "test_load.py",
+        "import unittest\nimport shelf\n\nclass T(unittest.TestCase):\n"
+        "    def test_load(self):\n        assert shelf.load()\n",
+        f"PYTHONPATH={{}} {sys.executable} -m unittest -v tests/test_load.py",
+    ),
+    "javascript": (
+        "shelf.js",
+        "exports.load = () => 1\n",
+        "load.test.js",
+        "require('node:test')('loads', () => { if (!require('shelf').load()) throw 1 })\n",
+        "NODE_PATH={} node --test tests/load.test.js",
+    ),
+}
+"""By language: code, its text, a test of it, and what runs that with code of a folder."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_tests_that_see_none_of_the_code_prove_nothing(hydra: Hydra, language: str) -> None:
+    """Whatever they test in its place, it is known by the base with its code broken."""
+    if language == "javascript" and not shutil.which("node"):
+        pytest.skip("node is not here")
+    name, text, test, body, line = SEES[language]
+    top = hydra.repo
+    for place in ("src", "node_modules/copy"):
+        (top / place / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / place / name).write_text(text)
+    (top / "tests").mkdir()
+    (top / "tests" / test).write_text(body)
+    (top / ".gitignore").write_text("node_modules/\n")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "Tests")
+    code = fakes.edit(f"src/{name}", f"{text}\n")
+    data = fakes.edit("src/rows.sql", "1\n")
+    cases = [("--model\ncode\n", [code, DONE]), ("--model\ndata\n", [code, data, DONE])]
+    hydra.agent("claude", [DONE], cases=cases)
+    for place in ("node_modules/copy", "src"):
+        check = f"unit={line.format(place)}"
+        race = hydra.race("-a", "claude:code", "-a", "claude:data", "--check", check)
+        says = "its tests pass with all code of the base broken: they test none of it"
+        warned = says in race.document["baseline"][0]["remarks"]
+        assert warned == (place != "src"), race
+        assert race.stderr.count(f"warning: unit: {says}") == warned
+        result = check_of(race, "claude-code")
+        assert (result["says"], result["untested"]) == ("1 passed", says * warned)
+        assert result["held_back"] == f"unit: {says}" * warned
+        # What tests may read of it was not broken.
+        assert check_of(race, "claude-data")["untested"] == ""
 
 
 PROJECT = b'[project]\nname = "a"\ndependencies = ["x>=1"]\n'

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hydra.checks.built_shares import built_before
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.network import goes_away, may_need_host, needs_host
-from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.checks.record import UNSEEN, CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import CheckSuite
@@ -82,7 +82,7 @@ class CheckRun:
             again = [result.check for result in suite.results.values() if base_worth_again(result)]
             async with self._alone_on_host(again, tell):
                 await suite.run_again(again)
-            await self._find_stale(commit, suite, tell)
+            await self._sabotage(commit, suite, tell)
         finally:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(_rewrite, self.context, suite.results.values())
@@ -107,17 +107,19 @@ class CheckRun:
                     tell("run_warning", {"text": line})
         self.context = suite.context
 
-    async def _find_stale(self, commit: str, suite: CheckSuite, tell: Tell) -> None:
-        """Marks what says nothing of any patch, and says so once."""
-        if not self.context.copies_installed:
-            return
-        from hydra.checks.stale import stale_checks  # few environments have such a copy
+    async def _sabotage(self, commit: str, suite: CheckSuite, tell: Tell) -> None:
+        """Marks what does not see the code, and says so once."""
+        from hydra.checks.sabotage import unseeing  # what it needs waits for the first check's end
 
         async with self._alone_on_host(self.context.checks, tell):
-            stale = await stale_checks(self.context, commit, [*suite.results.values()])
-        for name, text in stale.items():
+            whys = await unseeing(self.context, commit, [*suite.results.values()])
+        for name, text in whys.items():
             _log.info("check says nothing", check=name, why=text)
-            suite.results[name] = replace(suite.results[name], untested=text)
+            result = suite.results[name]
+            if text == UNSEEN:
+                suite.results[name] = replace(result, remarks=(*result.remarks, text))
+            else:
+                suite.results[name] = replace(result, untested=text)
             tell("run_warning", {"text": f"{name}: {text}"})
 
     async def lane(
@@ -157,13 +159,16 @@ class CheckRun:
     async def _compared(self, suite: CheckSuite, commit: str) -> tuple[CheckResult, ...]:
         changed = await self._changed(commit)
         built = await trio.to_thread.run_sync(built_before, self.context, commit)
+        unseen = await trio.to_thread.run_sync(self._unseen, commit)
         results = tuple(
-            _built_before(
-                compare_to_baseline(result, self._base_of(result), changed),
-                self._base_of(result),
+            _elsewhere(
+                compare_to_baseline(result, base, changed),
+                base,
                 built,
+                unseen if base is not None and UNSEEN in base.remarks else "",
             )
             for result in suite.results.values()
+            for base in (self._base_of(result),)
         )
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(_rewrite, self.context, results)
@@ -212,6 +217,14 @@ class CheckRun:
         except HydraError:
             return True
         return changes_code(files[""])
+
+    def _unseen(self, commit: str) -> str:
+        """What a check that sees no code comes to on a patch of code alone. Blocks."""
+        if not any(UNSEEN in base.remarks for base in self.base.values()):
+            return ""
+        from hydra.checks.sabotage import touches_code
+
+        return UNSEEN if touches_code(self.context.patches, commit) else ""
 
     async def _base_ready(self, tell: Tell) -> None:
         if not self.ready.is_set():
@@ -283,17 +296,23 @@ def _names_none(result: CheckResult) -> bool:
     return result.check.kind == "test" and result.passed and result.tests is None
 
 
-def _built_before(result: CheckResult, base: CheckResult | None, built: str) -> CheckResult:
-    """With what it loads that was built without the patch: untested, but where it ends otherwise
-    than on the base all the same."""
-    if not built or result.untested or result.check.kind != "test":
+def _elsewhere(
+    result: CheckResult, base: CheckResult | None, built: str, unseen: str
+) -> CheckResult:
+    """With what it loads that was `built` without the patch, or that it is `unseen`: untested, but
+    where it ends otherwise than on the base all the same."""
+    why = built or unseen
+    if not why or result.untested or result.check.kind != "test":
         return result
     changed = result.comparison
-    told_apart = changed is not None and (changed.fixed or changed.broken)
-    if told_apart or (base is not None and base.status is not result.status):
-        return replace(result, remarks=(*result.remarks, built))
-    held_back = f"{result.check.name}: {built}" if result.check.required else ""
-    return replace(result, untested=built, held_back=held_back)
+    if changed is not None:  # new tests that fail may do so for want of the patch
+        told_apart = bool(changed.fixed) or not changed.breaks_nothing
+    else:
+        told_apart = base is not None and base.status is not result.status
+    if told_apart:
+        return replace(result, remarks=(*result.remarks, built)) if built else result
+    held_back = f"{result.check.name}: {why}" if result.check.required else ""
+    return replace(result, untested=why, held_back=held_back)
 
 
 def label(context: CheckContext, name: str) -> str:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from hydra.checks import junit_request, result_reader
 from hydra.checks.context import CheckContext, Tell
-from hydra.checks.elsewhere import checkout_file
 from hydra.checks.lack import Lack
 from hydra.checks.lacks import lacks
 from hydra.checks.output import Output
@@ -106,11 +105,9 @@ async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
     result = await trio.to_thread.run_sync(
         partial(result_reader.result_of, result, ran, output, request, limits=context.limits)
     )
-    if not result.passed:
-        result = await trio.to_thread.run_sync(_with_missing, job, result, path)
-    if job.workspace.placement.path is not None:
+    if result.passed:
         return result
-    return await trio.to_thread.run_sync(_of_the_checkout, job, result, path)
+    return await trio.to_thread.run_sync(_with_missing, job, result, path)
 
 
 def _with_missing(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
@@ -129,14 +126,6 @@ def missing(text: str, check: Check, surplus: Later[Surplus] | None, top: Path) 
     listed = surplus.result()
     text = text.replace(f"{top}/", f"{listed.top}/")
     return lacks(text, listed, command=check.command)
-
-
-def _of_the_checkout(job: CheckJob, result: CheckResult, output: Path) -> CheckResult:
-    """`untested` where it names what it has read of the checkout."""
-    name = checkout_file(output, job.context.repository.root, job.workspace.worktree)
-    if not name:
-        return result
-    return replace(result, untested=f"tests read your checkout ({name}), not the patch")
 
 
 async def _process(

@@ -1,11 +1,10 @@
-"""Whether the program of a check starts at all: asked on the base, before any agent costs."""
+"""Whether a check starts at all: asked on the base, before any agent costs."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,8 +14,8 @@ from hydra.checks import failure_lines
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.network import seeks_network
 from hydra.checks.programs import UNSTARTED, missing
-from hydra.checks.project import Project, folders_in
 from hydra.checks.run import SHELL
+from hydra.checks.text_parsers.output import read_text
 from hydra.config.check_specs import RUNNERS, name_of, split_folders, words_of
 from hydra.log import get_logger
 from hydra.process.records import CommandResult
@@ -28,12 +27,14 @@ from hydra.workspace.private import LaneWorkspace
 _log = get_logger(__name__)
 
 SECONDS = 60.0
-"""Of its own that each program of a look has: what it waits for a core does not count, so a busy
-machine makes no check start that cannot. What has not ended by then has started."""
+"""Of its own that a question has: what it waits for a core does not count, so a busy machine makes
+no check start that cannot. What has not ended by then has started."""
+FIRST_SECONDS = 3.0
+"""The same of a check itself, where nothing of this machine is in its reach: then it is ended."""
 
 _COMPOUND = re.compile(r"[;&|<>()`\n]|\$\(")
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
-_COLLECTED = re.compile(r"^\d+(?:/\d+)? tests? collected", re.MULTILINE)
+_COLLECTED = re.compile(r"^\d+(?:/\d+)? tests? collected|\b\d+ (?:passed|failed)\b", re.MULTILINE)
 _STOPPED = re.compile(r"^!+ Interrupted: \d+ errors? during collection !+$", re.MULTILINE)
 """Then pytest runs none of those that it has collected."""
 _OF_PYTEST = re.compile(
@@ -44,40 +45,17 @@ _OF_PYTEST = re.compile(
 _UNKNOWN = re.compile(r"error: unrecognized arguments?: .+|unknown (?:config )?option.+")
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "noxfile.py")
 _LARGEST = 1024 * 1024
-_MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
-_DRY = {"make": "-n", "gmake": "-n", "just": "--dry-run"}
-"""How a runner shows what it would run, and says what it has no rule for."""
+_VERSIONED = frozenset(("npm", "pnpm", "yarn", "bun", "cargo"))
+"""What may have to bring the version first that the project pins, for which no lane has room; a
+cargo that is rustup's own may have none at all."""
 _FIND = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
-_NOT_FOUND = 127
-_UNSTARTED = 125
-"""What a look exits with where a package manager cannot even say its version."""
 _NO_TESTS = 5
 """What pytest exits with where it finds none."""
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_HARMLESS = re.compile(r"(?:echo|printf|mkdir|rm|export|set|true|:)(?:\s|$)")
-"""Commands of a recipe that bring no program."""
-_OWN_PATH = re.compile(
-    r"^\s*(?:export\s+)?(?:PATH|SHELL|PYTHONPATH)\s*[:+?]*=|^[-s]?include\b", re.MULTILINE
-)
-_LOAD = """
-import sys, unittest
-class Loaded:
-    def __init__(self, **_): pass
-    def run(self, suite):
-        waiting, modules, failures = [suite], set(), []
-        while waiting:
-            test = waiting.pop()
-            if hasattr(test, "__iter__"): waiting.extend(test)
-            elif hasattr(test, "_exception"): failures.append(str(test._exception))
-            else: modules.add(type(test).__module__)
-        sys.exit(failures[0] if len(failures) > len(modules) else 0)
-unittest.main(None, argv=["unittest", *sys.argv[1:]], testRunner=Loaded)
-"""
-"""Loads what unittest would run, and exits 0 unless most modules of it cannot be imported."""
 _INTERNAL = "INTERNALERROR> "
 _INSTALLED = re.compile(r"/site-packages/|/lib/python3|^<")
 """Whether a file that Python names is none of the project's own, which the task may be to mend."""
 _FRAME = re.compile(r'^(?:INTERNALERROR> )? +File "([^"]+)", line \d+', re.MULTILINE)
+_UNLOADED = re.compile(r"Failed to import test module: (\S+)")
 
 
 class StartReport(NamedTuple):
@@ -94,33 +72,49 @@ class StartReport(NamedTuple):
     on_host: Collection[str] = ()
 
 
-async def look(
-    context: CheckContext, workspace: LaneWorkspace, tell: Tell, seconds: float = SECONDS
-) -> StartReport:
-    """Whether the checks start in `workspace`, one command after another; `tell` is told which.
-    Raises `CannotStart`."""
+async def look(context: CheckContext, workspace: LaneWorkspace, tell: Tell) -> StartReport:
+    """Whether the checks start in `workspace`, one after another; `tell` is told which. Raises
+    `CannotStart`.
+
+    pytest collects; another is run itself for its first seconds, where it has a network of its own.
+    Elsewhere, where it may leave something half done, its program is looked for.
+    """
     problems: dict[str, str] = {}
     outputs: dict[str, str] = {}
     empty: list[str] = []
     on_host: list[str] = []
     for check in context.checks:
         tell("check_started", {"command": check.command})
-        if problem := _no_script(check.command, workspace.worktree):
-            _log.info("check cannot start", check=check.name, why=problem)
-            problems[check.name] = problem
-            continue
-        ran = await _ran(context, workspace, check, seconds)
-        if ran.exit_code and _may_need_host(context, check, ran):
+        inner = split_folders(check.command)[1]
+        seconds = SECONDS
+        collects = name_of(inner) == "pytest" and not _COMPOUND.search(inner)
+        if collects:
+            script = _in_place(check, f"{inner} --collect-only -q -p no:cacheprovider")
+        elif context.network_of(check) == "private":
+            script, seconds = _in_place(check, inner), FIRST_SECONDS
+        else:
+            script = _in_place(check, *_questions(inner))
+        ran = await _run(context, workspace, check, script, seconds)
+        if ran.exit_code and collects and _may_need_host(context, check, ran):
             context = context.with_host([check.name])
-            ran = await _ran(context, workspace, check, seconds)
+            ran = await _run(context, workspace, check, script, seconds)
             on_host += [check.name] * (ran.exit_code == 0)
-        if problem := _problem(check, ran, workspace.worktree):
+        if ran.timed_out or ran.exit_code == 0:
+            continue
+        outputs[check.name] = ran.stdout.decode("utf-8", "replace")
+        program = next(iter(words_of(inner)), "")
+        problem = _problem(check, ran, workspace.worktree)
+        if not problem and program in _VERSIONED:
+            version = _in_place(check, f"{program} --version")
+            ran = await _run(context, workspace, check, version, SECONDS)
+            line = next(iter(failure_lines.lines(ran.stdout.decode("utf-8", "replace"))), "")
+            says = line or "it does not say its version"
+            problem = f"{program}{UNSTARTED}{says}" if ran.exit_code else ""
+        if problem:
             _log.info("check cannot start", check=check.name, why=problem)
             problems[check.name] = problem
         elif ran.exit_code == _NO_TESTS and _is_pytest(check):
             empty.append(check.name)
-        if ran.exit_code != 0:
-            outputs[check.name] = ran.stdout.decode("utf-8", "replace")
     return StartReport(problems, outputs=outputs, empty=empty, on_host=on_host)
 
 
@@ -133,197 +127,50 @@ def _is_pytest(check: Check) -> bool:
     return name_of(check.command).rpartition(": ")[2] == "pytest"
 
 
-async def _ran(
-    context: CheckContext, workspace: LaneWorkspace, check: Check, seconds: float
-) -> CommandResult:
-    """What shows that `check` starts, and where make says what it would run, of that too."""
-    top = workspace.worktree
-    network = context.network_of(check)
-    ran = await _run(context, workspace, _script(check.command, top), seconds, network)
-    folders, inner = split_folders(check.command)
-    if ran.exit_code or not _is_make(inner):
-        return ran
-    place = top.joinpath(*folders)
-    line = _first_of_recipe(ran.stdout.decode("utf-8", "replace"), place)
-    needs = [_finding(*question) for question in _needs(line, place)]
-    if not needs:
-        return ran
-    script = "\n".join([*_begin(folders, top), *needs])
-    return await _run(context, workspace, script, seconds, network)
-
-
 async def _run(
-    context: CheckContext, workspace: LaneWorkspace, script: str, seconds: float, network: str
+    context: CheckContext, workspace: LaneWorkspace, check: Check, script: str, seconds: float
 ) -> CommandResult:
+    policy = context.policy(workspace, context.network_of(check))
     return await run(
         ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
         env=context.variables(workspace),
         cwd=workspace.worktree,
         timeout=seconds,
-        wrap=partial(confine, context.confinement, context.policy(workspace, network)),
+        wrap=partial(confine, context.confinement, policy),
         output_limit=_LARGEST,
         waits_for_core=True,
     )
 
 
-def _script(command: str, top: Path) -> str:
-    """What shows that `command` can start: pytest collects; of others the program is looked for."""
-    folders, inner = split_folders(command)
-    if name_of(inner) == "pytest" and not _COMPOUND.search(inner):
-        return "\n".join([*_entering(folders), f"{inner} --collect-only -q -p no:cacheprovider"])
-    lines = _begin(folders, top)
-    lines += [_finding(*question) for question in _needs(inner, top.joinpath(*folders))]
-    terms = words_of(inner)
-    pinned = _pinned(top.joinpath(*folders), top)
-    if terms[:1] and (terms[0] == "cargo" or pinned.startswith(f"{terms[0]}@")):
-        # It may have to bring the version first that the project pins, which no lane has room for,
-        # and a cargo that is rustup's own may have none at all.
-        lines += [f'said=$({terms[0]} --version 2>&1) || {{ echo "$said"; exit {_UNSTARTED}; }}']
-    if terms[:1] and terms[0] in _DRY and not _COMPOUND.search(inner):
-        lines += [" ".join(["LC_ALL=C", terms[0], _DRY[terms[0]], *terms[1:]])]
-    if (arguments := _unittest_arguments(inner)) is not None:
-        lines += [f"{words_of(inner)[0]} -c {shlex.quote(_LOAD)} {arguments}"]
-    return "\n".join(lines)
+def _in_place(check: Check, *lines: str) -> str:
+    """These where the check runs."""
+    folders = split_folders(check.command)[0]
+    return "\n".join([*(f"cd {shlex.quote(folder)} || exit" for folder in folders), *lines])
 
 
-def _pinned(place: Path, top: Path) -> str:
-    """The package manager of the project, with its version; "" where none is named."""
-    names = (Project(at, top).package.get("packageManager") for at in Project(place, top).above)
-    return str(next(filter(None, names), ""))
-
-
-def _entering(folders: Sequence[str]) -> list[str]:
-    return [f"cd {shlex.quote(folder)} || exit" for folder in folders]
-
-
-def _begin(folders: Sequence[str], top: Path) -> list[str]:
-    packages = shlex.quote(_packages(top, top.joinpath(*folders)))
-    return [*_entering(folders), f"PATH={packages}:$PATH"]
-
-
-def _is_make(command: str) -> bool:
-    return words_of(command)[:1] in (["make"], ["gmake"]) and not _COMPOUND.search(command)
-
-
-def _first_of_recipe(output: str, place: Path) -> str:
-    """The first command of what make would run; "" where it may fail or be made meanwhile, and
-    where a Makefile says where programs are found."""
-    lines = (line.strip() for line in output.splitlines())
-    first, _, then = next(
-        (line for line in lines if line and not _is_harmless(line)), ""
-    ).partition("&&")
-    program = next(iter(words_of(first)), "")
-    text = "".join(_read(place / name) for name in _MAKEFILES)
-    ignored = re.compile(rf"^\t[@+ ]*-[@+ ]*(?:\$|{re.escape(program)}\b)", re.MULTILINE)
-    if "/" in program or _COMPOUND.search(first) or re.search(r"[;|]", then):
-        return ""
-    return "" if ignored.search(text) or _OWN_PATH.search(text) else first
-
-
-def _is_harmless(line: str) -> bool:
-    return bool(_HARMLESS.match(line)) and not _COMPOUND.search(line)
-
-
-def _unittest_arguments(command: str) -> str | None:
-    """What follows `python -m unittest`; None for any other command."""
-    terms = words_of(command)
-    plain = terms[1:3] == ["-m", "unittest"] and not _COMPOUND.search(command)
-    return " ".join(terms[3:]) if plain else None
-
-
-def _packages(top: Path, place: Path) -> str:
-    """Where a script of package.json finds its programs, as seen from `place`."""
-    above = [path for path in (place, *place.parents) if path.is_relative_to(top)]
-    return ":".join(os.path.relpath(path / "node_modules" / ".bin", place) for path in above)
-
-
-def _needs(command: str, place: Path) -> Iterator[tuple[str, str, str]]:
-    """The programs of a command, each with the module that it has to have, or "", and the package
-    of a workspace that is to have it, or ""."""
+def _questions(command: str) -> Iterator[str]:
+    """Asks for the program of a command, and for the module that it has to have; says what is not
+    there as a shell does, and as Python."""
     terms = words_of(command)
     if not terms or not re.fullmatch(r"[\w./+-]+", terms[0]):
         return
-    module = ""
-    is_module = terms[0].rpartition("/")[2].startswith("python") and terms[1:2] == ["-m"]
-    if is_module and terms[2:] and "PYTHONPATH=" not in command:
-        module = terms[2]
-    yield terms[0], module, ""
-    script, folder = _package_script(terms, place)
-    package = "" if folder == place else os.path.relpath(folder, place)
-    yield from ((term, "", package) for term in script[:1] if re.fullmatch(r"[\w./@+-]+", term))
-
-
-def _package_script(terms: list[str], place: Path, deep: int = 5) -> tuple[list[str], Path]:
-    """The words of the script in package.json that `npm test` or `pnpm run unit` stands for, or of
-    the first that this calls in turn, and whose it is."""
-    verbs = [term for term in terms[1:] if term not in ("run", "run-script")]
-    if terms[0] not in _MANAGERS or not verbs or not deep:
-        return [], place
-    name = {"t": "test", "tst": "test"}.get(verbs[0], verbs[0])
-    if name.startswith("-"):  # `pnpm -r test`, `pnpm --filter NAME test`
-        place, name = _member(verbs, place)
-    line = Project(place, place).table("scripts").get(name, "")
-    script = words_of(re.sub(r"^cross-env(?:-shell)?\s", "", line))
-    inner = _package_script(script, place, deep - 1) if script else ([], place)
-    return inner if inner[0] else (script, place)
-
-
-def _member(verbs: Sequence[str], place: Path) -> tuple[Path, str]:
-    """The first package below `place` that has a script of one of these names, and the name: which
-    of them options mean is not asked. Without one `place`, and ""."""
-    above = folders_in(place) if Project(place, place).is_workspace else []
-    inside = ((name, *(f"{name}/{inner}" for inner in folders_in(place / name))) for name in above)
-    members = (place / name for names in inside for name in names)
-    scripts = ((path, Project(path, path).table("scripts")) for path in members)
-    named = ((path, name) for path, table in scripts for name in verbs if name in table)
-    return next(named, (place, ""))
-
-
-def _no_script(command: str, top: Path) -> str:
-    """That package.json has no script of the name that npm or pnpm is asked for; "" where it has,
-    and where options or a workspace may ask for it elsewhere."""
-    folders, inner = split_folders(command)
-    terms = words_of(inner)
-    runner, verb, name = [*terms, "", "", ""][:3]
-    named = name if verb in ("run", "run-script") else "test" * (verb in ("test", "t"))
-    options = [term for term in terms if term.startswith("-") and term != "--"]
-    if runner not in ("npm", "pnpm") or options or not re.fullmatch(r"[\w:.-]+", named):
-        return ""
-    project = Project(top.joinpath(*folders), top)
-    is_absent = project.package and named not in project.table("scripts")
-    return f"{runner} has no script {named}" if is_absent else ""
-
-
-def _finding(program: str, module: str, package: str) -> str:
-    """Asks for it; of a package's program only where nothing at all is installed."""
-    name = shlex.quote(program)
-    text = f"command -v {name} >/dev/null || {{ echo {name}: not found; exit {_NOT_FOUND}; }}"
-    if package:
-        own = shlex.quote(f"{package}/node_modules")
-        return f"[ -e node_modules ] || [ -e {own} ] || {text}"
-    if not module:
-        return text
-    ask = f"{name} -c {shlex.quote(_FIND)} {shlex.quote(module)}"
-    return f"{text}\n{ask} || {{ echo {name}: No module named {shlex.quote(module)}; exit 1; }}"
+    name = terms[0]
+    yield f"command -v {name} >/dev/null || {{ echo {SHELL}: {name}: not found; exit 127; }}"
+    if name.rpartition("/")[2].startswith("python") and terms[1:2] == ["-m"] and terms[2:]:
+        module = shlex.quote(terms[2])
+        if "PYTHONPATH=" not in command:
+            ask = f"{name} -c {shlex.quote(_FIND)} {module}"
+            yield f"{ask} || {{ echo {name}: No module named {module}; exit 1; }}"
 
 
 def _problem(check: Check, ran: CommandResult, top: Path) -> str:
-    if ran.timed_out or ran.exit_code == 0:
-        return ""
     text = ran.stdout.decode("utf-8", "replace")
     if reason := missing(check, ran.exit_code, ran.stdout):
         return reason
-    if ran.exit_code == _NOT_FOUND:
-        return next(iter(failure_lines.lines(text)), "its program was not found")
     inner = split_folders(check.command)[1]
-    if ran.exit_code == _UNSTARTED and words_of(inner)[0] in (*_MANAGERS, "cargo"):
-        line = next(iter(failure_lines.lines(text)), "it does not say its version")
-        return f"{words_of(inner)[0]}{UNSTARTED}{line}"
-    if _unittest_arguments(inner) is not None:
-        return _unloaded(check, text, top)
-    if not _is_pytest(check):
-        return ""
-    if _COLLECTED.search(text) and not _STOPPED.search(text):
+    if words_of(inner)[1:3] == ["-m", "unittest"] and not seeks_network(ran.stdout):
+        return _unloaded(check, ran.stdout, text, top)
+    if not _is_pytest(check) or (_COLLECTED.search(text) and not _STOPPED.search(text)):
         return ""
     if option := _UNKNOWN.search(text):
         return option[0]
@@ -334,12 +181,20 @@ def _problem(check: Check, ran: CommandResult, top: Path) -> str:
     return _absent(check, text, top)
 
 
-def _unloaded(check: Check, text: str, top: Path) -> str:
+def _unloaded(check: Check, output: bytes, text: str, top: Path) -> str:
     """Why unittest cannot import most modules of tests, where that is no fault of the project's own
     code: an installed package asks for what this command does not set up."""
-    frames = _FRAME.findall(text)
+    tests = read_text(output)
+    unloaded = {match[1] for match in _UNLOADED.finditer(text)}
+    ids = tests.by_id if tests is not None else ()
+    loaded = {id.rsplit(".", 2)[0] for id in ids if id not in unloaded}
+    if len(unloaded) <= (len(loaded) or (tests.passed if tests is not None else 0)):
+        return ""
+    *_, last = _UNLOADED.finditer(text)
+    error = re.split(r"\n\n\n|\n[=-]{70}", text[last.start() :])[0].rstrip()
+    frames = _FRAME.findall(error)
     if check.guessed and frames and "/site-packages/" in frames[-1]:
-        return text.rstrip().rpartition("\n")[2].strip()
+        return error.rpartition("\n")[2].strip()
     return _absent(check, text, top)
 
 
@@ -362,10 +217,5 @@ def _belongs(module: str, check: Check, top: Path) -> bool:
 def _manifests(folder: Path) -> Iterator[str]:
     names = [folder / name for name in _MANIFESTS]
     for path in (*names, *folder.glob("*requirements*.txt")):
-        yield _read(path)
-
-
-def _read(path: Path) -> str:
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(_LARGEST).decode("utf-8", "replace")
-    return ""
+        with suppress(OSError), path.open("rb") as file:
+            yield file.read(_LARGEST).decode("utf-8", "replace")

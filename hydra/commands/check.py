@@ -34,7 +34,7 @@ from hydra.race.check_selection import folder_of, placed, with_paths, with_setup
 from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import linked_aside, names_of
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
-from hydra.race.import_proof import find_installs, prove, python_path
+from hydra.race.installs import find_installs, python_path
 from hydra.race.plan import with_network
 from hydra.race.project_programs import with_own_programs
 from hydra.race.recovery import history, runs
@@ -291,7 +291,6 @@ async def _checked(
         await trio.to_thread.run_sync(remove_rounds, record, path)
         async with linked_aside(plan, place.repository, frozen) as dependencies:
             context = replace(context, dependencies=dependencies)
-            await prove(context, plan.base)
             async with hidden.beside(warn) as looks:
                 parallel = plan.checking.parallel
                 checked = await run_round(record, context, parallel, subjects, plan.base, tell, cap)

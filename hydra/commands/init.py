@@ -30,6 +30,7 @@ from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import FROZEN, LOOK, linked, names_of
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.setups import setup
+from hydra.race.plan import with_network
 from hydra.race.recovery import runs
 from hydra.records.plan import CheckPlan, Confinement, RacePlan
 from hydra.records.request import Permission
@@ -212,7 +213,7 @@ def _plan(
     place: CommandContext, config: Config, confinement: Confinement, commands: Sequence[str]
 ) -> RacePlan:
     repository = place.repository
-    return RacePlan(
+    plan = RacePlan(
         run=new_run_id(),
         repository=repository.root,
         base=repository.head,
@@ -221,10 +222,12 @@ def _plan(
         confinement=confinement,
         limits=config.limits,
         checking=CheckPlan(
-            commands=tuple(replace(check, guessed=True) for check in named(commands))
+            commands=tuple(replace(check, guessed=True) for check in named(commands)),
+            network="auto",
         ),
         dependencies=names_of(repository, config, place.environ),
     )
+    return with_network(plan)
 
 
 @contextmanager

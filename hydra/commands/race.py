@@ -40,7 +40,7 @@ from hydra.race.disk_space import places
 from hydra.race.follower import EventFollower, RaceWatcher
 from hydra.race.hidden_places import HiddenPlaces, list_surplus
 from hydra.race.hooks import Hooks
-from hydra.race.import_proof import find_installs, python_path
+from hydra.race.installs import find_installs, python_path
 from hydra.race.lane import Lanes
 from hydra.race.lane_plan import PlanInputs, resolve_options
 from hydra.race.plan import left_out, select_lanes

@@ -10,10 +10,9 @@ import trio
 from msgspec.structs import replace
 
 from hydra.config.check_specs import named
-from hydra.errors import Refused
 from hydra.log import get_logger
 from hydra.process.records import CannotStart
-from hydra.race.check_hints import WITHOUT, fetching, misses_one_of, refusal
+from hydra.race.check_hints import fetching, misses_one_of, refusal
 from hydra.race.command_context import RunContext
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.hidden_places import HiddenPlaces
@@ -49,13 +48,8 @@ async def startable(
     from hydra.checks.start import look
     from hydra.checks.suite import CheckSuite, NoGround
     from hydra.race.check_kit import kit_of
-    from hydra.race.import_proof import prove
 
     context = await trio.to_thread.run_sync(kit_of, planned, around, around.run_folder / "look")
-    try:
-        await prove(context, planned.base)
-    except Refused as error:
-        raise Refused(error.message, hint=f"{error.hint}; {WITHOUT}") from None
     tell(f"{'setting up, and ' * bool(planned.setup)}looking at how your tests run ...")
     waiting = _Waiting(tell)
     suite = CheckSuite(context, "_look", planned.base, "_look", waiting.take)

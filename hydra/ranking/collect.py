@@ -14,7 +14,6 @@ from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.inline_tests import inline_brought
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
 from hydra.checks.collected import collected, patch_files
-from hydra.checks.contradictions import contradicted
 from hydra.checks.cross.record import read as read_trials
 from hydra.checks.cross.trial import NotTried, Trial
 from hydra.checks.record import CheckResult
@@ -62,7 +61,6 @@ def evidence(
         for lane in lanes
         if lane.lane not in moved
     }
-    results |= {lane: contradicted(lane, others, results) for lane, others in same.items()}
     files = patch_files(git_dir, base, heads, on_base, results)
     pieces = _pieces(git_dir, base, heads, files)
     history, changed_lines = _history(git_dir, base, [*heads.values()], files.values())

@@ -25,9 +25,6 @@ MOST_TEXT = 1024 * 1024
 MOST_LINKS = 2_000
 """Entries of a folder of links that are looked at for one that leads into the checkout."""
 
-MOST_ENTRIES = 200_000
-"""Of a folder of packages that is copied into each lane."""
-
 _IMPORTED = re.compile(r"import\s+(\w+)")
 _LAYOUTS = ("src", "", "lib", "python")
 """Folders of a project in which its modules lie."""
@@ -162,7 +159,7 @@ def _linked(top: Path, packages: Path, checkout: Path) -> Iterator[str]:
             yield from _inside(Path(*real.parts[: -len(name.parts)]), checkout)
 
 
-def _links(top: Path, most: int = MOST_LINKS) -> Iterator[Path]:
+def _links(top: Path) -> Iterator[Path]:
     if top.is_symlink():
         yield top
         return
@@ -172,7 +169,7 @@ def _links(top: Path, most: int = MOST_LINKS) -> Iterator[Path]:
             count += 1
             if Path(folder, name).is_symlink():
                 yield Path(folder, name)
-        if count > most:
+        if count > MOST_LINKS:
             return
 
 
@@ -208,16 +205,6 @@ def _sources(project: Path, modules: Iterable[str]) -> Iterator[Path]:
             if (folder / module).is_dir() or (folder / f"{module}.py").is_file():
                 yield folder
                 break
-
-
-def link_into(folder: Path, checkout: Path) -> Path | None:
-    """The first link below `folder` (an ignored folder of packages, `node_modules`) that names a
-    place of the checkout outside it by a whole path: in a lane's copy it would lead there still."""
-    for link in _links(folder, most=MOST_ENTRIES):
-        target = Path(os.path.normpath(link.readlink()))
-        if target.is_relative_to(checkout) and not target.is_relative_to(folder):
-            return link
-    return None
 
 
 def _text(path: Path) -> str:

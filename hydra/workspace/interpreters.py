@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 Interpreter = tuple[str, ...]
-"""A Python by its path, with the options that it is started with."""
+"""A Python by its path, with what the first line of its script gives it."""
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _ASSIGNED = re.compile(r"\w+=")
@@ -81,28 +81,19 @@ def _started(terms: list[str]) -> list[str]:
 
 
 def _of_program(terms: list[str], folder: Path, search: str) -> Iterator[Interpreter]:
-    program, *options = terms
+    program = terms[0]
     if program == "cd":
         return
     path = str(folder / program) if "/" in program else shutil.which(program, path=search)
     if not path or not Path(path).exists():
         return  # it will not run at all, or is a word of the shell
     if _is_python(path):
-        yield (path, *_options(options))
+        yield (path,)
     elif script := script_interpreter(path):
         program = shutil.which(script[0], path=search) or script[0]
         yield (program, *script[1:])
     else:
         yield from on_path(search)
-
-
-def _options(terms: list[str]) -> Iterator[str]:
-    """Those that decide where Python looks for modules."""
-    for term in terms:
-        if not term.startswith("-") or term in ("-m", "-c", "-"):
-            return
-        if set(term[1:]) & set("IEsSP"):
-            yield term
 
 
 def _is_python(path: str) -> bool:

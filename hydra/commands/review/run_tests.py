@@ -25,7 +25,6 @@ from hydra.paths import ground_dir
 from hydra.race.check_kit import kit_of
 from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import FROZEN, linked
-from hydra.race.import_proof import prove
 from hydra.race.signals import ending_signals
 from hydra.records.plan import RacePlan
 from hydra.records.request import Check
@@ -98,7 +97,6 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         stage.plan, stage.place.repository, context.workspace_folder(FROZEN)
     ) as dependencies:
         context = replace(context, dependencies=dependencies)
-        trio.run(prove, context, base)
         return trio.run(_TreeRuns(stage, context, {**bare, **brought}).run)
 
 
