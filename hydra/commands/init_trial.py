@@ -91,7 +91,7 @@ async def _problems(context: CheckContext, commit: str) -> Mapping[str, str]:
     suite = CheckSuite(context, "_look", commit, "_look", lambda _kind, _data: None)
     try:
         async with suite.open_workspace("") as workspace:
-            return (await look(context, workspace)).problems
+            return (await look(context, workspace, suite.tell)).problems
     except (NoGround, CannotStart):
         return {}  # what Hydra itself cannot find out speaks against no guess
 
