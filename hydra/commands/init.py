@@ -198,13 +198,10 @@ def _looked(
 
 
 async def _looked_at(context: CheckContext, commit: str) -> Mapping[str, str]:
-    def tell(_kind: str, _data: Mapping[str, object]) -> None:
-        """Nothing: `hydra init` ends in a second or two."""
-
-    suite = CheckSuite(context, "_look", commit, "_look", tell)
+    suite = CheckSuite(context, "_look", commit, "_look", lambda _kind, _data: None)
     try:
         async with suite.open_workspace("") as workspace:
-            return (await look(context, workspace, tell)).problems
+            return (await look(context, workspace, suite.tell)).problems
     except (NoGround, CannotStart):
         return {}  # what Hydra itself cannot find out speaks against no guess
 

@@ -61,7 +61,7 @@ async def startable(
                 if planned.setup:
                     planned = _set_up(planned, workspace.worktree, folder, around.environ)
                 checked = replace(context, checks=planned.checks)
-                seen = await look(checked, workspace, waiting.take)
+                seen = await look(checked, workspace, suite.tell)
                 top, unfetched = workspace.worktree, workspace.empty_submodules
         except (NoGround, CannotStart):
             # Hydra itself, or the set-up, has failed: the lanes and the baseline say it, with all
