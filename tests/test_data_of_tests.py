@@ -73,12 +73,14 @@ WRONG_VALUE = {"qa/values.py": "UP = 1\nEVEN = 2\n"}
 def test_data_that_tests_alone_name(hydra: Hydra) -> None:
     shop(hydra.repo, VALUES)
     mended = {"src/pager.py": RIGHT, "src/sizes.py": "SIZE = 4\n"}
+    dropped = edited("  [4, 2, 2],\n", "", VALUES["data/rows.json"] or "")
     lanes: dict[str, Files] = {
         "value": {**WRONG_VALUE, "README.md": "# Said so\n"},
         "rows": WRONG_ROWS,
         "in-javascript": {"web/values.mjs": "export const up = 1;\n"},
         "beside-code": {**WRONG_VALUE, "src/book.py": f"{VALUES['src/book.py']}\n\nMORE = 1\n"},
         "beside-a-fix": {**WRONG_ROWS, "src/sizes.py": "SIZE = 4\n"},
+        "drops-a-row": {**mended, "data/rows.json": dropped},
         "constant-of-code": {"src/sizes.py": "SIZE = 4\n"},
         "right": mended,
         "asks-more": {
@@ -96,12 +98,16 @@ def test_data_that_tests_alone_name(hydra: Hydra) -> None:
         "in-javascript": "untested",
         "beside-code": "held_back",
         "beside-a-fix": "held_back",
+        "drops-a-row": "held_back",
         "constant-of-code": "proved",
         "right": "proved",
         "asks-more": "proved",
     }, str(judged)
     says = "it changes data alone, by which its check may go: only a reader can tell"
     assert {judged.of(does)["reason"] for does in ("value", "rows", "in-javascript")} == {says}
+    assert judged.gates("drops-a-row") == [
+        "drops 1 row of data/rows.json, which tests/test_pages.py names"
+    ]
 
 
 CART = f"""\

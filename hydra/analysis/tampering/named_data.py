@@ -8,6 +8,7 @@ with them; of all else it is not known whether code has a use of its own for it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hydra.analysis.finding import Finding
@@ -27,6 +28,7 @@ from hydra.analysis.tampering.test_files import (
     name_of,
     supports_tests,
 )
+from hydra.text import plural
 
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{1,200})[\"'`]")
 
@@ -39,10 +41,20 @@ def naming(
 ) -> Iterator[Finding]:
     """One sentence for each file of which lines are gone that tests or scripts may go by."""
     changed = [file for file in files if _changed(file) and _is_data(file, base)]
-    if not changed:
+    fewer = [file for file in files if supports_tests(file) and _lost_rows(file, files)]
+    if not (changed or fewer):
         return
     before = {file.path: file.old for file in files if file.old is not None}
     texts = {**before, **untouched}
+    as_it_was = {*untouched, *(file.path for file in files if file.old == file.new)}
+    for file in fewer:
+        line = _naming_line(file.path, "")
+        texts_of = ((path, text) for path, text in texts.items() if path in as_it_was and line)
+        path = next((path for path, text in texts_of if re.search(line, text, re.M)), "")
+        if path:
+            rows = plural(_lost_rows(file, files), "row")
+            text = f"drops {rows} of {file.path}, which {path} names"
+            yield Finding(kind="assertion_removed", weight="gate", text=text, path=file.path)
     named = {path: _names(text) for path, text in texts.items() if _asks(path)}
     read = {path: sources(text) for path, text in texts.items() if is_script(path)}
     for file in changed:
@@ -52,6 +64,26 @@ def naming(
 
 
 _Names = Mapping[str, frozenset[str]]
+
+
+_OF_ROWS = {".csv": "", ".tsv": "", ".jsonl": "", ".json": "[", ".yaml": "-", ".yml": "-"}
+"""Endings of data of which each line may be a case, and what such a text begins with."""
+
+
+def _lost_rows(file: FileChange, files: Sequence[FileChange]) -> list[str]:
+    """The lines of a list that are gone, where none has come and no other file has them."""
+    begins = next((begin for end, begin in _OF_ROWS.items() if file.path.endswith(end)), None)
+    old, new = file.old or "", file.new
+    if begins is None or new is None or not old.lstrip().startswith(begins):
+        return []
+    lost, came = (_rows(old) - _rows(new)), (_rows(new) - _rows(old))
+    moved = sum((_rows(each.new or "") for each in files if each is not file), Counter[str]())
+    return [] if came else [*(lost - moved).elements()]
+
+
+def _rows(text: str) -> Counter[str]:
+    lines = (line.strip().rstrip(",") for line in text.splitlines())
+    return Counter(line for line in lines if re.search(r"\w", line))
 
 
 def _asks(path: str) -> bool:
