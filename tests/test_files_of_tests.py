@@ -7,11 +7,16 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from hydra.analysis.code_lines import data_alone
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.commands import runs
 from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.named_data import (
+    data_alone,
+    importing_line,
+    may_be_of_tests,
+    who_names,
+)
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.checks.collected import collected, marked
 from hydra.checks.junit import read_junit
@@ -178,25 +183,31 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "is_code"),
+    ("path", "text", "holds"),
     [
-        ("src/up.py", UNITTEST_IN_MODULE, True),
-        ("src/up.py", PYTEST_IN_MODULE, True),
-        ("web/up.mjs", NODE, True),
-        ("web/up.ts", DENO_IN_SOURCE, True),
+        ("src/up.py", UNITTEST_IN_MODULE, "code"),
+        ("src/up.py", PYTEST_IN_MODULE, "code"),
+        ("web/up.mjs", NODE, "code"),
+        ("web/up.ts", DENO_IN_SOURCE, "code"),
         # What such tests ask may be in a file of theirs: helpers, and no code.
-        ("qa/up.py", f"from src.a import a\n\n\n{UNITTEST_IN_MODULE}", False),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("return 1", "assert 1"), False),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("def up", "def rows"), False),
-        ("qa/up.mjs", f"import {{ a }} from '../web/a.mjs'\n{NODE}", False),
-        ("qa/up.mjs", NODE.replace("const up", "const rows"), False),
+        ("qa/up.py", f"from src.a import a\n\n\n{UNITTEST_IN_MODULE}", "unclear"),
+        ("qa/up.py", UNITTEST_IN_MODULE.replace("return 1", "assert 1"), "tests"),
+        ("qa/up.py", UNITTEST_IN_MODULE.replace("def up", "def rows"), "tests"),
+        ("qa/up.mjs", f"import {{ a }} from '../web/a.mjs'\n{NODE}", "unclear"),
+        ("qa/up.mjs", NODE.replace("const up", "const rows"), "tests"),
     ],
 )
 def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
-    path: str, text: str, is_code: bool
+    path: str, text: str, holds: str
 ) -> None:
-    patch = marked([file(path, text, f"{text}\n")], frozenset((path,)), ())
-    assert changed(patch) == (() if is_code else (path,))
+    patch = [file(path, text, f"{text}\n")]
+    (alone,) = marked(patch, [path], ())
+    assert alone.holds == holds
+    assert changed([alone]) == ((path,) if holds == "tests" else ())
+    (imported,) = marked(patch, [path], (), in_use=[path])
+    assert imported.holds == "code"
+    imports = f"import test from './{path.rpartition('/')[2]}'\nfrom src import up\n"
+    assert who_names({path: importing_line(path)}, {"src/b.py": imports}, ())[1] == {path}
 
 
 def test_a_call_of_what_is_called_as_a_test_is_none() -> None:
@@ -345,3 +356,54 @@ def test_data_alone(path: str, alone: bool) -> None:
     said = file("docs/up.md", "a\n", "b\n")
     assert data_alone([file(path, "3\n", "2\n"), said]) is alone
     assert not data_alone([file(path, None, "2\n")])
+
+
+# ---- Data that tests alone name.
+
+PRODUCT = {"src/pager.py": "def pages(n):\n    return n\n", "web/pager.js": "export const up = 1\n"}
+NAMED = [
+    # A file, its text, who names it and how, and whether it is the tests'.
+    ("qa/values.py", "UP = {3: 2}\n", {"conftest.py": "from qa import values\n"}, True),
+    ("qa/values.py", "UP = 2\n", {"conftest.py": "from qa import (\n    values,\n)\n"}, True),
+    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "values = []\n"}, True),
+    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "import values\n"}, False),
+    ("src/values.py", "UP = 2\n", {"tests/a.py": "from src.values import UP\n"}, True),
+    ("src/values.py", "def up():\n    pass\n", {"tests/a.py": "import src.values\n"}, False),
+    ("src/values.py", "UP = up()\n", {"tests/a.py": "import src.values\n"}, False),
+    ("src/values.py", "UP = 2\n", {"tests/a.py": "import src", "manage.py": "'src.values'"}, False),
+    ("src/values.py", "UP = 2\n", {}, False),
+    ("qa/a.mjs", "export const up = 2\n", {"qa/b.test.mjs": "import { up } from './a.mjs'"}, True),
+    ("qa/a.js", "module.exports = { up: 2 }\n", {"jest.setup.js": "require('./qa/a')"}, True),
+    ("a.ts", "export default [2] as const\n", {"b.ts": "import a from './a'\n"}, False),
+    ("a.ts", "export default [2]\n", {"a.test.ts": "import {\n  a\n} from './a'\n"}, True),
+    ("qa/a.rb", "UP = 2\n", {"spec/a_spec.rb": "require_relative '../qa/a'\n"}, True),
+    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "#[cfg(test)]\nmod a;\n"}, True),
+    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "pub mod a;\n"}, False),
+    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "if pages(3) != Up {"}, True),
+    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "Up", "go.go": "return Up"}, False),
+    ("qa/Up.java", "class Up { static int UP = 2; }\n", {"it/PagesIT.java": "Up.UP"}, True),
+    (
+        "qa/Up.java",
+        "class Up { static int UP = 2; }\n",
+        {"AIT.java": "Up", "A.java": "Up"},
+        False,
+    ),
+    ("qa/up.h", "#define UP 2\n", {"test_up.c": '#include "qa/up.h"\n'}, True),
+    ("src/up.h", "int up(int n);\n", {"test_up.c": '#include "src/up.h"\n'}, False),
+    ("lib/Up.pm", "package Up;\nour $UP = 2;\n1;\n", {"t/up.t": "use Up;\n"}, True),
+    ("data/a.json", "[2]\n", {"tests/test_a.py": "open('data/a.json')"}, True),
+    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "README.md": "See data/a.json.\n"}, False),
+    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "glob('data/*')\n"}, False),
+    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "open('data/b.json')\n"}, True),
+    ("qa/a.py", "UP = 2\n", {"package.json": '{"files": ["qa/a.py"]}', "test_a.py": "qa.a"}, False),
+    ("qa/a.js", "up = 2\n", {"package.json": '{"jest": {"setupFiles": ["./qa/a.js"]}}'}, True),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "base", "is_theirs"), NAMED)
+def test_data_that_tests_name_and_nothing_else_does_is_theirs(
+    path: str, text: str, base: dict[str, str], is_theirs: bool
+) -> None:
+    lines = may_be_of_tests([file(path, text, f"{text}\n")])
+    data, _ = who_names(lines, PRODUCT | base | {path: text}, ())
+    assert data == ({path} if is_theirs else set())

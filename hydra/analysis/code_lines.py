@@ -10,19 +10,9 @@ from hydra.analysis.generated import generated, vendored
 from hydra.analysis.normal_form import OBEYED
 from hydra.analysis.notices.places import is_test, kind_of
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.inline_tests import without_tests
-from hydra.analysis.tampering.manifests import is_manifest
+from hydra.analysis.tampering.named_data import is_document
 from hydra.analysis.tampering.test_files import is_configuration, supports_tests
-
-_DOCUMENT = re.compile(
-    r"\.(?:md|rst|txt|adoc)$|(?:^|/)(?:README|LICENSE|CHANGELOG|CHANGES|AUTHORS)$"
-)
-
-
-def is_document(path: str) -> bool:
-    """Whether a file is there to be read, by its name."""
-    return _DOCUMENT.search(path) is not None
 
 
 def changes_code(files: Iterable[FileChange]) -> bool:
@@ -84,20 +74,3 @@ def _without(mark: str, text: str) -> list[str]:
         if line.strip()
         and (doubtful or not line.lstrip().startswith(mark) or OBEYED.search(line) is not None)
     ]
-
-
-_DATA = re.compile(
-    r"(?:.*/)?[^/]+\.(?:csv|tsv|jsonl?|xml|txt|golden|snap|out|expected|dat)|.*/[a-z0-9_-]+", re.I
-)
-"""What has no ending lies in a folder: at the top it is a licence, a version, a task."""
-
-
-def data_alone(files: Iterable[FileChange]) -> bool:
-    """Whether a patch of these files changes data that was there, and beside it documents alone."""
-    rest = [file for file in files if not is_document(file.path)]
-    return bool(rest) and all(
-        file.old is not None
-        and _DATA.fullmatch(file.path)
-        and not (is_script(file.path) or is_configuration(file.path) or is_manifest(file.path))
-        for file in rest
-    )

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import lies_in_code, read_together
+from hydra.analysis.patch import FileChange, Holds
+from hydra.analysis.tampering.inline_tests import holds_of, read_together
+from hydra.analysis.tampering.named_data import importing_line, may_be_of_tests, who_names
 from hydra.analysis.tampering.test_files import is_support
 from hydra.checks.record import CheckResult
+from hydra.git.contents import matching
 from hydra.git.file_changes import file_changes
 
 _PLACE = re.compile(r":\d+(?::\d+)?$")
@@ -59,27 +61,43 @@ def patch_files(
     on_base: Collection[str],
     results: Mapping[str, Sequence[CheckResult]],
 ) -> dict[str, tuple[FileChange, ...]]:
-    """By lane what its commit changes against the base, each file with whether it is `collected`:
-    `on_base`, or, where it is new, by the lane's own results. Raises `GitFailed`."""
+    """By lane what its commit changes against the base, each file with what of tests it holds, by
+    who names it: a run, where it was there `on_base`, else the lane's own results, or code. Raises
+    `GitFailed`."""
     rows = file_changes(git_dir, base, [*patches.values()])
+    every = [file for files in rows for file in files]
+    read_together(file for file in every if not is_support(file.path))
+    lines = may_be_of_tests(file for file in every if file.path not in on_base)
+    lines |= {
+        file.path: importing_line(file.path)
+        for file in every
+        if file.path in on_base and holds_of(file) != holds_of(file, in_use=True)
+    }
+    texts = matching(git_dir, base, lines.values()) if lines else None
+    data, in_use = who_names(lines, texts or {}, on_base)
     return {
-        lane: marked(files, on_base, results.get(lane, ()))
+        lane: marked(files, on_base, results.get(lane, ()), data=data, in_use=in_use)
         for lane, files in zip(patches, rows, strict=True)
     }
 
 
 def marked(
-    files: Sequence[FileChange], on_base: Collection[str], own: Sequence[CheckResult]
+    files: Sequence[FileChange],
+    on_base: Collection[str],
+    own: Sequence[CheckResult],
+    *,
+    data: Collection[str] = (),
+    in_use: Collection[str] = (),
 ) -> tuple[FileChange, ...]:
-    """A patch's files, each with whether it is `collected`, by the patch's `own` results too."""
-    read_together(file for file in files if not is_support(file.path))
+    """A patch's files, each with what of tests it holds, by the patch's `own` results too."""
     new = collected(own, [file.path for file in files if not file.old_mode])
-    return tuple(
-        replace(file, collected=True)
-        if file.path in (on_base if file.old_mode else new) and not lies_in_code(file)
-        else file
-        for file in files
-    )
+
+    def holds(file: FileChange) -> Holds:
+        if file.path in (on_base if file.old_mode else new):
+            return holds_of(file, in_use=file.path in in_use)
+        return "data" if file.path in data else ""
+
+    return tuple(replace(file, holds=holds(file)) for file in files)
 
 
 def _is_example(head: str, rest: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 import trio
 from msgspec.structs import replace
 
-from hydra.analysis.code_lines import is_document
+from hydra.analysis.tampering.named_data import is_document
 from hydra.analysis.tampering.test_files import is_code, is_configuration, is_support, name_of
 from hydra.checks.collected import collected
 from hydra.checks.comparison import compare

@@ -118,6 +118,29 @@ def paths(git_dir: Path, tree: str) -> frozenset[str]:
     return frozenset(path.decode("utf-8", "backslashreplace") for path in files(git_dir, tree))
 
 
+MOST_MATCHING, MATCHING_BYTES = 300, 4 * 1024**2
+"""Files, and bytes of them, in which a line is looked for."""
+
+
+def matching(git_dir: Path, tree: str, lines: Iterable[str]) -> dict[str, str] | None:
+    """The texts of a tree, by path, that have a line of one of these patterns, as grep -E has them;
+    None where there are too many. Raises `GitFailed`."""
+    terms = ("grep", "-l", "-z", "-I", "-E", *(term for line in lines for term in ("-e", line)))
+    result = run(*terms, tree, git_dir=git_dir, isolated=True, timeout=300, check=False)
+    names = [name.removeprefix(f"{tree}:".encode()) for name in split(result.stdout)]
+    oids = files(git_dir, tree) if names else {}
+    values = {name: oids[name] for name in names if name in oids}
+    bytes_of = sizes(git_dir, values.values())
+    if result.code > 1 or len(names) > MOST_MATCHING or sum(bytes_of.values()) > MATCHING_BYTES:
+        return None
+    texts = contents(git_dir, values.values())
+    return {
+        name.decode("utf-8", "backslashreplace"): texts[oid].decode("utf-8", "backslashreplace")
+        for name, oid in values.items()
+        if oid in texts
+    }
+
+
 def trees(git_dir: Path, commits: Sequence[str]) -> list[str]:
     """The tree of each commit. Raises `GitFailed`."""
     if not commits:

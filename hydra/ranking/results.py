@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hydra.analysis.code_lines import data_alone, is_document
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.bending import may_bend, runs_tests_in
-from hydra.analysis.tampering.inline_tests import inline_changed, put_back
+from hydra.analysis.tampering.inline_tests import changes_helpers, inline_changed, put_back
+from hydra.analysis.tampering.named_data import data_alone, is_document
 from hydra.analysis.tampering.restore import to_restore
 from hydra.analysis.tampering.test_files import (
     existed,
@@ -310,6 +310,7 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     )
     asks = _asks_alone(lane, evidence)
     lost = asks or any(put_back(file, lane.files) is None for file in inline_changed(lane.files))
+    lost = lost or any(map(changes_helpers, lane.files))
     if not lost and all(check.name in tried for check in ran):
         return False
     checks = [result.check for result in lane.checks]
@@ -321,15 +322,27 @@ def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
     """Whether it changes nothing but what is asserted, or data, in files that may be tests, or what
     these go by, for all that is known: a check that failed on the base passes, and on the base
     names no file of them."""
-    code = [file for file in lane.files if not (is_document(file.path) or supports_tests(file))]
+    code = [
+        file
+        for file in lane.files
+        if file.holds == "data" or not (is_document(file.path) or supports_tests(file))
+    ]
     if not (asserts_alone(code) or data_alone(code)):
         return False
-    passed = {check.check.name for check in lane.checks if check.passed}
+    named = all(file.holds == "data" for file in code)
+    if named and any(supports_tests(file) and file not in code for file in lane.files):
+        return False
+    ends = [check for check in lane.checks if check.passed or (named and _fixes(check))]
+    passes = {check.check.name for check in ends}
     return any(
-        base.check.name in passed and not collected([base], evidence.paths)
+        base.check.name in passes and (named or not collected([base], evidence.paths))
         for base in evidence.baseline_of(lane)
         if base.check.kind == "test" and base.status is CheckStatus.FAILED
     )
+
+
+def _fixes(check: CheckResult) -> bool:
+    return check.comparison is not None and bool(check.comparison.fixed)
 
 
 def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) -> PutBack:

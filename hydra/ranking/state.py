@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hydra.analysis.code_lines import data_alone
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import writes_tests
+from hydra.analysis.tampering.inline_tests import changes_helpers, writes_tests
+from hydra.analysis.tampering.named_data import data_alone
 from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import FEWER
@@ -324,6 +324,8 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if not mine.whole.is_known and data_alone(mine.lane.files):
         return "it changes data alone, by which its check may go: only a reader can tell"
     if not mine.whole.is_known:
+        for file in filter(changes_helpers, mine.lane.files):
+            return f"what it changes in {file.path} may be code, or a helper of the tests in it"
         return "it changes tests, and could not be run with the base's version of them"
     if mine.unclear:
         return f"the output of its checks does not say how {named(mine.unclear)} ended"

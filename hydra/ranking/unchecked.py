@@ -7,8 +7,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from hydra.analysis.code_lines import is_document
 from hydra.analysis.made_folders import MadeFolder, by_hand, made_folders
+from hydra.analysis.tampering.named_data import is_document
 from hydra.config.check_specs import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.results import RAN

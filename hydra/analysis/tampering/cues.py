@@ -268,6 +268,7 @@ _SWALLOWS = re.compile(
     r"^[ \t]*except\b(?:[ \t(]*(?:\w+\.)?(?:AssertionError|Exception|BaseException)\b[^:\n]*)?:\s*"
     r"(?:(?:pass|return|continue|\.\.\.)(?=\s|$)|(?:print|log\w*|warnings|sys)\b[.(])"
     r"|^[ \t]*except[ \t(]*AssertionError[ \t)]*:"
+    r"|^[ \t]*finally:\s*(?:return|break|continue)\b|\bfinally\s*\{\s*(?:return|break|continue)\b"
     r"|^[^\n]*\bsuppress\([^)\n]*(?:AssertionError|Exception|BaseException)\b"
     r"|^[ \t]*let _ =[^\n]*\bcatch_unwind\("
     r"|\bcatch\s*(?:\((?:\w+|[^)\n]*\b(?:Exception|Throwable|Error|AssertionError|Any)\b[\w: ]*)"
@@ -284,6 +285,8 @@ _NOTHING = re.compile(
     r"\bin (?:\[\]|\(\)|\{\}|range\(0\))\s*[:)\]]"
     r"|\b(?:in|range|of) \w+(?:\[:0\]|\.slice\(0, ?0\))"
     r"|\bparametrize\((?:[^\n]|\n(?!def|@))*?,\s*\[\s*\]"
+    r"|\.filter\(\s*(?:\(?\w*\)?\s*=>\s*|function\s*\(\w*\)\s*\{\s*return\s+)false\b"
+    r"|\bfilter\(\s*lambda\b[^:\n]*:\s*False\b"
     r"|\.each\(\s*\[\s*\]\s*\)|\bof \[\]\s*\)|\[\]\.(?:each|forEach)\b"
 )
 QUIETS = (
@@ -353,6 +356,23 @@ def uncalled(code: str, assertions: Sequence[str]) -> int:
         inner = _deeper(f"\n{code}", match.start("at"))
         count += names[match[2] or match[3]] == 1 and _has(inner, assertions)
     return count
+
+
+_LATER = re.compile(
+    r"^[^\n]*\b(?:(?:setTimeout|setImmediate|setInterval|queueMicrotask|nextTick|new Thread)\("
+    r"|threading\.Thread\(target|Thread\(target|thread\s*\{)",
+    re.M,
+)
+_WAITS = re.compile(
+    r"\b(?:await|done|resolve|Promise|useFakeTimers|mock\.timers|plan|UncaughtExceptionHandler)\b"
+)
+
+
+def unawaited(code: str, assertions: Sequence[str]) -> int:
+    """How often an assertion stands in what runs later, or in a thread, where its failure is told
+    to nobody."""
+    pieces = (_deeper(code, match.start()) for match in islice(_LATER.finditer(code), _MOST))
+    return 0 if _WAITS.search(code) else sum(_has(piece, assertions) for piece in pieces)
 
 
 _JUMP = re.compile(

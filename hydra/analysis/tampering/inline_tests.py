@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Holds
 from hydra.analysis.syntax import language_of, read_syntax
 from hydra.analysis.tampering.blanks import bare
 from hydra.analysis.tampering.model import too_much
@@ -129,18 +129,31 @@ def same_tests(path: str, text: str, other: str) -> bool:
     return _texts(path, text) == _texts(path, other)
 
 
-def lies_in_code(file: FileChange) -> bool:
-    """Whether the tests that a file has are known by their marks, and the rest of it is code: what
-    asserts, or what leads to code that lies elsewhere, may be the tests' own."""
+def holds_of(file: FileChange, *, in_use: bool = False) -> Holds:
+    """What a file is that a run of tests names: code where its tests are known by their marks, and
+    it is `in_use`, or they ask what stands beside them. Where that leads to code elsewhere it may
+    be the tests' own as well."""
     text, rest, cases = _cut(file)
-    if rest == text or (_ending(file.path) in _PYTHON and _OF_PYTHON.search(rest)):
-        return False
-    return not cases or _is_tested(file.path, rest, cases)
+    if rest == text:
+        return "tests"
+    if in_use:
+        return "code"
+    if _ending(file.path) in _PYTHON and _OF_PYTHON.search(rest):
+        return "tests"
+    if cases and _defined(file.path, rest).isdisjoint(_NAME.findall(cases)):
+        return "tests"
+    return "unclear" if cases and _reaches(file.path, rest) else "code"
 
 
 def tests_itself(file: FileChange) -> bool:
     """Whether a file is code with tests of it that might as well be a file of their own."""
-    return bool(_cut(file)[2]) and lies_in_code(file)
+    return bool(_cut(file)[2]) and (file.holds or holds_of(file)) in ("code", "unclear")
+
+
+def changes_helpers(file: FileChange) -> bool:
+    """Whether what a patch changes in a file may be code as well as a helper of the tests in it."""
+    texts = (without_tests(file.path, text or "") for text in (file.old, file.new))
+    return file.holds == "unclear" and len({*texts}) > 1
 
 
 def _cut(file: FileChange) -> tuple[str, str, str]:
@@ -152,14 +165,12 @@ def _cut(file: FileChange) -> tuple[str, str, str]:
     return text, without_tests(file.path, text), cases
 
 
-def _is_tested(path: str, code: str, cases: str) -> bool:
-    """Whether tests ask what is defined beside them, and nothing of another module can reach
-    them through it."""
-    if _defined(path, code).isdisjoint(_NAME.findall(cases)):
-        return False
+def _reaches(path: str, code: str) -> bool:
+    """Whether something of another module of the project can reach the tests through it."""
     if _ending(path) not in _PYTHON:
-        return _RELATIVE.search(code) is None
-    return {name.partition(".")[0] for name in _IMPORTED.findall(code)} <= sys.stdlib_module_names
+        return _RELATIVE.search(code) is not None
+    names = {name.partition(".")[0] for name in _IMPORTED.findall(code)}
+    return not names <= sys.stdlib_module_names
 
 
 def _is_code(file: FileChange) -> bool:

@@ -151,7 +151,7 @@ class Suite:
         for path in self.unread:
             for each in sides:
                 each.pop(path, None)
-        collected = {file.path for file in files if file.collected}
+        collected = {file.path for file in files if file.holds in ("tests", "data")}
         self.old, self.new = (Side(each, collected) for each in sides)
         self._assigned = assigned("\n".join(text.code for text in sides[1].values()))
         self._tags = [

@@ -25,6 +25,7 @@ from hydra.analysis.tampering.manifests import (
     test_parts,
     with_test_parts,
 )
+from hydra.analysis.tampering.named_data import data_alone
 from hydra.analysis.tampering.test_files import (
     existed,
     exists,
@@ -61,6 +62,8 @@ def to_restore(files: Sequence[FileChange], checks: Sequence[Check] = ()) -> Res
         if file not in settings and (file.path in inline or supports_tests(file))
     ]
     disturbing = disturbers(files)
+    if tests and data_alone(files) and all(file.holds == "data" for file in tests):
+        return Restore()  # whether it is the tests' or what they test, no run can tell
     if not (settings or any(map(existed, tests)) or disturbing):
         return Restore()
     rest = [file for file in files if file not in settings and file not in tests]

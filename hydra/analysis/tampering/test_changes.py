@@ -21,10 +21,12 @@ from hydra.analysis.tampering.cues import (
     Statement,
     returns_first,
     swallowed,
+    unawaited,
     uncalled,
     values,
     wider,
 )
+from hydra.analysis.tampering.other_names import given_away
 from hydra.analysis.tampering.pairs import Pairs, force_of
 from hydra.analysis.tampering.regions import Region, Suite
 from hydra.analysis.tampering.skip_marks import SkipMark
@@ -75,6 +77,11 @@ class _Changes:
         for path, many in gone.items():
             yield from self._gone(path, many, restructured)
         yield from self._beside()
+        for (_, name), tests in given_away(self.pairs).items():
+            what = wording.names([test.name for test in tests])
+            text = f"gives the name {wording.name(name)}, which {what} "
+            text += f"ask{'s' * (len(tests) == 1)}, to something else"
+            yield _about("assertion_weakened", "gate", text, tests)
         yield from self._marks()
         yield from self._by_lines()
         if restructured:
@@ -203,6 +210,8 @@ class _Changes:
                 yield "assertion_removed", text
         if uncalled(new.code, asserted) > uncalled(old.code, asserted):
             yield "assertion_removed", "leaves {test} in a function that nothing calls"
+        if unawaited(new.code, asserted) > unawaited(old.code, asserted):
+            yield "assertion_removed", "puts {test} where nothing waits for a failure"
         if returns_first(new.code, asserted) > returns_first(old.code, asserted):
             yield "assertion_removed", "returns before {test}"
 
@@ -441,13 +450,20 @@ def _is_expected(line: str, value: str) -> bool:
 
 
 _IF = re.compile(r"^(?:if|unless|while)\b[ (]*(.*?)\)?\s*[:{]?$")
+_AND = re.compile(
+    r"^(?!assert\b)([^\"'`{}]+?)\s*(?:&&|\band\b)\s*(?:\w+\.)*(?:assert|expect|ok)\w*[.(]"
+)
 
 
 def _condition(old: Region, new: Region) -> str:
     """A condition that is new in a test, where it asserts something after it."""
     had = {row.text for row in old.statements}
-    rows = [row for row in new.statements if row.text not in had and row.strength is None]
-    conditions = (match[1] for row in rows if (match := _IF.match(row.shown)))
+    rows = [row for row in new.statements if row.text not in had]
+    conditions = (
+        match[1]
+        for row in rows
+        if (match := (_IF if row.strength is None else _AND).match(row.shown))
+    )
     return next(conditions, "")
 
 

@@ -90,12 +90,12 @@ def _beside(path: str) -> bool:
 
 def holds_tests(file: FileChange) -> bool:
     """Whether a file of a patch is code of tests, by its path or since a run names it so."""
-    return file.collected or is_tests(file.path)
+    return file.holds == "tests" or is_tests(file.path)
 
 
 def supports_tests(file: FileChange) -> bool:
     """Whether it is a test, or lies beside tests for them to use."""
-    return file.collected or is_support(file.path)
+    return file.holds in ("tests", "data") or is_support(file.path)
 
 
 def existed(file: FileChange) -> bool:
