@@ -231,6 +231,8 @@ def test_what_passes_and_fails_once_more_is_flaky() -> None:
     whole = compare_to_baseline(result(PASSED, again=result(FAILED)), result(FAILED))
     assert (whole.held_back, whole.says) == ("", "flaky")
     assert whole.remarks == ("it passed, and failed on one more run: flaky",)
+    twice = compare_to_baseline(result(PASSED, again=result(PASSED)), result(FAILED))
+    assert twice.remarks == ()
 
 
 def test_the_base_s_own_failure_is_looked_at_twice() -> None:

@@ -110,7 +110,20 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
         (
             {"package.json": "{}", "pnpm-workspace.yaml": "", "pnpm-lock.yaml": ""},
             "",
-            ("pnpm -r test",),
+            ("pnpm -r --no-bail test",),
+        ),
+        (
+            {
+                "package.json": '{"scripts": {"test": "pnpm --color -r run test", "pretest": "x"}}',
+                "pnpm-lock.yaml": "",
+            },
+            "",
+            ("pnpm run pretest && pnpm --color -r --no-bail run test",),
+        ),
+        (
+            {"package.json": SCRIPT % "tsc && pnpm -r test", "pnpm-lock.yaml": ""},
+            "",
+            ("pnpm test",),
         ),
         ({"gradlew": "", "build.gradle": ""}, "", ("./gradlew test",)),
         ({"pom.xml": ""}, "", ("mvn -q test",)),

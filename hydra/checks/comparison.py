@@ -131,10 +131,20 @@ class _SortedEnds:
     def _of_now(self, name: str, status: Status) -> str:
         if status == "failed":
             # It may be one of those that the base counts among the passed and does not name.
-            return "broken" if "passed" in self.base.unnamed else "new_failing"
+            may_be_old = "passed" in self.base.unnamed and self._came_to_file_of(name)
+            return "broken" if may_be_old else "new_failing"
         # One that the base skips without naming it is new as well, once it runs.
         may_be_old = self.base.unnamed - {"skipped"}
         return "" if may_be_old or name in self.closed else "new"
+
+    def _came_to_file_of(self, name: str) -> bool:
+        """Whether the base may have run the file of that test: not where it names each file, as
+        vitest and jest do, and that one neither as passed nor by a test in it."""
+        file = name.partition("::")[0]
+        names_files = any(is_file(id) and was == "passed" for id, was in self.base.by_id.items())
+        return not (names_files and is_file(file)) or any(
+            id.partition("::")[0] == file for id in self.base.by_id
+        )
 
     def _enough(self) -> bool:
         """Whether as many pass as must, where the runs count tests that they do not name."""

@@ -29,10 +29,6 @@ from hydra.workspace.surplus import Surplus
 _NPM = {"npm_config_update_notifier": "false"}
 """So that npm says nothing of its own newer version where a check fails."""
 
-_PNPM = {"npm_config_bail": "false", "pnpm_config_bail": "false"}
-"""So that `pnpm -r test` runs every package: else the first failure ends the others where they
-are, in each run elsewhere."""
-
 Tell = Callable[[str, Mapping[str, object]], None]
 """Puts one event into the race's one order: its kind and its data."""
 
@@ -157,5 +153,4 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         if self.confinement.holds and not self.unrestricted:
             for name in hidden_variables(passed, self.policy(workspace)):
                 del passed[name]
-        recursive = _PNPM if (workspace.worktree / "pnpm-workspace.yaml").is_file() else {}
-        return {**_NPM, **recursive, **passed, **workspace.environment, OWNER: owner}
+        return {**_NPM, **passed, **workspace.environment, OWNER: owner}

@@ -82,7 +82,7 @@ def compare_to_baseline(
     if now.tests is not None and _ran(now):
         remarks += now.tests.remarks
         remarks += reconcile(now.tests, now.exit_code, None if differs else tests)
-    if now.again is not None and now.again.passed:
+    if now.again is not None and now.again.passed and not now.passed:
         remarks.append("it failed, and passed on one more run: flaky")
     if comparison is not None and comparison.flaky:
         remarks.append(f"flaky, on the same code: {quoted_names(comparison.flaky)}")

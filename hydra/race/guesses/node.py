@@ -23,7 +23,9 @@ _NO_TEST = "no test specified"
 """What `npm init` writes for a script that only fails."""
 _TESTS = r".*[._-]test\.[cm]?js|test\.[cm]?js|test-.*\.[cm]?js"
 _WATCHES = re.compile(r"--watch(?!=false)|(?:^|[ &])vitest\s*(?:$|&|--)|vitest (?:watch|dev)")
-_IN_ALL = {"npm": "npm test --workspaces --if-present", "pnpm": "pnpm -r test"}
+_IN_ALL = {"npm": "npm test --workspaces --if-present", "pnpm": "pnpm -r --no-bail test"}
+_RECURSIVE = re.compile(r"(pnpm\b[^|&;]* (?:-r|--recursive|recursive))\b([^|&;]*)")
+"""A script that is pnpm's own run of all packages."""
 
 
 def commands(project: Project) -> Iterator[str]:
@@ -34,13 +36,26 @@ def commands(project: Project) -> Iterator[str]:
     tool = _tool(project, test)
     if test and _NO_TEST not in test:
         watches = _WATCHES.search(test) and tool
-        yield tool if watches else _script(manager, test)
+        scripts = project.table("scripts")
+        yield tool if watches else _in_all(scripts) or _script(manager, test)
     elif manager in _IN_ALL and project.is_workspace:
         yield _IN_ALL[manager]
     elif tool:
         yield tool
     elif any(project.tests(place, _TESTS) for place in ("test", "tests", "")):
         yield "node --test"
+
+
+def _in_all(scripts: dict[str, str]) -> str:
+    """pnpm's run of all packages, to its end though one fails: else which tests ran differs from
+    run to run. By the option alone: with `bail=false` as a setting `pnpm test` ends with 0
+    whatever its script ends with."""
+    line = _RECURSIVE.fullmatch(scripts["test"])
+    if line is None or "bail" in scripts["test"]:
+        return ""
+    around = {name: f"pnpm run {name}" for name in ("pretest", "posttest") if name in scripts}
+    every = (around.get("pretest"), f"{line[1]} --no-bail{line[2]}", around.get("posttest"))
+    return " && ".join(filter(None, every))
 
 
 def _script(manager: str, test: str) -> str:
