@@ -134,7 +134,7 @@ class _SortedEnds:
             may_be_old = "passed" in self.base.unnamed and self._came_to_file_of(name)
             return "broken" if may_be_old else "new_failing"
         # One that the base skips without naming it is new as well, once it runs.
-        may_be_old = self.base.unnamed - {"skipped"}
+        may_be_old = bool(self.base.unnamed - {"skipped"})
         return "" if may_be_old or name in self.closed else "new"
 
     def _came_to_file_of(self, name: str) -> bool:

@@ -87,7 +87,7 @@ def with_new_names(path: str, text: str, names: Mapping[str, str]) -> str:
             at = match.end()
     renamed = "".join((*parts, text[at:]))
     change = FileChange(
-        path=path, old_mode="1", new_mode="1", old=text, new=renamed, collected=True
+        path=path, old_mode="1", new_mode="1", old=text, new=renamed, holds="tests"
     )
     for finding in changes_to_tests(Suite([change])):
         if finding.weight != "remark" and finding.kind != "expectation_changed":
