@@ -33,11 +33,6 @@ def parse(path: Path) -> list[AgentEvent]:
     return recorded.parse(registry.get(path.parent.parent.name), stream)
 
 
-def expectation(path: Path) -> Path:
-    """Where the expected events of a recording stand."""
-    return path.with_suffix(".expected.json")
-
-
 def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
     target = FIXTURES / agent / version
     target.mkdir(parents=True, exist_ok=True)

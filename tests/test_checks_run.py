@@ -185,14 +185,6 @@ async def test_a_set_up_that_fails_is_no_failing_check(scratch: Path, repo: Path
     assert (bench.run_folder / "checks/1/claude/set-up.out").read_text() == "no\n"
 
 
-async def test_set_up_is_done_before_the_checks(scratch: Path, repo: Path) -> None:
-    bench = Bench(
-        scratch, repo, [Check("a", "grep -q yes made.log")], setup=("echo yes > made.log",)
-    )
-    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
-    assert results["a"].status is CheckStatus.PASSED
-
-
 @pytest.mark.slow
 async def test_a_check_that_hangs_is_timed_out_and_leaves_nothing(
     scratch: Path, repo: Path

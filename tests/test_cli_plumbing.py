@@ -25,12 +25,11 @@ from hydra.cli.common import (
     Command,
     json_option,
     require_race_platform,
-    run_option,
     terminal_height,
     terminal_width,
     use_color,
 )
-from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra, module_of
+from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 
@@ -74,18 +73,6 @@ def test_version_is_a_line() -> None:
 
 
 # --- help ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_of_commands_says_what_each_command_says(name: str) -> None:
-    real: click.Command = import_module(module_of(name)).command
-    assert (real.help or "").startswith(COMMANDS[name])
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_an_example_of_itself(name: str) -> None:
-    text = hydra_process(name, "--help").stdout
-    assert f"  hydra {name}" in text[text.index("Examples:") :]
 
 
 def test_help_is_on_stdout_however_it_is_asked_for() -> None:
@@ -413,16 +400,6 @@ def test_a_duration_on_the_command_line() -> None:
     assert DURATION.convert("1h30m", None, None) == 5400.0
     with pytest.raises(click.BadParameter, match='without a unit: write "10m" or "10s"'):
         DURATION.convert("10", None, None)
-
-
-def test_the_run_option() -> None:
-    @click.command()
-    @run_option
-    def show(run: str) -> str:
-        return run
-
-    runs = [show.main(args, standalone_mode=False) for args in ([], ["-r", "@-1"], ["--run", "x"])]
-    assert runs == ["", "@-1", "x"]
 
 
 def test_where_a_race_cannot_run() -> None:

@@ -34,81 +34,6 @@ def edit(worktree: Path) -> None:
     (worktree / "src" / "pager.py").write_text("fixed\n")
 
 
-def test_nothing_changed_is_an_empty_patch_on_the_base(race: Race) -> None:
-    patch = take(race.opened())
-    assert patch.empty
-    assert patch.commit == patch.base == race.base
-    assert not patch.incomplete
-    assert not patch.notes
-
-
-def test_edits_additions_and_deletions_are_taken_and_counted(race: Race) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / "new.bin").write_bytes(b"\0\1\2")
-    (ground.worktree / "README.md").unlink()
-    (ground.worktree / "debug.log").write_text("ignored\n")
-    patch = take(ground)
-    assert changes(race, patch) == {**EDIT, b"new.bin": b"\0\1\2", b"README.md": None}
-    assert (patch.files, patch.insertions, patch.deletions) == (3, 1, 3)
-    assert git(race.patches, "log", "--format=%an|%s|%b", "-1", "claude") == "Hydra|A task|Run: r1"
-    assert patch_git.branches(race.patches) == {"claude": patch.commit}
-    assert patch_git.tries(race.patches, "claude") == {1: patch.commit}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "script",
-    [
-        "git add -A && git commit -qm one && git reset -q --soft HEAD~1",
-        "rm -r .git && mkdir .git",
-        "rm -r .git && ln -s /nowhere .git",
-        "mv .git ../tmp/own && ln -s ../tmp/own .git",
-        "printf '[core\\nbroken' > $(git rev-parse --git-common-dir)/config",
-        "rm -rf $(git rev-parse --git-common-dir)",
-        "git config core.excludesFile /dev/stdin; git config core.worktree /nowhere",
-        "git config core.checkStat minimal; git config core.trustctime false",
-        "git replace $(git rev-parse HEAD:src/pager.py) $(echo fixed | git hash-object -w --stdin)",
-        "git gc -q --prune=now",
-        "git branch -f side && git pack-refs --all",
-        "mkfifo src/pipe",
-        "mkfifo .gitignore.fifo && mv .gitignore.fifo src/.gitignore",
-        "mkfifo src/.gitattributes",
-        "mkfifo src/.gitignore && chmod 555 src",
-        "mkfifo src/.gitmodules .gitignore.d; mv .gitignore .gitkept; mv .gitkept .gitignore",
-        "chmod 000 .",
-        "mkdir empty && git init -q empty",
-    ],
-)
-def test_the_patch_is_whole_whatever_the_agent_did_to_git(race: Race, script: str) -> None:
-    """What is no row of tests/support/rows.py."""
-    ground = race.opened()
-    edit(ground.worktree)
-    agent(ground.worktree, script)
-    patch = take(ground)
-    assert changes(race, patch) == EDIT
-    assert not patch.incomplete
-    ground.remove()
-
-
-def test_a_stash_and_another_branch_are_found_and_kept(race: Race, repo: Path) -> None:
-    (repo / "README.md").write_text("the user's own\n")
-    git(repo, "stash", "-q")
-    ground = race.opened()
-    edit(ground.worktree)
-    agent(ground.worktree, "git stash -q; echo b > b; git add b; git stash -q")
-    agent(ground.worktree, "git checkout -qb side; echo c > c; git add c; git commit -qm c")
-    agent(ground.worktree, f"git checkout -q --detach {race.base}")
-    patch = take(ground)
-    assert patch.empty
-    assert [note.split()[0] for note in patch.notes] == ["side", "stash", "stash-1"]
-    ground.remove()
-    assert git(race.patches, "show", "refs/left/claude/1/stash-1:src/pager.py") == "fixed"
-    assert git(race.patches, "show", "refs/left/claude/1/side:c") == "c"
-    git(race.patches, "fsck", "--connectivity-only", "refs/left/claude/1/stash")
-    assert "stash@{0}" in git(repo, "stash", "list")
-
-
 def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
     ground = race.opened()
     agent(
@@ -208,14 +133,6 @@ def test_files_and_folders_that_take_each_others_place(race: Race, repo: Path) -
         b"README.md": None,
         b"README.md/inner": b"x",
     }
-
-
-def test_a_changed_mode_is_a_change(race: Race) -> None:
-    ground = race.opened()
-    (ground.worktree / "README.md").chmod(0o755)
-    patch = take(ground)
-    text = git(race.patches, "diff-tree", "-r", "--raw", patch.base, patch.commit)
-    assert text.startswith(":100644 100755")
 
 
 def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:

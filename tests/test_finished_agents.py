@@ -52,6 +52,16 @@ SERVER = (
         "session_id": "s",
     },
 )
+LATE = (
+    SERVER[0],
+    {**SERVER[1], "is_backgrounded": False},
+    {
+        **{"type": "system", "subtype": "task_updated", "task_id": "b1", "session_id": "s"},
+        "patch": {"is_backgrounded": True},
+    },
+    SERVER[2],
+)
+"""A command that is put into the background once it has taken too long."""
 WORK = fakes.edit("a.txt", "x\n")
 
 
@@ -63,14 +73,16 @@ def emitted(*lines: dict[str, Any]) -> list[fakes.Step]:
 def test_what_stays_after_the_closing_line_is_ended_and_the_lane_is_what_was_said(
     hydra: Hydra,
 ) -> None:
-    """One waits for its server, one for nothing; and one had failed."""
+    """One waits for its server, one prints on and hears no SIGINT, one has closed its stdout."""
     hydra.extra["HYDRA_BACKGROUND_TIMEOUT"] = "4s"
     server = "import time; time.sleep(3600)"
     daemon = fakes.shell(
         "python3", "-c", f"import os; os.fork() or os.setsid() or exec({server!r})"
     )
     hydra.agent("claude", [WORK, *emitted(*SERVER, RESULT), fakes.hang()])
-    hydra.agent("codex", [WORK, daemon, *emitted(TURN_DONE), fakes.hang()])
+    prints = [*emitted({"type": "heartbeat"}), fakes.stderr("up\n"), fakes.pause(0.2)]
+    chatters = [fakes.ignore("SIGINT"), *emitted(TURN_DONE), fakes.repeat(999, *prints)]
+    hydra.agent("codex", [WORK, daemon, *chatters])
     hydra.agent(
         "cursor-agent",
         [WORK, *emitted({**RESULT, "num_turns": 1}), fakes.close_stdout(), fakes.hang()],
@@ -104,7 +116,7 @@ def test_what_stays_after_the_closing_line_is_ended_and_the_lane_is_what_was_sai
 def test_the_limit_of_a_tool_has_its_own_name_and_number(hydra: Hydra) -> None:
     item = {"id": "i1", "type": "command_execution", "command": "sleep 9", "status": "in_progress"}
     hydra.extra["HYDRA_TOOL_TIMEOUT"] = "3s"
-    hydra.agent("claude", [WORK, *emitted(*SERVER, RESULT), fakes.hang()])
+    hydra.agent("claude", [WORK, *emitted(*LATE, RESULT), fakes.hang()])
     hydra.agent("codex", [*emitted({"type": "item.started", "item": item}), fakes.hang()])
     race = hydra.race("-a", "claude", "-a", "codex")
     done, hung = race.lane("claude"), race.lane("codex")

@@ -108,19 +108,6 @@ def works(root: Path, scratch: Path) -> None:
     assert fingerprint(root) == before
 
 
-def test_alternates_of_its_own(repo: Path, scratch: Path) -> None:
-    middle, clone = scratch / "middle", scratch / 'a "quoted" one'
-    git(scratch, "clone", "-q", "--shared", str(repo), str(middle))
-    git(scratch, "clone", "-q", "--shared", str(middle), str(clone))
-    repository = base_commit.read(clone)
-    assert set(repository.objects) == {
-        clone / ".git" / "objects",
-        middle / ".git" / "objects",
-        repo / ".git" / "objects",
-    }
-    works(clone, scratch)
-
-
 @pytest.mark.parametrize(
     "name", ["with space", "\u00fcml\u00e4ut", "new\nline", "-dash", "home", '"q']
 )

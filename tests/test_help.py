@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 
 from hydra.cli import main
 from hydra.cli.common import ShortHelp
-from hydra.cli.group import COMMANDS, SECTIONS, hydra
+from hydra.cli.group import COMMANDS, hydra
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
 
@@ -72,13 +72,6 @@ def test_help_shows_at_most_ten_options_and_help_all_every_one(
     assert ("--help-all" in short) == bool(command.common)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_what_is_named_as_common_is_an_option(name: str) -> None:
-    command = _command(name)
-    flags = {flag for option in command.params for flag in option.opts}
-    assert set(command.common) <= flags
-
-
 def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
     assert "--retry" not in _command("race").get_help(_context("race"))
     context = _command("race").make_context("race", ["x", "--retry", "2"])
@@ -86,12 +79,6 @@ def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
     completion = ShellComplete(hydra, {}, "hydra", "_HYDRA_COMPLETE")
     texts = [item.value for item in completion.get_completions(["race"], "--re")]
     assert texts == ["--retry"]
-
-
-def test_every_command_stands_in_one_section() -> None:
-    text = hydra.get_help(click.Context(hydra, info_name="hydra"))
-    assert all(f"\n{title}:\n" in text for title in SECTIONS)
-    assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -446,26 +446,6 @@ def shelf_argv(shelf: Shelf, *args: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_another_file_system_inside_the_tree(shelf: Shelf, scratch: Path) -> None:
-    before = everything(shelf.repo)
-    with mounts() as namespace:
-        namespace.small_disk(shelf.repo / "old", "1m")
-        (namespace.seen(shelf.repo) / "old" / "gone.txt").write_text("goes\n")
-        process = subprocess.run(
-            [*namespace.wrap(shelf.repo), *shelf_argv(shelf, "merge", "claude", "--no-check")],
-            env=shelf.environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        text = (namespace.seen(shelf.repo) / "old" / "gone.txt").read_text()
-    assert process.returncode == 5
-    assert "old/gone.txt: on another file system than the repository" in process.stderr
-    assert text == "goes\n"
-    assert everything(shelf.repo) == before
-
-
-@pytest.mark.slow
 def test_a_git_folder_on_another_file_system(scratch: Path) -> None:
     """Then nothing can be exchanged from there: the staging folder lies in the tree."""
     repo = kinds.shop(scratch)

@@ -303,16 +303,6 @@ def test_a_dry_run_asks_no_signer_and_a_landing_asks_once(shelf: Shelf, scratch:
     assert "BEGIN PGP SIGNATURE" in git(shelf.repo, "cat-file", "commit", "HEAD")
 
 
-def test_a_signature_that_fails_refuses_the_landing(shelf: Shelf, scratch: Path) -> None:
-    git(shelf.repo, "config", "commit.gpgsign", "true")
-    git(shelf.repo, "config", "gpg.program", "/bin/false")
-    signing = Shelf.of(shelf.repo, scratch / "signing")
-    signing.lane("claude", _new)
-    done = signing.command("merge", "claude", "--no-check")
-    assert done.returncode == 5
-    assert "nothing was landed: the commit could not be signed" in done.stderr
-
-
 SPEAKS = "#!/bin/sh\necho please touch your key >&2\nexit 1\n"
 
 

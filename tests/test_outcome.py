@@ -196,3 +196,22 @@ def test_a_budget_in_dollars_that_nothing_could_keep_is_told() -> None:
     facts = evidence(DONE, AgentEvent("usage", data={"cost_usd": 0.1}))
     assert text not in classify(replace(facts, budget=Budget(cost_usd=0.5))).warnings
     assert text not in classify(replace(attempt_evidence, budget=Budget(turns=3))).warnings
+
+
+def test_exit_0_without_the_closing_event_is_not_believed() -> None:
+    outcome = classify(evidence())
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.reason) == (
+        "StreamParseError",
+        "no_terminal_event",
+    )
+    assert outcome.patch == WORK
+
+
+def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
+    outcome = classify(evidence(DONE, code=42))
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert "42 (no prompt)" in outcome.failure.message
+    assert outcome.patch == WORK

@@ -119,15 +119,6 @@ def test_a_lane_that_nothing_confines_is_seen_where_it_lies() -> None:
     assert lane.command.cwd == lane.worktree
 
 
-def test_a_lost_flag_ends_its_own_lane_only() -> None:
-    broken, well = Toy("broken"), Toy("well")
-    broken.gone = "--json"
-    lanes = make(known(broken, well)).lanes
-    assert lanes[0].failure is not None
-    assert lanes[0].failure.kind == "UnsupportedFlag"
-    assert lanes[1].failure is None
-
-
 def test_no_lane_that_can_start_names_each_next_step_once() -> None:
     hard = known(Toy("toy"), Toy("other"), race=RaceSettings(effort=Effort.HIGH))
     with pytest.raises(NoAgentReady) as error:

@@ -20,23 +20,6 @@ def talking(argv: tuple[str, ...], mode: str = "subreaper") -> tuple[Watched, St
 
 
 @both
-async def test_it_is_answered_a_line_at_a_time(mode: str) -> None:
-    agent, queue = talking(("cat",), mode)
-    queue.write(b"one\n")
-
-    def answer(chunk: bytes) -> None:
-        if chunk == b"one\n":
-            queue.write(b"two\n")
-        else:
-            queue.close()
-
-    agent.on_output = answer
-    end = await agent.run(QUICK)
-    assert bytes(agent.stdout) == b"one\ntwo\n"
-    assert (end.exit.code, end.stopped, queue.unsent) == (0, "", 0)
-
-
-@both
 async def test_a_prompt_larger_than_any_pipe_arrives_whole(mode: str) -> None:
     agent, queue = talking(shell("cksum"), mode)
     queue.write(b"x" * (stdin_queue.CAPACITY + 1))
@@ -59,21 +42,6 @@ async def test_one_that_never_reads_is_read_all_the_same(mode: str) -> None:
     assert 17 <= sum(taken) <= 18
     assert queue.full
     assert queue.unsent >= 16 * 1024**2
-
-
-@both
-async def test_closing_ones_stdin_early_is_no_error(mode: str) -> None:
-    # Not even where there is more to say: the pipe is the agent's alone, not its confinement's.
-    agent, queue = talking(shell("exec <&-; echo closed; read -r _ < /dev/null; exit 3"), mode)
-    queue.write(b"x" * 1024**2)
-
-    def say_more(chunk: bytes) -> None:
-        queue.write(b"more\n")
-
-    agent.on_output = say_more
-    end = await agent.run(QUICK)
-    assert (end.exit.code, end.stopped) == (3, "")
-    assert bytes(agent.stdout) == b"closed\n"
 
 
 @both

@@ -113,40 +113,9 @@ def test_a_refusal_on_path_is_remembered_over_an_absence(keep: Keep, scratch: Pa
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_hanging_up_ends_everything(keep: Keep, mode: str) -> None:
-    mark = token()
-    item = keep(mode, shell(f"trap '' TERM INT HUP; setsid sleep {mark} & sleep {mark}"))
-    assert wait_until(lambda: len(running(f"sleep\0{mark}")) == 2)
-    item.hang_up()
-    assert item.reports()[-1] == "done"
-    assert running(mark) == []
-
-
-@pytest.mark.parametrize("mode", MODES)
 def test_hung_up_before_it_began_it_starts_nothing(keep: Keep, mode: str) -> None:
     item = keep(mode, ("true",), hung_up=True)
     assert item.reports() == ["done"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_signal_reaches_the_whole_group(keep: Keep, mode: str) -> None:
-    # The leader ignores TERM, as gemini's does; its child, which does not, must get it too.
-    code = """
-import os, signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = os.fork()
-if child == 0:
-    # Not a handler and pause(): TERM may come between the word and the wait.
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    os.write(1, b"ready")
-    signal.sigwait([signal.SIGTERM])
-    os._exit(5)
-os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-    item = keep(mode, python(code))
-    assert item.has_answer(b"ready")
-    item.say("signal 15\n")
-    assert item.reports()[1:] == ["exited 5", "done"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -163,12 +132,6 @@ def state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return ""
-
-
-def test_commands_given_before_the_start_are_obeyed(keep: Keep) -> None:
-    item = keep("subreaper", ("sleep", token()))
-    item.say("no such command\nsignal 9\n")
-    assert item.reports()[1:] == ["signaled 9", "done"]
 
 
 @pytest.mark.parametrize("mode", MODES)

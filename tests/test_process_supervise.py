@@ -35,13 +35,6 @@ async def test_both_streams_and_the_exit(mode: str) -> None:
     assert end.stopped == ""
 
 
-@both
-async def test_an_exit_by_signal(mode: str) -> None:
-    end = await Watched(shell("kill -9 $$"), mode).run()
-    assert end.exit == ExitStatus(signal=9)
-    assert end.stopped == ""
-
-
 async def test_stdin_is_what_was_named_and_nothing_else() -> None:
     agent = Watched(("cat",), stdin=b"do it")
     await agent.run()
@@ -311,15 +304,6 @@ os.wait()
     assert running(mark) == []
 
 
-@both
-async def test_a_fork_chain_is_ended_at_the_limit(mode: str) -> None:
-    mark = token()
-    code = "import os\nif os.fork(): os.wait()\nwhile True:\n  if os.fork(): os._exit(0)"
-    end = await Watched(python(code, mark), mode).run(replace(QUICK, total=0.3))
-    assert end.stopped == "total" or end.exit.code == 0
-    assert running(mark) == []
-
-
 async def test_an_agent_that_kills_its_keeper_leaves_nothing() -> None:
     mark = token()
     code = """
@@ -452,21 +436,6 @@ async def test_a_callback_that_fails_leaves_nothing() -> None:
         await agent.run(QUICK)
     assert group.group_contains(ZeroDivisionError)
     assert running(mark) == []
-
-
-@both
-async def test_four_at_once_do_not_mix(mode: str) -> None:
-    agents = [Watched(shell(f"echo {name}; exit {name}"), mode) for name in range(4)]
-    codes: dict[int, int | None] = {}
-
-    async def one(name: int) -> None:
-        codes[name] = (await agents[name].run(QUICK)).exit.code
-
-    async with trio.open_nursery() as nursery:
-        for name in range(4):
-            nursery.start_soon(one, name)
-    assert codes == {name: name for name in range(4)}
-    assert [bytes(agent.stdout) for agent in agents] == [b"0\n", b"1\n", b"2\n", b"3\n"]
 
 
 def _held_open() -> list[str]:

@@ -177,14 +177,6 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def test_an_agent_that_changes_nothing_is_no_error_and_not_usable(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.say("all is well"), DONE])
-    race = hydra.race("-a", "claude")
-    assert race.code == 1
-    lane = race.lane("claude")
-    assert (lane["status"], lane["error"]) == ("no_changes", None)
-
-
 @pytest.mark.slow
 def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])

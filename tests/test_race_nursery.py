@@ -55,25 +55,6 @@ def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
     return Outcome(lane=planned.id, attempt=1, status=status)
 
 
-async def test_a_lane_known_not_to_start_is_never_attempted() -> None:
-    failure = Failure(kind="BinaryMissing", message="gone", adapter="claude")
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        assert planned.id == "here"
-        return outcome(planned)
-
-    race = RaceScheduler(
-        plan=plan(lane("gone", failure), lane("here")),
-        run_attempt=attempt,
-        record=lambda event: None,
-    )
-    gone, item = (await race.run()).outcomes
-    assert gone.failure == failure
-    assert item.status is Status.COMPLETED
-
-
 async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
     started: list[str] = []
 
@@ -95,22 +76,6 @@ async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting
     assert started == ["one"]
     assert [o.status for o in result.outcomes] == [Status.INTERRUPTED] * 2
     assert result.interrupted == signal.SIGINT
-
-
-async def test_the_second_ctrl_c_ends_even_a_lane_that_does_not_listen() -> None:
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        os.kill(os.getpid(), signal.SIGINT)
-        while not handle.stop_reason:
-            await trio.lowlevel.checkpoint()
-        os.kill(os.getpid(), signal.SIGINT)
-        await trio.sleep_forever()
-        raise AssertionError
-
-    race = RaceScheduler(plan=plan(lane("deaf")), run_attempt=attempt, record=lambda event: None)
-    result = await race.run()
-    assert result.outcomes[0].status is Status.INTERRUPTED
 
 
 @pytest.mark.parametrize(

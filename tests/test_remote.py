@@ -12,12 +12,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hydra.adapters import registry
-from hydra.adapters.remote import transport
+from hydra.adapters.remote import scripts, transport
 from hydra.adapters.remote.archive import Changes, files_of, pack
 from hydra.adapters.remote.executor import (
-    FAILED,
-    RemoteAdapter,
     carriers_failure,
 )
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
@@ -28,8 +25,7 @@ from hydra.config.schema import Config, Remote
 from hydra.errors import ConfigError
 from hydra.race.policy import retry_delay
 from hydra.records.agent import BuiltCommand
-from hydra.records.events import AgentEvent
-from hydra.records.outcome import ExitStatus, Outcome, Status
+from hydra.records.outcome import Outcome, Status
 from hydra.records.request import Retry
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
@@ -265,23 +261,6 @@ def command(**more: object) -> BuiltCommand:
     )
 
 
-def test_what_the_carrier_says_stands_over_what_the_stream_lacks() -> None:
-    parser = RemoteAdapter(registry.get("claude"), command()).parser()
-    output = b"noise\nhydra.remote: lost: the line to x was lost: reset\n"
-    (event,) = [
-        event
-        for event in parser.end(ExitStatus(code=FAILED), {"stderr": output})
-        if event.kind == "failed"
-    ]
-    assert (event.data["reason"], event.data["terminal"]) == ("line_lost", True)
-    assert event.data["message"] == "the line to x was lost: reset"
-    other = RemoteAdapter(registry.get("claude"), command()).parser()
-    ends = other.end(ExitStatus(code=1), {"stderr": output})
-    assert [end.data.get("reason") for end in ends if end.kind == "failed"] != ["line_lost"]
-    assert carriers_failure(b"hydra.remote: x\nlater words\n") is None
-    assert isinstance(carriers_failure(b"hydra.remote: folder: no\n"), AgentEvent)
-
-
 def test_a_lost_line_counts_as_lack_of_a_network() -> None:
     failed = carriers_failure(b"hydra.remote: unreachable: x\n")
     assert failed is not None
@@ -304,3 +283,29 @@ def test_a_lost_line_counts_as_lack_of_a_network() -> None:
 def test_no_script_has_the_word_that_ends_it() -> None:
     with pytest.raises(AssertionError):
         shell_text(f"echo\n{transport.END}")
+
+
+def test_an_agents_line_is_quoted_and_its_values_stand_in_its_own_file_alone(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "bin" / "agent"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\0" "$@" "$KEY" "$HYDRA_REMOTE" >seen; helper\n')
+    helper = program.with_name("helper")  # beside it, and on no PATH
+    helper.write_text("#!/bin/sh\n: >helped\n")
+    for file in (program, helper):
+        file.chmod(0o755)
+    (tmp_path / "work" / "a b").mkdir(parents=True)
+    text = scripts.agent(
+        [str(program), HOSTILE, "-x"],
+        name="a b",
+        environ={"KEY": HOSTILE},
+        mark="m",
+        folder=str(tmp_path),
+    )
+    (tmp_path / "agent.sh").write_text(text)
+    subprocess.run(["sh", "agent.sh"], cwd=tmp_path, check=True, timeout=30)
+    seen = (tmp_path / "work" / "a b" / "seen").read_text().split("\0")
+    assert seen[:-1] == [HOSTILE, "-x", HOSTILE, "m"]
+    assert (tmp_path / "work" / "a b" / "helped").exists()
+    assert not (tmp_path / "agent.sh").exists()

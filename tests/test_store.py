@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import RecordError, UsageError
-from hydra.race.record import losses
 from hydra.records.events import Event, decode, encode
 from hydra.records.store.reader import RunRecord, find_run, runs
 from hydra.records.store.sink import RawSink
@@ -60,18 +59,6 @@ def test_everything_is_private(scratch: Path) -> None:
             assert (Path(parent) / name).stat().st_mode & 0o077 == 0, name
 
 
-def test_events_come_back_in_order_and_a_torn_line_is_passed_over(scratch: Path) -> None:
-    store = open_run(scratch, "a")
-    for seq in (1, 2, 3):
-        store.append(event(seq, text="caf\u00e9 \u2028 \udc80"))
-    with store.events_file.open("ab") as file:
-        file.write(encode(event(4))[:-9])
-    store.close()
-    read = list(RunRecord(store.folder).events())
-    assert [e.seq for e in read] == [1, 2, 3]
-    assert read[0].data["text"] == "caf\u00e9 \u2028 \udc80"
-
-
 def test_a_damaged_line_in_the_middle_is_an_error_after_what_stands_before(scratch: Path) -> None:
     store = open_run(scratch, "a")
     store.append(event(1))
@@ -82,22 +69,6 @@ def test_a_damaged_line_in_the_middle_is_an_error_after_what_stands_before(scrat
     assert next(reading).seq == 1
     with pytest.raises(RecordError, match="cannot be read"):
         next(reading)
-
-
-def test_a_newer_schema_is_refused() -> None:
-    line = json.dumps({**json.loads(encode(event(1))), "v": 99}).encode()
-    with pytest.raises(RecordError, match="newer Hydra"):
-        decode(line)
-
-
-def test_a_full_disk_does_not_end_the_run(scratch: Path) -> None:
-    store = open_run(scratch, "a")
-    full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, store._events)
-    os.close(full)
-    store.append(event(1))
-    assert store.lost == 1
-    store.close()
 
 
 def test_the_sink_says_where_each_line_lies(scratch: Path) -> None:
@@ -148,11 +119,6 @@ def test_runs_are_found_by_prefix_and_by_place(scratch: Path) -> None:
         find_run(folder, "@-4")
 
 
-def test_no_races_yet(scratch: Path) -> None:
-    with pytest.raises(UsageError, match="no races yet"):
-        find_run(scratch / "runs", None)
-
-
 def test_the_lock_tells_a_live_run_from_one_that_broke_off(scratch: Path) -> None:
     store = open_run(scratch, "a")
     record = RunRecord(store.folder)
@@ -176,22 +142,6 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         return write(descriptor, part)
 
     monkeypatch.setattr("hydra.records.store.files.os.write", limited)
-
-
-def test_a_full_disk_leaves_no_half_event(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_run(scratch, "a")
-    store.append(event(1))
-    with monkeypatch.context() as full:
-        full_after(full, 30)
-        store.append(event(2))
-    store.append(event(3, text=object()))
-    store.append(event(4))
-    store.close()
-    assert [e.seq for e in RunRecord(store.folder).events()] == [1, 4]
-    assert [*losses(store)] == [
-        "1 event could not be recorded: is the disk full?",
-        "1 event could not be recorded: a bug in Hydra",
-    ]
 
 
 def test_what_comes_together_is_written_at_once_and_in_order(

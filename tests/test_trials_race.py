@@ -198,51 +198,6 @@ def test_of_equals_the_one_with_tests_is_first_after_ctrl_c_too(hydra: Hydra) ->
     assert (verdict["top"], [lane["rank"] for lane in verdict["lanes"]]) == ("codex", [1, 2])
 
 
-@pytest.mark.slow
-def test_a_second_ctrl_c_ends_at_once(hydra: Hydra) -> None:
-    mark = token()
-    slow_lanes(hydra, mark)
-    race = hydra.start("race", "Do it", "--check", HANGING)
-    assert wait_until(lambda: running(mark), 60)
-    race.send_signal(signal.SIGINT)
-    race.send_signal(signal.SIGINT)
-    assert race.wait(60) == 130
-    drop(race)
-    assert wait_until(lambda: not running(mark))
-    assert hydra.events()[-1]["kind"] == "run_ended"
-    assert grounds(hydra) == []
-
-
-@pytest.mark.slow
-def test_a_killed_hydra_leaves_no_trial_and_no_ground_behind(hydra: Hydra) -> None:
-    mark = token()
-    slow_lanes(hydra, mark)
-    race = hydra.start("race", "Do it", "--check", HANGING)
-    assert wait_until(lambda: running(mark), 60)
-    assert grounds(hydra) != []
-    race.kill()
-    race.wait(60)
-    drop(race)
-    assert wait_until(lambda: not running(mark))
-    shown = json.loads(hydra.run("runs", "show", "--json").stdout)
-    assert [lane["status"] for lane in shown["lanes"]] == ["completed", "completed"]
-    assert grounds(hydra) == []
-    check = hydra.start("check")
-    assert wait_until(lambda: running(mark), 60)
-    check.kill()
-    check.wait(60)
-    drop(check)
-    assert wait_until(lambda: not running(mark))
-    assert grounds(hydra) != []
-    stopped = hydra.start("check")  # sweeps what is left, and comes to the same place
-    assert wait_until(lambda: running(mark), 60)
-    stopped.send_signal(signal.SIGINT)
-    assert stopped.wait(60) == 130
-    drop(stopped)
-    assert grounds(hydra) == []
-    assert [row["why"] for row in told(hydra, 3)["not_tried"]] == ["it was interrupted"]
-
-
 def event(seq: int, kind: str, /, **data: object) -> Event:
     return Event(seq=seq, wall=0.0, mono=float(seq), run="r1", kind=kind, data=data)
 

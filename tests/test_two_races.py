@@ -271,39 +271,6 @@ def test_documents_and_comments_name_their_race(two: Two) -> None:
     assert Whole.of(two.hydra.repo) == two.before
 
 
-def test_both_leave_work_in_a_stash(two: Two) -> None:
-    two.script(
-        lambda name: [
-            fakes.edit(f"{name}.py", RIGHT),
-            fakes.shell("git", "stash"),
-        ]
-    )
-    first, second = two.begin("one", "--no-check"), two.begin("two", "--no-check")
-    second.end()
-    first.end()
-    for race in (first, second):
-        document = json.loads(two.hydra.run("runs", "show", race.id, "--json").stdout)
-        hint = document["lanes"][0]["error"]["hint"]
-        (line,) = re.findall("`(git fetch [^`]*)`", hint)
-        assert paste(two.hydra, line).returncode == 0
-        brought = git(two.hydra.repo, "show", f"FETCH_HEAD:{race.name}.py")
-        assert f"{brought}\n" == RIGHT
-
-
-def test_what_starts_no_race_takes_no_name_away(two: Two) -> None:
-    """A dry run, and a race that is refused, are no races."""
-    first = two.begin("one")
-    second = two.hydra.run("race", "Mend two", "-a", "claude", "--dry-run", "--json")
-    assert (second.returncode, json.loads(second.stdout)["kind"]) == (0, "plan")
-    refused = two.hydra.run("race", "Mend two", "-a", "claude", "--check", "no-such-program")
-    assert refused.returncode == 3
-    screen = first.end()
-    two.check(screen, first, "merge", "diff", "compare")
-    assert [row["run"] for row in json.loads(two.hydra.run("runs", "--json").stdout)["runs"]] == [
-        first.id
-    ]
-
-
 def test_refusals_and_hints_of_the_older_one_name_it(two: Two) -> None:
     """Tied lanes, a check that tells nothing, a hunk that is not there."""
     useless = "false"

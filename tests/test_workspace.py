@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 from hydra.adapters.config_dirs import further
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.errors import Refused
-from hydra.git import base_commit
 from hydra.workspace import credentials, tree
 from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.renewal import Renewal, renew
@@ -53,50 +51,6 @@ def home(scratch: Path) -> Path:
     return folder.parent
 
 
-HARM = """
-git branch -D main; git checkout -q -b main; git update-ref refs/heads/main HEAD~9
-git stash pop; git stash clear; git stash drop
-git config --local user.name Mallory; git config alias.st '!touch pwned'
-echo broken > "$(git rev-parse --git-common-dir)/config.new"
-d=$(git rev-parse --git-path hooks); mkdir -p "$d"; echo evil > "$d/post-merge"
-git worktree prune; git worktree list --porcelain | sed -n 's/^worktree //p' | tail -n +3 |
-  while read w; do git worktree remove -f "$w"; done
-git tag -d v1; git tag -f v2
-git reset -q --hard; git clean -qfdx
-git commit -q --allow-empty -m empty; git commit -q --amend -m amended
-git reflog expire --expire=now --all; git gc -q --prune=now; git repack -qad; git prune
-git pack-refs --all; git remote add origin /nowhere; git push -q origin HEAD; git push -q . HEAD:x
-git update-index --refresh; git rm -qrf .; git read-tree --empty
-rm -f "$(git rev-parse --git-common-dir)/packed-refs"
-git sparse-checkout set nothing; git submodule deinit --all -f; git notes add -m n; git replace -d x
-"""
-
-
-def test_what_an_agent_does_to_git_stays_in_its_lane(repo: Path, scratch: Path, race: Race) -> None:
-    git(repo, "tag", "v1")
-    (repo / "README.md").write_text("the user's stash\n")
-    git(repo, "stash", "-q")
-    (repo / "README.md").write_text("the user's edit\n")
-    (repo / "src" / "new.py").write_text("the user's new file\n")
-    git(repo, "add", "src/new.py")
-    before = fingerprint(repo)
-    race = race_on(repo, scratch / "other")
-    base_commit.pin(race.repo, "r1", race.base)
-    ground, rival = race.opened("claude"), race.opened("codex")
-    (rival.worktree / "src" / "pager.py").write_text("the rival's\n")
-    for line in HARM.strip().splitlines():
-        agent(ground.worktree, line.strip().rstrip("|"), check=False)
-    ground.warm_index()
-    take(ground)
-    assert changes(race, take(rival)) == {b"src/pager.py": b"the rival's\n"}
-    for lane in (ground, rival):
-        lane.sync_credentials_back()
-        lane.remove()
-    base_commit.unpin(race.repo, "r1", race.base)
-    assert fingerprint(repo) == before
-    assert git(repo, "fsck", "--no-dangling") == ""
-
-
 def test_the_ground_is_as_an_agent_expects_it(repo: Path, scratch: Path) -> None:
     git(repo, "tag", "-a", "v1", "-m", "v1")
     git(repo, "config", "commit.gpgSign", "true")
@@ -115,30 +69,6 @@ def test_the_ground_is_as_an_agent_expects_it(repo: Path, scratch: Path) -> None
     assert stat.S_IMODE((scratch / "state" / "g" / "claude").stat().st_mode) == 0o700
     assert {path.name for path in ground.writable} == {"shop", "home", "tmp"}
     assert all(path.is_dir() for path in ground.writable)
-
-
-def test_lanes_open_side_by_side(race: Race) -> None:
-    grounds = [race.ground(f"lane-{number}") for number in range(8)]
-    start = threading.Barrier(len(grounds))
-    failed: list[object] = []
-
-    def opened(number: int) -> None:
-        start.wait()
-        try:
-            grounds[number].open()
-            (grounds[number].worktree / "n").write_text(str(number))
-            failed.extend(filter(None, [take(grounds[number]).incomplete]))
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=opened, args=(n,)) for n in range(len(grounds))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    for number in range(len(grounds)):
-        assert git(race.patches, "show", f"lane-{number}:n") == str(number)
 
 
 def test_a_place_that_cannot_be_written_is_refused(race: Race) -> None:
@@ -438,3 +368,13 @@ def test_a_known_folder_is_laid_over_one_that_the_user_names_for_the_same_place(
     own, same, deep = (copy.copy for copy in settings.copies)
     place = home / ".claude"
     assert settings.binds == ((same, place), (own, place), (deep, place / "deep"))
+
+
+def test_credentials_the_user_has_renewed_are_left_alone(race: Race, home: Path) -> None:
+    own = home / ".claude" / ".credentials.json"
+    ground = race.opened(config=CLAUDE, home=home)
+    own.write_text('{"token": "the user\'s"}')
+    refresh(ground, race, "claude", '{"token": "the-lanes-own"}')
+    ground.sync_credentials_back()
+    ground.refresh_credentials()
+    assert json.loads(own.read_text()) == {"token": "the user's"}

@@ -27,8 +27,6 @@ Build = Callable[[Path], Path]
 
 KINDS: dict[str, Build] = {}
 
-HOOKS = ("post-merge", "post-commit", "pre-merge-commit", "reference-transaction")
-
 
 def kind(build: Build) -> Build:
     """Adds a kind under its function's name."""
@@ -225,13 +223,6 @@ def plain(scratch: Path) -> Path:
 
 
 @kind
-def ignore_case(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "core.ignoreCase", "true")
-    return root
-
-
-@kind
 def linked_worktree(scratch: Path) -> Path:
     git(shop(scratch), "worktree", "add", "-q", "-b", "side", str(scratch / "linked"))
     return scratch / "linked"
@@ -305,16 +296,6 @@ def utf16(scratch: Path) -> Path:
     return root
 
 
-@kind
-def signed_by_gpg(scratch: Path) -> Path:
-    return signing_gpg(shop(scratch), scratch)
-
-
-@kind
-def signed_by_ssh(scratch: Path) -> Path:
-    return signing_ssh(shop(scratch), scratch)
-
-
 def signing_gpg(root: Path, scratch: Path) -> Path:
     """The user signs by gpg, with a key and a program of the test's own."""
     home = Path("/tmp") / f"hydra-gpg-{os.getpid()}-{scratch.name[-6:]}"  # a socket's path is short
@@ -365,15 +346,6 @@ def signing_ssh(root: Path, scratch: Path) -> Path:
 
 
 @kind
-def split_index(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "core.splitIndex", "true")
-    git(root, "update-index", "--split-index")
-    assert list((root / ".git").glob("sharedindex.*"))
-    return root
-
-
-@kind
 def fsmonitor_and_untracked_cache(scratch: Path) -> Path:
     root = shop(scratch)
     watcher = scratch / "watcher"
@@ -414,31 +386,9 @@ def no_symlinks(scratch: Path) -> Path:
 
 
 @kind
-def with_hooks(scratch: Path) -> Path:
-    root = shop(scratch)
-    (root / ".git" / "hooks").mkdir(exist_ok=True)
-    for name in HOOKS:
-        hook(root / ".git" / "hooks" / name, scratch / "ran")
-    return root
-
-
-def hook(path: Path, ran: Path) -> None:
-    """A hook that says that it ran."""
-    path.write_text(f"#!/bin/sh\necho {path.name} >> {ran}\n")
-    path.chmod(0o755)
-
-
-@kind
 def with_alternates(scratch: Path) -> Path:
     shop(scratch)
     git(scratch, "clone", "-q", "--shared", "shop", "clone")
-    _me(scratch / "clone")
-    return scratch / "clone"
-
-
-@kind
-def shallow(scratch: Path) -> Path:
-    git(scratch, "clone", "-q", "--depth=1", f"file://{shop(scratch)}", "clone")
     _me(scratch / "clone")
     return scratch / "clone"
 
@@ -456,14 +406,6 @@ def partial_clone(scratch: Path) -> Path:
     _me(scratch / "clone")
     git(scratch / "clone", "sparse-checkout", "set", "src", "old", ".githooks")
     return scratch / "clone"
-
-
-@kind
-def packed(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "gc", "-q")
-    git(root, "pack-refs", "--all")
-    return root
 
 
 @kind
@@ -491,30 +433,6 @@ def submodule(scratch: Path) -> Path:
     inner = make_repository(scratch / "inner")
     terms = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
     git(root, *terms, str(inner), "vendor")
-    commit(root)
-    return root
-
-
-@kind
-def flags(scratch: Path) -> Path:
-    """Entries of the index with marks of their own, all of them elsewhere."""
-    root = shop(scratch)
-    for name in ("kept", "skipped"):
-        (root / name).write_text(f"{name}\n")
-    commit(root)
-    git(root, "update-index", "--assume-unchanged", "kept")
-    git(root, "update-index", "--skip-worktree", "skipped")
-    (root / "kept").write_text("changed behind git's back\n")
-    (root / "intended").write_text("to be added\n")
-    git(root, "add", "--intent-to-add", "intended")
-    return root
-
-
-@kind
-def names_of_every_sort(scratch: Path) -> Path:
-    root = shop(scratch)
-    for name in (b"-dash", b"new\nline", b"esc\x1b[31m", b"\xff\xfe", b'quo"te', b"back\\slash"):
-        Path(os.fsdecode(os.fsencode(root) + b"/" + name)).write_bytes(b"there\n")
     commit(root)
     return root
 

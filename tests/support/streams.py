@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from hydra import adapters
-from hydra.adapters import json_fields, registry
+from hydra.adapters import registry
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.errors import KINDS
@@ -325,35 +325,15 @@ def patience(seconds: float) -> Iterator[None]:
 
 @dataclass
 class Watched:
-    """A parser that counts what it is given, and says what it raises before `reading` hides it."""
+    """A parser that says what it raises before `reading` hides it."""
 
     parser: Parser
     faults: list[str]
-    lines: int = 0
-    malformed: int = 0
-    unknown: int = 0
-    blank: int = 0
-    plain: int = 0
-    """Lines that were told as plain text."""
-    again: int = 0
-    """Of these, the ones that were tried as JSON before."""
-    raw_mode: bool = False
-    """Set when the reading falls back to plain text."""
 
     def parse_line(self, line: bytes) -> list[AgentEvent]:
-        self.lines += 1
-        events = self._try(self.parser.parse_line, line)
-        if not events and json_fields.decode(line) is None:
-            self.blank += 1
-        unknown = sum(event.sub == "unknown" for event in events if event.kind == "progress")
-        malformed = sum(event.sub == "malformed" for event in events if event.kind == "progress")
-        self.unknown += unknown
-        self.malformed += malformed
-        self.again += malformed and self.raw_mode
-        return events
+        return self._try(self.parser.parse_line, line)
 
     def parse_raw(self, chunk: bytes) -> list[AgentEvent]:
-        self.plain += sum(1 for line in chunk.split(b"\n")[:-1] if line)
         return self._try(self.parser.parse_raw, chunk)
 
     def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
@@ -476,7 +456,6 @@ class Lane:
             warned.extend(differences(COMMAND, event))
 
         def fallback(failures: int) -> None:
-            watched.raw_mode = True
             tape.emit("parse_fallback", data={"failures": failures})
 
         reader = OutputReader(
@@ -497,7 +476,6 @@ class Lane:
             more = [e.kind for e in output.ending(watched, case.exit, {}, REDACTOR)]
             if set(more) & {"completed", "failed"}:
                 seen.faults.append("a second ending when it is asked again")
-        seen.faults += _miscounted(case, reader, watched)
         seen.faults += self._misplaced(case, reader, seen.events)
         seen.outcome = _concluded(case, story, reader, tuple(warned))
 
@@ -541,29 +519,6 @@ def _endings(events: list[Event]) -> Iterator[str]:
     ends = [event.kind for event in events if event.kind in ("completed", "failed")]
     if len(ends) != 1:
         yield f"{len(ends)} endings: {ends}"
-
-
-def _miscounted(case: Case, reader: OutputReader, watched: Watched) -> Iterator[str]:
-    """Each line was told once: as JSON, as text, as too long, or it was blank."""
-    form = registry.OWN[case.agent].descriptor.stream_format
-    if form in ("text", "json") or case.agent == "opencode-http":
-        return  # not one JSON object a line: text, one document, a server's first words
-    sent = case.stdout.split(b"\n")
-    lines = sum(1 for line in sent if line)
-    number = watched.lines + watched.plain - watched.again
-    if number + reader.counts.oversized != lines:
-        yield f"{lines} lines: {number} told, {reader.counts.oversized} too long"
-    inner = watched.parser
-    understood, malformed = getattr(inner, "understood", 0), getattr(inner, "malformed", 0)
-    if understood + malformed + watched.unknown + watched.blank != watched.lines:
-        yield (
-            f"{watched.lines} lines of JSON: {understood} understood, {malformed} malformed, "
-            f"{watched.unknown} unknown, {watched.blank} blank"
-        )
-    if (malformed, reader.counts.unknown) != (watched.malformed, watched.unknown):
-        yield f"{reader.counts} where {watched.malformed}, {watched.unknown} were told"
-    if reader.counts.malformed != malformed - watched.again:
-        yield f"{reader.counts} where {malformed} were, {watched.again} of them as text"
 
 
 def _unlike(name: str, sent: bytes, content: bytes, sink: output.Sink) -> Iterator[str]:

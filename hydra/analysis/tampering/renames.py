@@ -86,9 +86,7 @@ def with_new_names(path: str, text: str, names: Mapping[str, str]) -> str:
             parts += [text[at : match.start()], fitting[match[0]]]
             at = match.end()
     renamed = "".join((*parts, text[at:]))
-    change = FileChange(
-        path=path, old_mode="1", new_mode="1", old=text, new=renamed, holds="tests"
-    )
+    change = FileChange(path=path, old_mode="1", new_mode="1", old=text, new=renamed, holds="tests")
     for finding in changes_to_tests(Suite([change])):
         if finding.weight != "remark" and finding.kind != "expectation_changed":
             return text
