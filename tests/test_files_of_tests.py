@@ -343,6 +343,7 @@ def test_lines_that_assert_in_perl() -> None:
         ("qa/cases.csv", True),
         ("qa/wanted", True),
         ("data/up.json", True),
+        ("qa/up.env", True),
         ("VERSION", False),
         ("package.json", False),
         ("web/tsconfig.json", False),

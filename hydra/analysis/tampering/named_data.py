@@ -262,7 +262,8 @@ def is_document(path: str) -> bool:
 
 
 _DATA = re.compile(
-    r"(?:.*/)?[^/]+\.(?:csv|tsv|jsonl?|xml|txt|golden|snap|out|expected|dat)|.*/[a-z0-9_-]+", re.I
+    r"(?:.*/)?[^/]+\.(?:csv|tsv|jsonl?|xml|txt|golden|snap|out|expected|dat|env)|.*/[a-z0-9_-]+",
+    re.I,
 )
 """What has no ending lies in a folder: at the top it is a licence, a version, a task."""
 
