@@ -156,9 +156,9 @@ def _uncommitted(command: str, top: Path) -> str:
     """The file by which the checkout ignores an environment that is there, where its commit has
     not these rules; "" without one."""
     names = [at / name for at in _above(command, top) for name in _FOLDERS]
-    there = [os.fsencode(path.relative_to(top)) for path in names if path.is_dir()]
+    present = [os.fsencode(path.relative_to(top)) for path in names if path.is_dir()]
     terms = ("check-ignore", "-v", "-z", "--stdin")
-    sources = split(run(*terms, cwd=top, stdin=join(there), check=False).stdout)[::4]
+    sources = split(run(*terms, cwd=top, stdin=join(present), check=False).stdout)[::4]
     rules = [source for source in sources if source.endswith(b".gitignore")]
     options = ("--literal-pathspecs", "status", "--porcelain", "-z", "--")
     changed = split(run(*options, *rules, cwd=top, check=False).stdout) if rules else []
