@@ -210,6 +210,17 @@ def test_a_file_that_passes_names_none_of_its_tests(
     )
 
 
+def test_a_file_that_the_base_never_came_to_has_broken_nothing() -> None:
+    """A suite in parts, and the base ended in the first: vitest and jest name each file."""
+    base = dataclasses.replace(quiet(9), cases=ran("a.ts:p b.ts::x:f", "text").cases)
+    first = dataclasses.replace(base, cases=ran("b.ts:p c.ts::y:f", "text").cases)
+    assert held(base, first).new_failing == ("c.ts::y",)
+    old = dataclasses.replace(base, cases=ran("b.ts:p a.ts::y:f", "text").cases)
+    assert held(base, old).broken == ("a.ts::y",)
+    unlisted = dataclasses.replace(base, cases=ran("b.ts::x:f", "text").cases)
+    assert held(unlisted, first).broken == ("c.ts::y",)
+
+
 def test_a_recorded_module_that_no_longer_imports() -> None:
     folder = FIXTURES / "pytest-9.2.0"
     whole = read_junit((folder / "verbose.xml").read_bytes())

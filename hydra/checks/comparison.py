@@ -131,8 +131,8 @@ class _SortedEnds:
     def _of_now(self, name: str, status: Status) -> str:
         if status == "failed":
             # It may be one of those that the base counts among the passed and does not name.
-            may_be_old = "passed" in self.base.unnamed and self._came_to_file_of(name)
-            return "broken" if may_be_old else "new_failing"
+            passed = "passed" in self.base.unnamed and self._came_to_file_of(name)
+            return "broken" if passed else "new_failing"
         # One that the base skips without naming it is new as well, once it runs.
         may_be_old = self.base.unnamed - {"skipped"}
         return "" if may_be_old or name in self.closed else "new"
