@@ -210,6 +210,17 @@ def test_a_file_that_passes_names_none_of_its_tests(
     )
 
 
+def test_a_file_that_the_base_never_came_to_has_broken_nothing() -> None:
+    """A suite in parts, and the base ended in the first: vitest and jest name each file."""
+    base = dataclasses.replace(quiet(9), cases=ran("a.ts:p b.ts::x:f", "text").cases)
+    first = dataclasses.replace(base, cases=ran("b.ts:p c.ts::y:f", "text").cases)
+    assert held(base, first).new_failing == ("c.ts::y",)
+    old = dataclasses.replace(base, cases=ran("b.ts:p a.ts::y:f", "text").cases)
+    assert held(base, old).broken == ("a.ts::y",)
+    unlisted = dataclasses.replace(base, cases=ran("b.ts::x:f", "text").cases)
+    assert held(unlisted, first).broken == ("c.ts::y",)
+
+
 def test_a_recorded_module_that_no_longer_imports() -> None:
     folder = FIXTURES / "pytest-9.2.0"
     whole = read_junit((folder / "verbose.xml").read_bytes())
@@ -248,14 +259,14 @@ def test_a_recorded_module_that_no_longer_imports() -> None:
             None,
             ("the check did not end by itself: its XML may not name every test",),
         ),
-        (ran("a:p"), 0, ran("a:p b:p"), ("1 test (b) of the base did not run",)),
+        (ran("a:p"), 0, ran("a:p b:p"), ("1 test of the base did not run: b",)),
         (
             ran("x:p a:s"),
             0,
             ran("x:p a:p " + " ".join(f"t{n}:p" for n in range(7))),
             (
-                "7 tests (t0, t1, t2, t3, t4 and 2 more) of the base did not run",
-                "1 test (a) of the base ran there and not here: skipped",
+                "7 tests of the base did not run: t0, t1, t2, t3, t4 and 2 more",
+                "1 test of the base ran there and not here, skipped: a",
             ),
         ),
         (quiet(38, "a"), 1, quiet(41, "a"), ("39 tests ran, and 42 on the base",)),

@@ -225,6 +225,33 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
         ("npm notice\nnpm notice To update run: npm install -g npm@11.21.2\n", NOTICES),
         ("one\n\x1b[31mtwo\x1b[0m\n\nthree\n", ("two", "three")),
         ("", ()),
+        (
+            "<anonymous>:1\n[SyntaxError: Unexpected token]\n\nNode.js v20.20.2\n"
+            "----------|---------|---------|---------|---------|-------\n"
+            "File      | % Stmts | % Branch | % Funcs | % Lines | Uncovered Line #s\n"
+            " index.js |     100 |   95.83 |     100 |     100 | 77\n",
+            ("[SyntaxError: Unexpected token]",),
+        ),
+        (
+            "a | 1 |\n----|----|\n x.js |  90 |  90 |  90 |  90 | 7-9,12\nthe third try is over\n",
+            ("a | 1 |", "the third try is over"),
+        ),
+        (
+            "     AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n"
+            "'*' !== undefined\n\n      at Context.<anonymous> (test/a.js:32:14)\n\n  2) other\n",
+            (
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:"
+                " '*' !== undefined",
+            ),
+        ),
+        (
+            "     AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n"
+            "+ actual - expected\n\n+ 'gzip'\n- undefined\n      at x (test/a.js:50:14)\n",
+            (
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:"
+                " + 'gzip' - undefined",
+            ),
+        ),
     ],
 )
 def test_two_lines_say_why(output: str, telling: tuple[str, ...]) -> None:

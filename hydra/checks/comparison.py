@@ -131,8 +131,8 @@ class _SortedEnds:
     def _of_now(self, name: str, status: Status) -> str:
         if status == "failed":
             # It may be one of those that the base counts among the passed and does not name.
-            may_be_old = "passed" in self.base.unnamed and self._came_to_file_of(name)
-            return "broken" if may_be_old else "new_failing"
+            passed = "passed" in self.base.unnamed and self._came_to_file_of(name)
+            return "broken" if passed else "new_failing"
         # One that the base skips without naming it is new as well, once it runs.
         may_be_old = bool(self.base.unnamed - {"skipped"})
         return "" if may_be_old or name in self.closed else "new"
@@ -246,16 +246,17 @@ def _against_base(tests: Tests, baseline: Tests | None) -> Iterator[str]:
         yield "its tests have other names than the base's: nothing can be compared"
         return
     if compared.vanished:
-        yield f"{_named(compared.vanished)} of the base did not run"
+        yield _named(compared.vanished, "of the base did not run")
     if compared.skipped:
-        yield f"{_named(compared.skipped)} of the base ran there and not here: skipped"
+        yield _named(compared.skipped, "of the base ran there and not here, skipped")
     uncounted = tests.unnamed or baseline.unnamed
     if uncounted and tests.total < baseline.total:
         yield f"{tests.total:,} tests ran, and {baseline.total:,} on the base"
 
 
-def _named(names: tuple[str, ...]) -> str:
-    return f"{plural(names, 'test')} ({join_names(names, SHOWN)})"
+def _named(names: tuple[str, ...], what: str) -> str:
+    """Its names last: a screen cuts a long line at its end."""
+    return f"{plural(names, 'test')} {what}: {join_names(names, SHOWN)}"
 
 
 def changed_ids(own: CheckResult, on_base: Tests | None) -> tuple[str, ...]:

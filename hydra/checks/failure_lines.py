@@ -26,7 +26,7 @@ _STRONG = (
     # it failed, and below why.
     re.compile(
         r"^(?!ImportError: Failed to import test module: )"
-        r"(?:# )?(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b"
+        r"(?:# )?\[?(?:\w+\.)*(?:\w*Error|\w*Exception|SystemExit|KeyboardInterrupt)\b"
         r"(?: \[\w+\])?: ?"
     ),
     re.compile(r"^(?:\w+\.)+[A-Z]\w+: \S"),  # an exception of a library's
@@ -64,17 +64,20 @@ _OF_RUNNERS = re.compile(
     r"|^(?:\u2716 )?\d+ problems?(?: \(|$)|^\s+\d+ errors? and \d+ warnings? potentially fixable "
     r"|^g?make(?:\[\d+\])?: \*\*\* |^error: (?:script \S+ exited |Recipe \S+ failed |Test failed$)"
     r"|^info Visit https:|^\(Use `node --trace-uncaught |^Node\.js v\d|^\s*[\^~]+$"
-    r"|^\s+at (?:\S+ )*\(?\S+:\d+:\d+\)?$"
+    r"|^\s+at (?:\S+ )*\(?\S+:\d+:\d+\)?$|^-+\|[-|]*$|^File +\| "
+    r"|^(?:[^|]+\|){5}[ \d,.-]*$"
 )
 """What npm, pnpm, yarn, bun, deno, node, make, just and pip say of themselves and of the failure of
-a script, a linter's count, the frames of a stack, and what is a warning: never a reason while there
-is any other line."""
+a script, a linter's count, the frames of a stack, a table of coverage, and what is a warning: never
+a reason while there is any other line."""
 _CAUSED = re.compile(
     r"(?:The above exception was the direct cause of|During handling of the above exception)"
 )
 """What Python says after an error that became another one."""
 _INVALID = re.compile(r"\d+ validation errors? for \w+$")
 """How pydantic begins: what is wrong stands in the next two lines."""
+_ASSERTED = re.compile(r"\[ERR_ASSERTION\]: .*:$")
+"""How node's assertions begin: the values stand below, after a line that says which is which."""
 _NONE = re.compile(r"^[#\u2139] tests 0$")
 
 
@@ -101,6 +104,10 @@ def _last_of_chains(printed: list[str]) -> Iterator[str]:
         is_place = after[:1] and re.match(r"\S+:\d+: \w+$", after[0])
         if any(map(_CAUSED.match, after if is_place else after[:1])):
             continue
+        if _ASSERTED.search(line):
+            below = [value for value in printed[number + 1 : number + 4] if value[:3] != "+ a"]
+            values = below[:1] if any(" !== " in value for value in below[:1]) else below[:2]
+            line = " ".join((line, *map(str.strip, values)))
         yield f"{line}: {' '.join(map(str.strip, after))}" if _INVALID.search(line) else line
 
 
