@@ -337,11 +337,9 @@ def test_variables_of_several_checks_are_passed_on_by_one_line(scratch: Path, re
         for row in hydra.events()
         if row["kind"] == "run_warning" and "SHOP_" in row["data"]["text"]
     ]
-    assert [line.split()[3] for line in lines] == ["SHOP_KEY,", "SHOP_ID,"], lines
-    assert lines[-1].endswith("=KEPT,SHOP_KEY,SHOP_ID passes it on"), "it undoes no other"
     compared = json.loads(hydra.run("compare", "--json").stdout)
     (line,) = [line for line in compared["warnings"] if "SHOP_" in line]
-    assert line in done.stdout
+    assert (lines, line in done.stdout) == ([line], True)
     way = "export HYDRA_CHECKS_ENVIRONMENT=KEPT,SHOP_KEY,SHOP_ID"
     assert line.endswith(f": {way} passes them on")
     paste = shlex.join([hydra.python, "-m", "hydra", "check", "--json"])
