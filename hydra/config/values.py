@@ -7,6 +7,7 @@ the file and line, the variable or the flag.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -314,12 +315,10 @@ def day(item: str) -> str:
     """`2026-11-22`."""
     from datetime import date
 
-    try:
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", item):
-            raise ValueError
-        return date.fromisoformat(item).isoformat()
-    except ValueError:
-        raise ConfigError(f'takes a day as "2026-11-22", not "{item}"') from None
+    with suppress(ValueError):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", item):
+            return date.fromisoformat(item).isoformat()
+    raise ConfigError(f'takes a day as "2026-11-22", not "{item}"')
 
 
 # --- patterns of paths, as .gitignore has them; but none takes away what another names ---

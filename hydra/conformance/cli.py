@@ -237,7 +237,7 @@ def _show_facts(options: dict[str, Any], progress: Progress) -> None:
 
     agents, specs = options["agents"], options["adapters"]
     request = _request(options)
-    subjects = chosen(agents, specs, request.fixtures, request.environ).subjects
+    subjects, _ = chosen(agents, specs, request.fixtures, request.environ)
     table: Names | Matrix | Promotions
     if options["listing"]:
         from hydra.conformance.listing import names

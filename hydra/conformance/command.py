@@ -69,16 +69,16 @@ def conformance(request: ConformanceRequest, watcher: Progress) -> Report:
     `Refused` where there is no room for it or a place cannot be written.
     """
     began = time.monotonic()
-    picked = chosen(request.agents, request.adapters, request.fixtures, request.environ)
+    subjects, problems = chosen(request.agents, request.adapters, request.fixtures, request.environ)
     report = Report(
         hydra=hydra.__version__,
         platform=sys.platform,
         started=time.time(),
-        third_party=[subject.key for subject in picked.subjects if subject.third_party],
-        warnings=list(picked.problems),
-        named={subject.key: _named(subject, request) for subject in picked.subjects},
+        third_party=[subject.key for subject in subjects if subject.third_party],
+        warnings=list(problems),
+        named={subject.key: _named(subject, request) for subject in subjects},
     )
-    call = _Call(request, picked.subjects, watcher, report)
+    call = _Call(request, subjects, watcher, report)
     with _ended_by_signals():
         if request.live or request.record:
             call.with_clis()

@@ -17,17 +17,11 @@ from hydra.conformance.recorded import root, versions
 from hydra.errors import UsageError
 
 
-class Selection(Struct, frozen=True, kw_only=True):
-    """Those that are tried. `problems` say why one that is installed is not among them."""
-
-    subjects: tuple[ContractSubject, ...]
-    problems: tuple[str, ...] = ()
-
-
 def chosen(
     agents: Sequence[str], specs: Sequence[str], fixtures: Path | None, environ: Mapping[str, str]
-) -> Selection:
-    """Those that were named, each once; all that Hydra would run where none was.
+) -> tuple[tuple[ContractSubject, ...], tuple[str, ...]]:
+    """Those that were named, each once; all that Hydra would run where none was. And why one that
+    is installed is not among them.
 
     Raises `UsageError` for a key that no adapter has, and for a `module:NAME` that gives none.
     """
@@ -46,7 +40,7 @@ def chosen(
                 hint="give its descriptor a key of its own",
             )
         subjects[subject.key] = subject
-    return Selection(subjects=tuple(subjects.values()), problems=problems)
+    return tuple(subjects.values()), problems
 
 
 def keys() -> list[str]:

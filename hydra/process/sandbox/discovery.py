@@ -191,7 +191,7 @@ class _Discovery:
             for file in telling_files(place)
             if not self._places.is_shown_itself(file)
         ]
-        remade = remake_settings(self._home, repository)
+        files, stripped = remake_settings(self._home, repository)
         name = self._checkout_name()
         return View(
             home=self._home,
@@ -201,8 +201,8 @@ class _Discovery:
             ),
             sealed=sealed,
             masked=tuple(dict.fromkeys((*masks, *covered))),
-            settings={at: text for at, text in remade.files.items() if at not in asked_for},
-            stripped=tuple(at for at in remade.stripped if at not in asked_for),
+            settings={at: text for at, text in files.items() if at not in asked_for},
+            stripped=tuple(at for at in stripped if at not in asked_for),
             show=tuple(self._show),
             notes=tuple(self._places.notes),
             checkout_name=name,

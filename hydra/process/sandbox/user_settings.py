@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from hydra.errors import HydraError
 from hydra.git.runner import run
@@ -50,15 +49,11 @@ _GIT = ".gitconfig"
 _SIGNING = ("commit.gpgsign", "tag.gpgsign", "tag.forcesignannotated", "push.gpgsign")
 
 
-class FilteredSettings(NamedTuple):
-    """Places in HOME to what they hold in a lane, and those of which something was left out."""
-
-    files: Mapping[Path, bytes]
-    stripped: tuple[Path, ...]
-
-
-def remake_settings(home: Path, repository: Path | None = None) -> FilteredSettings:
-    """All of them that are there. git's conditional settings hold as in `repository`."""
+def remake_settings(
+    home: Path, repository: Path | None = None
+) -> tuple[Mapping[Path, bytes], tuple[Path, ...]]:
+    """Places in HOME to what they hold in a lane, all that are there, and those of which something
+    was left out. git's conditional settings hold as in `repository`."""
     files: dict[Path, bytes] = {}
     stripped: list[Path] = []
     for name, (remake, keys) in FILTERED.items():
@@ -71,7 +66,7 @@ def remake_settings(home: Path, repository: Path | None = None) -> FilteredSetti
         if text is not None and all(map(_VERSION_LINE.fullmatch, text.splitlines())):
             files[home / name] = text.encode()
     files[home / _GIT] = _git_settings(home, repository).encode()
-    return FilteredSettings(files, tuple(stripped))
+    return files, tuple(stripped)
 
 
 def _text(path: Path) -> str | None:
