@@ -171,7 +171,7 @@ def test_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None
 
 
 def test_what_old_may_be(scratch: Path) -> None:
-    subjects = chosen(["claude", "codex"], [], None, os.environ).subjects
+    subjects, _ = chosen(["claude", "codex"], [], None, os.environ)
     newest = recorded.versions(recorded.root(), "codex")[-1]
     assert set(find_old("2.1.197", subjects).folders) == {"claude"}
     assert find_old("recorded", subjects).folders["codex"].name == newest

@@ -16,7 +16,7 @@ from hydra.conformance.selection import chosen
 
 def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:
     lines: list[str] = []
-    for subject in chosen([], [], None, os.environ).subjects:
+    for subject in chosen([], [], None, os.environ)[0]:
         descriptor = subject.adapter.descriptor
         answers = subject.versions()[-1].probes(descriptor.probes) if subject.versions() else {}
         help = "exec_help" if subject.key == "codex" else "help"
