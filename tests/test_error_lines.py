@@ -73,7 +73,7 @@ npm error path /lane/shop
 SAID = {
     "logged": "AssertionError [ERR_ASSERTION]: 1 == 2",
     "linted": "3:1  error  'x' is not defined  no-undef",
-    "mocha": "Uncaught AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+    "mocha": "Uncaught AssertionError [ERR_ASSERTION]: + 'small1.dat' - 'small0.dat'",
     "cargo": "thread 'kebab::tests::test9' (192) panicked at src/kebab.rs:69:5:; left: \"a\"",
 }
 

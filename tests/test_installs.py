@@ -276,7 +276,7 @@ def test_tests_of_the_checkout_by_its_path_are_untested(project: Hydra) -> None:
     git(project.repo, "commit", "-qm", "Tests")
     project.agent("claude", [FIX, DONE])
     for top, says in (
-        (f"{project.repo}/src", "its tests pass with all code of the base broken: they test "),
+        (f"{project.repo}/src", "its tests end alike with all code of the base broken: they test "),
         ("src", ""),
     ):
         check = f"PYTHONPATH={top} python -m unittest -v test_shelf"

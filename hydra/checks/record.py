@@ -28,7 +28,7 @@ UNCOLLECTED = "no test ran: pytest could not load them"
 INTERNAL = "pytest itself failed before the end of its tests"
 """The remark of a result that says nothing of those that had not run."""
 
-UNSEEN = "its tests pass with all code of the base broken: they test none of it"
+UNSEEN = "its tests end alike with all code of the base broken: they test none of it"
 """The remark of a result on the base of which nobody can say what it tests in place of the code."""
 
 
