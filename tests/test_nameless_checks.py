@@ -19,7 +19,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
 from tests.support.rendering import race_end, verdict_document
-from tests.support.verdict_races import Files, Judged, shop
+from tests.support.verdict_races import RIGHT, Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
@@ -116,3 +116,29 @@ def test_emptied_tests_of_make_are_held_back_and_more_of_them_are_not(hydra: Hyd
     assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(item)
     reason = "make-test passes only with its own version of sums.c"
     assert item.of("empties")["reason"] == reason, str(item)
+
+
+TAPPED = """\
+import sys
+sys.path.insert(0, ".")
+from src.pager import first, pages
+print("TAP version 13")
+print("ok 1 - the first ones" if first([1, 2], 1) == [1] else "not ok 1 - the first ones")
+print("ok 2 - rounded" if 6 / pages(1, 2) else "not ok 2 - rounded")
+print("1..2")
+"""
+
+
+@pytest.mark.slow
+def test_a_mend_of_what_ends_the_tests_in_their_midst_is_proved(hydra: Hydra) -> None:
+    shop(hydra.repo, {"test/run.py": TAPPED})
+    gone = TAPPED.replace("6 / pages(1, 2)", "True")
+    lanes: dict[str, Files | list[fakes.Step]] = {
+        "right": {"src/pager.py": RIGHT},
+        "tests": {"test/run.py": gone},
+        "text": {"README.md": "More.\n"},
+    }
+    item = Judged(hydra, lanes).run(checks=("tap=python3 test/run.py",))
+    states = {does: item.of(does)["state"] for does in lanes}
+    assert states == {"right": "proved", "tests": "held_back", "text": "untested"}, str(item)
+    assert item.of("right")["reason"].startswith("tap failed on the base and passes"), str(item)

@@ -167,6 +167,8 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
             return None
         if result.comparison is not None:
             names += result.comparison.fixed
+            cut = base.status is CheckStatus.FAILED and result.passed and _cut(base, result)
+            names += [result.check.name] * (cut and not _unsteady(base, result))
         elif base.tests is not None and result.tests is None:
             return None  # what became of the base's tests is not known
         elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base, result):
@@ -198,7 +200,7 @@ def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Itera
         base = before.get(result.check.name)
         if base is None or not (result.check.required and result.passed):
             continue
-        names_none = _nameless(base, result) or _silently(base, result)
+        names_none = _nameless(base, result) or _silently(base, result) or _cut(base, result)
         if names_none and not _unsteady(base, result):
             yield result.check.name
 
@@ -217,6 +219,15 @@ def _silently(base: CheckResult, now: CheckResult) -> bool:
     whole = after.total >= before.total and after.skipped <= before.skipped
     whole = whole or not after.counts_skipped  # go test counts packages where all pass
     return counted and whole and changed.breaks_nothing
+
+
+def _cut(base: CheckResult, now: CheckResult) -> bool:
+    """Whether the base's check failed by none of the tests that it names: an error in the midst of a
+    file ended it, and hid those after it."""
+    changed, before = now.comparison, base.tests
+    if changed is None or before is None or changed.fixed:
+        return False
+    return before.failed == 0 and changed.breaks_nothing
 
 
 def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iterator[str]:
@@ -422,4 +433,5 @@ def _too(now: CheckResult, own: CheckResult) -> Iterator[str]:
 def _is_undone(now: CheckResult, own: CheckResult) -> bool:
     """A check that fails so, passes with the lane's own tests, and names nothing that fails."""
     again = now.again is not None and now.again.passed
-    return now.comparison is None and own.passed and not now.passed and not again
+    named = now.comparison is not None and (now.tests is None or now.tests.failed > 0)
+    return not named and own.passed and not now.passed and not again
