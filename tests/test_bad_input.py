@@ -180,6 +180,17 @@ def test_a_folder_of_an_agents_that_is_a_file(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
+def test_a_lane_is_left_out_where_there_is_but_one(hydra: Hydra) -> None:
+    assert hydra.race("-a", "claude").code == 0
+    assert hydra.run("diff").stdout == hydra.run("diff", "claude").stdout != ""
+    assert len(hydra.race("-a", "2xclaude").document["lanes"]) == 2
+    process = hydra.run("diff")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "has 2 lanes" in process.stderr
+    assert "name one: claude, claude-2" in process.stderr
+
+
+@pytest.mark.slow
 def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
     assert hydra.race("-a", "claude").code == 0
     for terms, text in (

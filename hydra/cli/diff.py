@@ -39,7 +39,7 @@ class WithPaths(Command):
         "hydra diff codex --bundle -o codex.bundle && git fetch codex.bundle codex",
     ),
 )
-@click.argument("lane")
+@click.argument("lane", required=False, metavar="[LANE]")
 @click.argument("other", required=False, metavar="[LANE2] [-- PATH...]")
 @click.option("--stat", is_flag=True, help="Only the files, and how much of each changed.")
 @click.option("--hunks", is_flag=True, help="With the id of each hunk, for `hydra merge --hunk`.")
@@ -49,16 +49,14 @@ class WithPaths(Command):
 @run_option
 @json_option
 @click.pass_obj
-def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: Any) -> None:
+def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **options: Any) -> None:
     """Show LANE's patch against its base, or against LANE2's patch.
 
+    LANE can be left out in a race of one.
     On a terminal it goes through your pager, clean of control characters; into a pipe or a file
     it is byte-exact. --mbox and --bundle are for somebody else's git.
     """
     _refuse_mixtures(paths, other, options)
-    if options["mbox"] or options["bundle"]:
-        _hand_over(lane, options)
-        return
     from hydra.git import patches
     from hydra.landing.hunks import hunks
     from hydra.race.recovery import runs
@@ -67,6 +65,10 @@ def command(paths: tuple[str, ...], /, lane: str, other: str | None, **options: 
 
     place = runs.repository_runs()
     run = runs.find(place, options["run"])
+    lane = lane or runs.only_lane(run)
+    if options["mbox"] or options["bundle"]:
+        _hand_over(lane, options)
+        return
     paths = runs.from_top(place, paths)
     with shared(run.folder):
         ends = runs.ends_of(run, lane, other)

@@ -227,6 +227,15 @@ def check_lane(reading: RunReading, lane: str) -> None:
         raise _no_lane(reading.run, lane, list(reading.lanes))
 
 
+def only_lane(run: RunRecord) -> str:
+    """The lane of a race of one. Raises `UsageError` where there are more to choose from."""
+    reading = read(run)
+    lanes = list(reading.lanes)
+    if len(lanes) == 1:
+        return lanes[0]
+    raise reading.damage or UsageError(f"run {run.id} has {len(lanes)} lanes", hint=f"name one: {', '.join(lanes)}")
+
+
 def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
     near = nearest(lane, lanes)
     meant = f"did you mean {near}? " if near else ""
