@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,32 @@ def test_an_older_run_is_judged_from_its_record(shelf: Shelf) -> None:
     done = shelf.command("compare", "--json")
     assert done.returncode in (0, 1), done.stderr
     assert {lane["lane"] for lane in json.loads(done.stdout)["lanes"]} == {"claude", "codex"}
+
+
+@pytest.mark.full
+def test_the_demo_ends_in_verdict_page_and_landing(repo: Path, scratch: Path) -> None:
+    """Also where the user's git has a filter for every file, by either of its two settings files:
+    their repositories it is for, and a race would have to ask about it."""
+    hydra = Hydra(scratch, repo)
+    hydra.extra["XDG_CONFIG_HOME"] = str(scratch / "xdg")
+    (scratch / "xdg" / "git").mkdir(parents=True)
+    (scratch / "xdg" / "git" / "attributes").write_text("* filter=mark\n")
+    (hydra.home / ".gitconfig").write_text('[filter "mark"]\n\tsmudge = false\n')
+    done = hydra.run("demo", "--json", "--quiet", timeout=120)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    page = Path(document["page"])
+    folder = next(parent for parent in page.parents if parent.name.startswith("hydra-demo-"))
+    try:
+        assert page.read_bytes()[:15].lower() == b"<!doctype html>"
+        verdict = document["verdict"]
+        assert document["landing"]["lanes"] == [verdict["top"]]
+        assert verdict["top"] in ("claude", "codex")
+        cursor = next(lane for lane in verdict["lanes"] if lane["lane"] == "cursor-agent")
+        assert (cursor["rank"], cursor["state"]) == (3, "held_back")
+        assert "changes what PagerTest.test_a_full_page_has_ten_items expects" in cursor["why"]
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.slow

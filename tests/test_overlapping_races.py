@@ -78,6 +78,21 @@ def races(hydra: Hydra) -> Races:
     return Races(hydra)
 
 
+def test_a_check_of_an_earlier_race_names_it_and_its_place_in_the_row_does_not_stay(
+    races: Races,
+) -> None:
+    races.begin("first")
+    races.end("first")
+    races.begin("second")
+    races.end("second")
+    first = races.run_of("first")
+    for typed in ("@-1", first[:-1], first[-4:]):
+        checked = races.hydra.run("check", "-r", typed)
+        assert f"compare again:  hydra compare{of_run(first)}\n" in checked.stdout
+    second = of_run(races.run_of("second"))
+    assert f"compare again:  hydra compare{second}\n" in races.hydra.run("check").stdout
+
+
 def test_a_check_during_which_another_race_begins_names_its_own(races: Races) -> None:
     races.begin("first")
     races.end("first")

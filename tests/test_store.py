@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import RecordError, UsageError
+from hydra.race.record import losses
 from hydra.records.events import Event, decode, encode
 from hydra.records.store.reader import RunRecord, find_run, runs
 from hydra.records.store.sink import RawSink
@@ -142,6 +143,22 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         return write(descriptor, part)
 
     monkeypatch.setattr("hydra.records.store.files.os.write", limited)
+
+
+def test_a_full_disk_leaves_no_half_event(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_run(scratch, "a")
+    store.append(event(1))
+    with monkeypatch.context() as full:
+        full_after(full, 30)
+        store.append(event(2))
+    store.append(event(3, text=object()))
+    store.append(event(4))
+    store.close()
+    assert [e.seq for e in RunRecord(store.folder).events()] == [1, 4]
+    assert [*losses(store)] == [
+        "1 event could not be recorded: is the disk full?",
+        "1 event could not be recorded: a bug in Hydra",
+    ]
 
 
 def test_what_comes_together_is_written_at_once_and_in_order(
