@@ -298,6 +298,7 @@ def test_what_configures_pytest_is_a_gate_where_it_hides_a_failure(hydra: Hydra)
 
 NPM = """\
 #!/bin/sh
+[ "$1" = --version ] && echo 10.9.2 && exit
 words='import json; print(json.load(open("package.json"))["scripts"]["test"])'
 script=$(python3 -c "$words") && exec sh -c "$script"
 """

@@ -222,8 +222,8 @@ def _silently(base: CheckResult, now: CheckResult) -> bool:
 
 
 def _cut(base: CheckResult, now: CheckResult) -> bool:
-    """Whether the base's check failed by none of the tests that it names: an error in the midst of a
-    file ended it, and hid those after it."""
+    """Whether the base's check failed by none of the tests that it names: an error in the midst of
+    a file ended it, and hid those after it."""
     changed, before = now.comparison, base.tests
     if changed is None or before is None or changed.fixed:
         return False

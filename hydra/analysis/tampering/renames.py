@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import language_of, read_syntax
+from hydra.analysis.tampering.inline_tests import without_tests
 from hydra.analysis.tampering.regions import Suite
 from hydra.analysis.tampering.test_changes import changes_to_tests
 from hydra.analysis.tampering.test_files import supports_tests
@@ -29,22 +30,25 @@ def new_names(files: Sequence[FileChange]) -> dict[str, str]:
     longer, where one that is new is defined in its file in the same way: with the same parameters,
     or as the same value."""
     read = [file for file in files if language_of(file.path)]
-    code = [file for file in read if not supports_tests(file) and file.old and file.new]
-    if not any(next(_renamed(file.old or "", file.new or ""), None) for file in code):
+    code = [
+        (file.path, *(without_tests(file.path, text) for text in (file.old, file.new)))
+        for file in read
+        if file.old and file.new and not supports_tests(file)
+    ]
+    if not any(next(_renamed(old, new), None) for _, old, new in code):
         return {}
-    old, new = (
-        dict(zip((file.path for file in read), read_syntax(texts), strict=True))
-        for texts in (
-            [(file.path, file.old or "") for file in read],
-            [(file.path, file.new or "") for file in read],
-        )
-    )
     names: dict[str, str] = {}
-    for file in code:
-        if (before := old[file.path]) and (after := new[file.path]):
+    for before, after in zip(
+        read_syntax([(path, old) for path, old, _ in code]),
+        read_syntax([(path, new) for path, _, new in code]),
+        strict=True,
+    ):
+        if before and after:
             names |= _renamed(before.bare, after.bare)
-    texts = (now.bare if (now := new[file.path]) else file.new or "" for file in read)
-    standing = {name for text in texts for name in _NAME.findall(text)}
+    texts = [(file.path, file.new or "") for file in read] if names else []
+    rows = zip(read_syntax(texts), texts, strict=True)
+    bare = (now.bare if now else text for now, (_, text) in rows)
+    standing = {name for text in bare for name in _NAME.findall(text)}
     return {name: now for name, now in names.items() if name not in standing}
 
 

@@ -233,7 +233,9 @@ def only_lane(run: RunRecord) -> str:
     lanes = list(reading.lanes)
     if len(lanes) == 1:
         return lanes[0]
-    raise reading.damage or UsageError(f"run {run.id} has {len(lanes)} lanes", hint=f"name one: {', '.join(lanes)}")
+    raise reading.damage or UsageError(
+        f"run {run.id} has {len(lanes)} lanes", hint=f"name one: {', '.join(lanes)}"
+    )
 
 
 def _no_lane(run: RunRecord, lane: str, lanes: Sequence[str]) -> UsageError:
