@@ -143,3 +143,36 @@ def test_code_with_tests_in_it_that_uses_other_code(hydra: Hydra, shelf: str, st
     judged = Judged(hydra, lanes).run(checks=("python3 -B -m unittest -v src.cart",))
     expected = {"edits": "held_back", "right": state, "asks-more": state}
     assert states(judged, lanes) == expected, str(judged)
+
+
+IN_MANIFEST = """\
+import json
+import unittest
+
+from src.pager import pages
+
+with open("package.json") as file:
+    UP = json.load(file)["config"]["up"]
+
+
+class Pages(unittest.TestCase):
+    def test_up(self):
+        self.assertEqual(pages(3, 2), UP)
+
+    def test_even(self):
+        self.assertEqual(pages(4, 2), 2)
+"""
+
+
+def test_values_of_a_manifest_that_tests_read(hydra: Hydra) -> None:
+    """Edited alone they prove nothing; beside code they are the patch's."""
+    manifest = '{\n  "name": "shop",\n  "config": {\n    "up": 2\n  }\n}\n'
+    shop(hydra.repo, {"package.json": manifest, "tests/test_pages.py": IN_MANIFEST})
+    lanes: dict[str, Files] = {
+        "edits": {"package.json": manifest.replace("2", "1")},
+        "right": {"src/pager.py": RIGHT},
+        "names": {"src/pager.py": RIGHT, "package.json": manifest.replace("shop", "store")},
+    }
+    judged = Judged(hydra, lanes).run()
+    expected = {"edits": "untested", "right": "proved", "names": "proved"}
+    assert states(judged, lanes) == expected, str(judged)

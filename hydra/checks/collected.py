@@ -11,7 +11,13 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange, Holds
 from hydra.analysis.tampering.inline_tests import holds_of, read_together
-from hydra.analysis.tampering.named_data import importing_line, may_be_of_tests, who_names
+from hydra.analysis.tampering.manifests import is_manifest
+from hydra.analysis.tampering.named_data import (
+    importing_line,
+    may_be_of_tests,
+    only_manifests,
+    who_names,
+)
 from hydra.analysis.tampering.test_files import is_support
 from hydra.checks.record import CheckResult
 from hydra.git.contents import matching
@@ -67,7 +73,14 @@ def patch_files(
     rows = file_changes(git_dir, base, [*patches.values()])
     every = [file for files in rows for file in files]
     read_together(file for file in every if not is_support(file.path))
-    lines = may_be_of_tests(file for file in every if file.path not in on_base)
+    alone = [only_manifests(files) for files in rows]
+    manifests = {
+        file.path
+        for files, is_alone in zip(rows, alone, strict=True)
+        for file in files
+        if is_alone and is_manifest(file.path)
+    }
+    lines = may_be_of_tests((file for file in every if file.path not in on_base), manifests)
     lines |= {
         file.path: importing_line(file.path)
         for file in every
@@ -76,8 +89,14 @@ def patch_files(
     texts = matching(git_dir, base, lines.values()) if lines else None
     data, in_use = who_names(lines, texts or {}, on_base)
     return {
-        lane: marked(files, on_base, results.get(lane, ()), data=data, in_use=in_use)
-        for lane, files in zip(patches, rows, strict=True)
+        lane: marked(
+            files,
+            on_base,
+            results.get(lane, ()),
+            data=data if is_alone else data - manifests,
+            in_use=in_use,
+        )
+        for lane, files, is_alone in zip(patches, rows, alone, strict=True)
     }
 
 

@@ -163,20 +163,29 @@ _IMPORTS = "^[ \t]*((export|pub|#[^ ]*) *)*(from|import|use|mod|require[a-z_]*|i
 _LETTERS = "A-Za-z0-9_"
 
 
-def may_be_of_tests(files: Iterable[FileChange]) -> dict[str, str]:
+def only_manifests(files: Iterable[FileChange]) -> bool:
+    """Whether a patch changes nothing but these, documents aside."""
+    return all(is_manifest(file.path) or is_document(file.path) for file in files)
+
+
+def may_be_of_tests(files: Iterable[FileChange], manifests: Collection[str] = ()) -> dict[str, str]:
     """Of the files that patches change, those of data and of values alone, each with the
-    pattern of a line that names it."""
+    pattern of a line that names it; with these `manifests`, that a patch changes alone."""
     others = {
         file.path: file
         for file in files
-        if existed(file) and not (_steers(file.path) or supports_tests(file))
+        if existed(file)
+        and not supports_tests(file)
+        and (file.path in manifests or not _steers(file.path))
     }
     code = {path: file.old or "" for path, file in others.items() if _is_program(path)}
     values = _of_values({path: text for path, text in code.items() if not _FUNCTION.search(text)})
     return {
         path: line
         for path, file in others.items()
-        if path in values or (path not in code and (is_data(file) or path.endswith(_MORE_DATA)))
+        if path in values
+        or path in manifests
+        or (path not in code and (is_data(file) or path.endswith(_MORE_DATA)))
         if (line := _naming_line(path, file.old or ""))
     }
 
