@@ -52,9 +52,10 @@ class WithPaths(Command):
 def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **options: Any) -> None:
     """Show LANE's patch against its base, or against LANE2's patch.
 
-    LANE can be left out in a race of one.
     On a terminal it goes through your pager, clean of control characters; into a pipe or a file
     it is byte-exact. --mbox and --bundle are for somebody else's git.
+
+    LANE can be left out in a race of one.
     """
     _refuse_mixtures(paths, other, options)
     from hydra.git import patches
