@@ -246,6 +246,11 @@ NOTICES = ("npm notice", "npm notice To update run: npm install -g npm@11.21.2")
             "+ actual - expected\n\n+ 'gzip'\n- undefined\n      at x (test/a.js:50:14)\n",
             ("AssertionError [ERR_ASSERTION]: + 'gzip' - undefined",),
         ),
+        (
+            "     AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n"
+            "+ actual - expected\n\n+ apples\n- undefined\n      at x (test/a.js:50:14)\n",
+            ("AssertionError [ERR_ASSERTION]: + apples - undefined",),
+        ),
     ],
 )
 def test_two_lines_say_why(output: str, telling: tuple[str, ...]) -> None:

@@ -78,6 +78,7 @@ _INVALID = re.compile(r"\d+ validation errors? for \w+$")
 """How pydantic begins: what is wrong stands in the next two lines."""
 _ASSERTED = re.compile(r"\[ERR_ASSERTION\]: .*:$")
 """How node's assertions begin: the values stand below, after a line that says which is which."""
+_WHICH = ("+ actual", "+ expected")
 _EQUAL = " Expected values to be strictly equal:"
 _NONE = re.compile(r"^[#\u2139] tests 0$")
 
@@ -106,7 +107,8 @@ def _last_of_chains(printed: list[str]) -> Iterator[str]:
         if any(map(_CAUSED.match, after if is_place else after[:1])):
             continue
         if _ASSERTED.search(line):
-            below = [value for value in printed[number + 1 : number + 4] if value[:3] != "+ a"]
+            lines = printed[number + 1 : number + 4]
+            below = [value for value in lines if not value.startswith(_WHICH)]
             values = below[:1] if any(" !== " in value for value in below[:1]) else below[:2]
             line = " ".join((line.removesuffix(_EQUAL), *map(str.strip, values)))
         yield f"{line}: {' '.join(map(str.strip, after))}" if _INVALID.search(line) else line
