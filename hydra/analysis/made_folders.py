@@ -48,6 +48,8 @@ def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict
     build may have left. `files` has each path of the patch, and whether it is new, `tracked` what
     the base has: where it has a file, people keep such files."""
     new = [path for path, is_new in files.items() if is_new and not is_written(path)]
+    if not new:
+        return {}
     counts = Counter(folder for path in new for folder in _folders(path))
     changed = (path for path, is_new in files.items() if not is_new)
     others = {folder for path in (*changed, *tracked) for folder in _folders(path)}

@@ -136,7 +136,7 @@ def _ask(texts: list[tuple[str, str]], seconds: float) -> list[Syntax]:
     folders = _folders({language for language, _ in texts})
     try:
         output = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", "-c", _START, *folders],
+            [sys.executable, "-I", "-S", "-c", _START, *folders],
             input=json.dumps(request).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
