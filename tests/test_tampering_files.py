@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import tomllib
 
@@ -456,14 +457,14 @@ PATHS = (
 def test_hostile_texts_are_read_or_passed_over_soon(text: str) -> None:
     files = [change(path, text, text + "\n#\n") for path in PATHS]
     files += [change("more/" + path, None, text) for path in PATHS]
-    start = time.monotonic()
+    start = sum(os.times()[:4])  # of the processor, and of the children: others may be busy
     for finding in findings(files):
         assert len(finding.text) < 2_000
         assert "\n" not in finding.text
     added(files)
     for file in settings_changed(files, CHECKS):
         restored(file.path, text, text + "\n")
-    assert time.monotonic() - start < 60
+    assert sum(os.times()[:4]) - start < 60
 
 
 def test_what_is_not_read_is_told() -> None:
