@@ -18,7 +18,6 @@ from hydra.analysis.tampering.named_data import (
     only_manifests,
     who_names,
 )
-from hydra.analysis.tampering.test_files import is_support
 from hydra.checks.record import CheckResult
 from hydra.git.contents import matching
 from hydra.git.file_changes import file_changes
@@ -72,7 +71,7 @@ def patch_files(
     `GitFailed`."""
     rows = file_changes(git_dir, base, [*patches.values()])
     every = [file for files in rows for file in files]
-    read_together(file for file in every if not is_support(file.path))
+    read_together(every)
     alone = [only_manifests(files) for files in rows]
     manifests = {
         file.path

@@ -20,6 +20,7 @@ from hydra.analysis.tampering.test_files import (
     existed,
     exists,
     is_configuration,
+    is_support,
     supports_tests,
 )
 from hydra.text import plural
@@ -326,6 +327,7 @@ def read_together(files: Iterable[FileChange]) -> None:
     they are small that is all of them."""
     texts = [(file.path, text) for file in files for text in (file.old, file.new) if text]
     if sum(len(text) for _, text in texts) > _SMALL:
+        texts = [item for item in texts if not is_support(item[0])]
         texts = [item for item in texts if _ending(item[0]) not in _BLOCKS and _tells(*item)]
     read_syntax(texts)
 
