@@ -9,11 +9,18 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.record import read
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.regressions import compare_to_baseline
+from hydra.checks.results import Status, TestCase, Tests
 from hydra.ranking.cross_tests import matrix
 from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.ranking.flaky import with_flaky
 from hydra.records.request import Check
 from tests.support.checks import NOT_CONFINED
+from tests.support.command import Hydra
 from tests.support.trials import RIGHT, UNITTEST, Trying, ends, of, with_tests
+from tests.support.verdict_races import PLAIN, Judged, shop
 
 TESTS = Check("unittest", UNITTEST)
 
@@ -163,3 +170,74 @@ async def test_what_fails_on_other_code_is_no_second_look_at_the_base(
     again = replace(trial, result=trial.result.again or trial.result)
     assert ends(trial, "test_late") == ["failed"]
     assert ends(again, "test_late") == ["passed"]
+
+
+_BY_CHANCE = """\
+import pathlib
+import unittest
+
+class Chance(unittest.TestCase):
+    def test_by_chance(self):
+        mine = "mine" in pathlib.Path("README.md").read_text()
+        self.assertTrue(mine or not pathlib.Path("tests/test_new.py").exists())
+"""
+"""It fails on the base as soon as the patch's own test is there, and nowhere else."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [UNITTEST, f"{PLAIN} -B -m pytest -p no:cacheprovider"])
+def test_what_fails_in_a_file_that_a_patch_has_not_changed_is_no_proof_of_it(
+    hydra: Hydra, repo: Path, check: str
+) -> None:
+    shop(repo, {"src/pager.py": RIGHT, "tests/test_chance.py": _BY_CHANCE})
+    new = (
+        "import unittest\n\nclass New(unittest.TestCase):\n    def test_new(self):\n        pass\n"
+    )
+    race = Judged(hydra, {"writes": {"README.md": "mine\n", "tests/test_new.py": new}})
+    race.run(checks=[check])
+    assert race.of("writes")["state"] == "untested", str(race)
+
+
+def _ran(**ends: Status) -> CheckResult:
+    """A check and how its tests ended, each `passed` or `failed`."""
+    ok = {*ends.values()} == {"passed"}
+    return CheckResult(
+        check=TESTS,
+        status=CheckStatus.PASSED if ok else CheckStatus.FAILED,
+        exit_code=int(not ok),
+        tests=Tests("junit", tuple(TestCase(id, end) for id, end in ends.items())),
+    )
+
+
+_GREEN, _RED = _ran(a="passed", b="passed"), _ran(a="passed", b="failed")
+_CODE = FileChange(path="src/pager.py", old="a = 1\n", new="a = 2\n", insertions=1, deletions=1)
+_README = FileChange(path="README.md", old="a\n", new="b\n")
+_NEW = FileChange(path="test_new.py", new="def test_new():\n    pass\n")
+
+
+def _cross(on: str, result: CheckResult, paths: tuple[str, ...] = ()) -> Trial:
+    return Trial(kind="cross", on=on, author="README", result=result, paths=paths)
+
+
+@pytest.mark.parametrize(
+    ("lane", "files", "trials", "flaky"),
+    [
+        # Red and green on one tree with the base's code: whoever fails it has not broken it.
+        (replace(_RED, again=_GREEN), _README, (), True),
+        (_GREEN, _README, (_cross("README", _RED),), False),
+        (_GREEN, _README, (_cross("README", replace(_RED, again=_GREEN)),), True),
+        (_GREEN, _NEW, (_cross("", _RED, paths=("test_new.py",)),), True),
+        # On other code it may have its reason there; on another tree, too.
+        (replace(_RED, again=_GREEN), _CODE, (), False),
+        (_RED, _README, (), False),
+    ],
+)
+def test_what_ends_both_ways_on_the_code_of_the_base_breaks_no_lane(
+    lane: CheckResult, files: FileChange, trials: tuple[Trial, ...], flaky: bool
+) -> None:
+    rows = {"README": (files,), "claude": (_CODE,)}
+    results = {"README": [lane], "claude": [_RED]}
+    bases, _ = with_flaky({"unittest": _GREEN}, results, rows, trials)
+    judged = compare_to_baseline(_RED, bases["unittest"]).comparison
+    assert judged is not None
+    assert (judged.flaky, judged.broken) == ((("b",), ()) if flaky else ((), ("b",)))

@@ -34,11 +34,11 @@ def compare(
         return None
     if base.source != now.source and base.cases and not base.by_id.keys() & now.by_id.keys():
         return None
-    return _SortedEnds(base, now, _unsteady(base, base_again) | _unsteady(now, again)).comparison()
+    return _SortedEnds(base, now, unsteady(base, base_again) | unsteady(now, again)).comparison()
 
 
-def _unsteady(first: Tests, second: Tests | None) -> set[str]:
-    """Ids that failed and passed with the same code."""
+def unsteady(first: Tests, second: Tests | None) -> set[str]:
+    """Ids that failed and passed in two runs of the same code."""
     if second is None:
         return set(first.flaky)
     steady = {"passed", "failed"}
@@ -259,20 +259,41 @@ def _named(names: tuple[str, ...], what: str) -> str:
     return f"{plural(names, 'test')} {what}: {join_names(names, SHOWN)}"
 
 
-def changed_ids(own: CheckResult, on_base: Tests | None) -> tuple[str, ...]:
+def changed_ids(
+    own: CheckResult, on_base: Tests | None, brought: Collection[str]
+) -> tuple[str, ...]:
     """Tests of the base that its author's patch passes and that fail on the base by his version
-    of them: what they ask now, the base's code does not do. One that failed on the base by the
-    base's own version is mended, and counted there; where a file does not import on the base, no
-    test of it is named."""
+    of them, the files `brought` there: what they ask now, the base's code does not do. One that
+    failed on the base by the base's own version is mended, and counted there; where a file does
+    not import on the base, no test of it is named; and one in a file that he has not changed, as
+    all that he changed has tests of its own, failed by chance."""
     now, ended = own.comparison, own.tests
     if now is None or ended is None or on_base is None:
         return ()
     aside = {*now.new, *now.new_failing, *now.fixed, *now.flaky}
+    files = _groups_in(ended, brought)
     return tuple(
         id
         for id, status in ended.by_id.items()
         if status == "passed" and id not in aside and on_base.by_id.get(id) == "failed"
+        if files is None or not files.isdisjoint(above(id))
     )
+
+
+def _groups_in(tests: Tests, paths: Collection[str]) -> set[str] | None:
+    """These files as their tests name them, by path or as modules; None where one has no test that
+    does."""
+    groups = {group for id in tests.by_id for group in above(id)}
+    rows = [groups.intersection(_forms(path)) for path in paths]
+    return set().union(*rows) if all(rows) else None
+
+
+def _forms(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    for at in range(len(parts)):
+        inner = "/".join(parts[at:])
+        yield inner
+        yield inner.rpartition(".")[0].replace("/", ".")
 
 
 def unloaded(own: CheckResult, on_base: Tests | None) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from hydra.git.file_changes import without_texts
 from hydra.git.runner import GitError
 from hydra.landing.hunks import Hunk, hunks
 from hydra.ranking.evidence import EarlierCommit, Evidence, LaneEvidence, Note, ReviewTest
+from hydra.ranking.flaky import with_flaky
 from hydra.ranking.model import LaneResult
 
 RECENT = 20
@@ -64,8 +65,9 @@ def evidence(
     files = patch_files(git_dir, base, heads, on_base, results)
     pieces = _pieces(git_dir, base, heads, files)
     history, changed_lines = _history(git_dir, base, [*heads.values()], files.values())
-    bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
     trials, not_tried = _trials(folder, {*values} - moved, baseline, results)
+    baseline, trials = with_flaky(baseline, results, files, trials)
+    bases = {lane: _bases(folder, baseline, results.get(lane, ())) for lane in named}
     return Evidence(
         run=folder.name,
         base=base,

@@ -76,7 +76,8 @@ def _rows(
     base = _Ends(on_base)
     files = {name: run.result.details for name, run in runs.items() if run is not None}
     files |= {"": on_base.result.details} if on_base else {}
-    changed = (*changed_ids(own, base.tests), *unloaded(own, base.tests))
+    brought = on_base.paths if on_base else ()
+    changed = (*changed_ids(own, base.tests, brought), *unloaded(own, base.tests))
     for id in (*comparison.new, *parted(comparison)[1], *changed):
         mine = _own_end(own, id)
         cells = {lane.lane: ends[lane.lane].of(id) if lane.lane in ends else mine for lane in lanes}

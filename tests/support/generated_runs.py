@@ -504,7 +504,7 @@ class _Trying:
             ),
             None,
         )
-        return own is not None and (any(new_ids(own).values()) or tells(on_base, own))
+        return own is not None and (any(new_ids(own).values()) or tells(on_base, own, job.paths))
 
     def _own(self, lane: str, job: TrialJob) -> CheckResult | None:
         results = self._plan.subjects[lane].results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -33,7 +33,9 @@ def _gone(now: CheckResult, own: CheckResult | None) -> list[str]:
     return [name for name in lost if names.get(name) in ("passed", "failed")]
 
 
-def doubtful(now: CheckResult, own: CheckResult, on_base: CheckResult | None) -> bool:
+def doubtful(
+    now: CheckResult, own: CheckResult, on_base: CheckResult | None, brought: Collection[str]
+) -> bool:
     """Whether an author's test fails on another patch in a way that would tell the two apart.
 
     One that passes on the base too says nothing, and is not worth a second look.
@@ -41,23 +43,26 @@ def doubtful(now: CheckResult, own: CheckResult, on_base: CheckResult | None) ->
     if now.status is not CheckStatus.FAILED:
         return False
     passing = on_base.tests.by_id if on_base is not None and on_base.tests else {}
-    return any(passing.get(name) != "passed" for name in missed(now, own, on_base))
+    return any(passing.get(name) != "passed" for name in missed(now, own, on_base, brought))
 
 
-def missed(now: CheckResult, own: CheckResult, on_base: CheckResult | None) -> set[str]:
-    """Which of an author's tests, new and changed, pass on its patch and fail on another."""
+def missed(
+    now: CheckResult, own: CheckResult, on_base: CheckResult | None, brought: Collection[str]
+) -> set[str]:
+    """Which of an author's tests, new and changed, in the files `brought`, pass on its patch and
+    fail on another."""
     mine = [name for name, passes in new_ids(own).items() if passes]
     ended = on_base.tests if on_base is not None else None
-    mine += (*changed_ids(own, ended), *unloaded(own, ended))
+    mine += (*changed_ids(own, ended, brought), *unloaded(own, ended))
     return _failing(now, own).intersection(mine)
 
 
-def tells(on_base: CheckResult | None, own: CheckResult) -> bool:
+def tells(on_base: CheckResult | None, own: CheckResult, brought: Collection[str]) -> bool:
     """Whether any of an author's tests that passes on its own patch may tell patches apart."""
     ended = on_base.tests if on_base is not None else None
     by_id = ended.by_id if ended is not None else {}
     fresh = any(passes and by_id.get(name) != "passed" for name, passes in new_ids(own).items())
-    return fresh or bool(changed_ids(own, ended) or unloaded(own, ended))
+    return fresh or bool(changed_ids(own, ended, brought) or unloaded(own, ended))
 
 
 def alike(subjects: Sequence[TrialSubject]) -> Mapping[str, tuple[str, ...]]:

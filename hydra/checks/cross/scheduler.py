@@ -238,7 +238,9 @@ class _TrialScheduler:
 
     def _misses(self, job: TrialJob, result: TrialResult) -> set[str]:
         own = self._own_result(job.author, job)
-        return missed(result.result, own, self._on_base(job)) if own is not None else set()
+        return (
+            missed(result.result, own, self._on_base(job), job.paths) if own is not None else set()
+        )
 
     async def _again(self, jobs: Sequence[TrialJob]) -> None:
         """One more run of each; what they share is run for one of them."""
@@ -251,7 +253,7 @@ class _TrialScheduler:
 
     def _may_tell(self, job: TrialJob) -> bool:
         own = self._own_result(job.author, job)
-        return own is not None and tells(self._on_base(job), own)
+        return own is not None and tells(self._on_base(job), own, job.paths)
 
     def _is_sure(self, job: TrialJob) -> bool:
         """Whether it is tried whatever comes of others."""
@@ -265,7 +267,11 @@ class _TrialScheduler:
         """Whether a failure on the base may be all that proves a patch: one that mends none of the
         base's, or none but by other tests."""
         result, own = self._results.get(job.key), self._own_result(job.author, job)
-        counts = result is not None and own is not None and doubtful(result.result, own, None)
+        counts = (
+            result is not None
+            and own is not None
+            and doubtful(result.result, own, result.result, job.paths)
+        )
         patches = self._own.values()
         return counts and not all(
             mends(patch) and not tests_changed(patch.files) for patch in patches
@@ -276,7 +282,7 @@ class _TrialScheduler:
         return (
             result is not None
             and own is not None
-            and doubtful(result.result, own, self._on_base(job))
+            and doubtful(result.result, own, self._on_base(job), job.paths)
         )
 
     def _is_lucky(self, job: TrialJob) -> bool:
@@ -289,7 +295,7 @@ class _TrialScheduler:
         on_base, own = self._on_base(job), self._own_result(job.author, job)
         if on_base is None or own is None:
             return False
-        return not missed(on_base, own, on_base) <= self._misses(job, result)
+        return not missed(on_base, own, on_base, job.paths) <= self._misses(job, result)
 
     def _own_result(self, lane: str, job: TrialJob) -> CheckResult | None:
         results = self._own[lane].results

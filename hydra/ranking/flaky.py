@@ -1,0 +1,86 @@
+"""Tests that end both ways by chance, whichever lane's run showed it. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from hydra.analysis.code_lines import changes_code
+from hydra.analysis.patch import FileChange
+from hydra.checks.comparison import unsteady
+from hydra.checks.cross.trial import Trial
+from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.regressions import compare_to_baseline
+from hydra.checks.results import Tests
+
+
+def with_flaky(
+    baseline: Mapping[str, CheckResult],
+    results: Mapping[str, Sequence[CheckResult]],
+    files: Mapping[str, Sequence[FileChange]],
+    trials: Sequence[Trial],
+) -> tuple[dict[str, CheckResult], tuple[Trial, ...]]:
+    """The base's results, each with the tests that ended both ways on one tree that has the base's
+    code, and the trials held against them: the base's own tree, a patch's that changes no line of
+    code, and these with the tests of another."""
+    bases = {
+        name: _with(base, _runs(base, results, files, trials)) for name, base in baseline.items()
+    }
+    return bases, tuple(
+        _held_against(trial, bases.get(trial.result.check.name)) for trial in trials
+    )
+
+
+def _held_against(trial: Trial, base: CheckResult | None) -> Trial:
+    if base is None or base.differs(trial.result):
+        return trial
+    return replace(trial, result=compare_to_baseline(trial.result, base))
+
+
+def _with(base: CheckResult, runs: Mapping[tuple[str, str], Sequence[Tests]]) -> CheckResult:
+    pairs = (pair for tests in runs.values() for pair in combinations(tests, 2))
+    ids = {id for one, other in pairs for id in unsteady(one, other)}
+    if base.tests is None or ids <= {*base.tests.flaky}:
+        return base
+    flaky = tuple(dict.fromkeys((*base.tests.flaky, *sorted(ids))))
+    return replace(base, tests=dataclasses.replace(base.tests, flaky=flaky))
+
+
+def _runs(
+    base: CheckResult,
+    results: Mapping[str, Sequence[CheckResult]],
+    files: Mapping[str, Sequence[FileChange]],
+    trials: Sequence[Trial],
+) -> Mapping[tuple[str, str], Sequence[Tests]]:
+    """By whose patch and whose tests it is ("": the base's) all runs of a tree."""
+    own = {
+        lane: result
+        for lane, checks in results.items()
+        for result in checks
+        if result.check.name == base.check.name
+    }
+    codeless = {lane for lane, changes in files.items() if not changes_code(changes)}
+    rows = [(("", ""), base), *(((lane, ""), own[lane]) for lane in codeless & own.keys())]
+    for trial in trials:
+        author, is_it = trial.author, trial.result.check.name == base.check.name
+        if is_it and trial.kind == "cross" and trial.on in {"", *codeless}:
+            rows.append(((trial.on, author), trial.result))
+            whole = {file.path for file in files.get(author, ())} <= {*trial.paths}
+            if author in own and not trial.on and whole:
+                rows.append((("", author), own[author]))
+    runs: defaultdict[tuple[str, str], list[Tests]] = defaultdict(list)
+    for key, result in rows:
+        if not base.differs(result):
+            runs[key] += _tests(result)
+    return runs
+
+
+def _tests(result: CheckResult) -> Iterator[Tests]:
+    for run in (result, result.again):
+        ended = run is not None and run.status in (CheckStatus.PASSED, CheckStatus.FAILED)
+        if run is not None and ended and run.tests is not None:
+            yield run.tests
