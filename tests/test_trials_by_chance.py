@@ -21,6 +21,7 @@ from tests.support.checks import NOT_CONFINED
 from tests.support.command import Hydra
 from tests.support.trials import RIGHT, UNITTEST, Trying, ends, of, with_tests
 from tests.support.verdict_races import PLAIN, Judged, shop
+from tests.support.verdict_races import RIGHT as RIGHT_SHOP
 
 TESTS = Check("unittest", UNITTEST)
 
@@ -185,11 +186,11 @@ class Chance(unittest.TestCase):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", [UNITTEST, f"{PLAIN} -B -m pytest -p no:cacheprovider"])
+@pytest.mark.parametrize("check", [UNITTEST, f"{PLAIN} -B -m pytest -v -p no:cacheprovider"])
 def test_what_fails_in_a_file_that_a_patch_has_not_changed_is_no_proof_of_it(
     hydra: Hydra, repo: Path, check: str
 ) -> None:
-    shop(repo, {"src/pager.py": RIGHT, "tests/test_chance.py": _BY_CHANCE})
+    shop(repo, {"src/pager.py": RIGHT_SHOP, "tests/test_chance.py": _BY_CHANCE})
     new = (
         "import unittest\n\nclass New(unittest.TestCase):\n    def test_new(self):\n        pass\n"
     )
