@@ -134,6 +134,7 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
             ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
         ),
         ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test -v ./...",)),
+        ({"Cargo.toml": ""}, "", ("cargo test --no-fail-fast",)),
         (
             {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
             "",

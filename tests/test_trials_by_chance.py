@@ -228,6 +228,7 @@ def _cross(on: str, result: CheckResult, paths: tuple[str, ...] = ()) -> Trial:
         (_GREEN, _README, (_cross("README", _RED),), False),
         (_GREEN, _README, (_cross("README", replace(_RED, again=_GREEN)),), True),
         (_GREEN, _NEW, (_cross("", _RED, paths=("test_new.py",)),), True),
+        (_GREEN, _CODE, (_cross("", _RED, paths=("src/pager.py",)),), False),  # tests in code
         # On other code it may have its reason there; on another tree, too.
         (replace(_RED, again=_GREEN), _CODE, (), False),
         (_RED, _README, (), False),

@@ -70,7 +70,7 @@ def _runs(
         if is_it and trial.kind == "cross" and trial.on in {"", *codeless}:
             rows.append(((trial.on, author), trial.result))
             whole = {file.path for file in files.get(author, ())} <= {*trial.paths}
-            if author in own and not trial.on and whole:
+            if author in codeless & own.keys() and not trial.on and whole:
                 rows.append((("", author), own[author]))
     runs: defaultdict[tuple[str, str], list[Tests]] = defaultdict(list)
     for key, result in rows:

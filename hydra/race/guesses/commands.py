@@ -15,7 +15,7 @@ from hydra.config.check_specs import in_folder
 from hydra.race.guesses import node, python
 
 _OTHERS = (
-    (("Cargo.toml", "cargo test"),),
+    (("Cargo.toml", "cargo test --no-fail-fast"),),  # else the first red target hides the others
     (("go.mod", "go test -v ./..."),),  # without -v it names its failures alone
     (
         ("gradlew", "./gradlew test"),
