@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hydra.ranking.cross_tests import matrix
 from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
 
@@ -15,7 +14,7 @@ def test_they_are_nobody_s_new_tests_where_a_mend_that_writes_none_runs_them() -
     code = lane("code", result(ALL), files=[file("src/lib.rs")], base=[BASE])
     more = result({**ALL, "t::down": True})
     tests = lane("tests", more, files=[file("src/lib.rs", "", OWN)], base=[BASE])
-    rows = matrix(evidence([code, tests], [BASE]))
+    rows = rank(evidence([code, tests], [BASE])).cross
     assert [(row.id, row.author) for row in rows] == [("t::down", "tests")]
 
 

@@ -267,7 +267,7 @@ def changed_ids(own: CheckResult, on_base: Tests | None) -> tuple[str, ...]:
     now, ended = own.comparison, own.tests
     if now is None or ended is None or on_base is None:
         return ()
-    aside = {*now.new, *now.new_failing, *now.fixed, *now.flaky}
+    aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky}
     return tuple(
         id
         for id, status in ended.by_id.items()
