@@ -78,7 +78,7 @@ def _did_not_run(changed: Comparison) -> tuple[str, ...]:
 def _cut_off(patch: CheckedPatch) -> Iterable[str]:
     """Of what runs on a patch and did not on the base, that which is not its own."""
     writes = patch.was_tried or writes_tests(patch.files)
-    lines = _written(patch.files) if writes else ""
+    dropped, written = _lines_of_tests(patch.files) if writes else ("", "")
     for result in patch.results:
         base, changed = patch.base.get(result.check.name), result.comparison
         if changed is None or base is None or base.status is not CheckStatus.FAILED:
@@ -86,16 +86,17 @@ def _cut_off(patch: CheckedPatch) -> Iterable[str]:
         if not writes:
             yield from _did_not_run(changed)
         elif is_cut(base):
-            yield from (id for id in _did_not_run(changed) if _title(id) not in lines)
+            titles = {id: _title(id) for id in _did_not_run(changed)}
+            yield from (id for id in titles if titles[id] in dropped or titles[id] not in written)
 
 
-def _written(files: Sequence[FileChange]) -> str:
-    """The lines of tests that a patch has, and that were in none of its files before."""
+def _lines_of_tests(files: Sequence[FileChange]) -> tuple[str, str]:
+    """The lines of tests that a patch has dropped, and those that it has written."""
     inline = {file.path for file in inline_brought(files)}
     of_tests = [file for file in files if supports_tests(file) or file.path in inline]
     before = {line for file in of_tests for line in (file.old or "").splitlines()}
-    after = (line for file in of_tests for line in (file.new or "").splitlines())
-    return "\n".join(line for line in after if line not in before)
+    after = {line for file in of_tests for line in (file.new or "").splitlines()}
+    return "\n".join(before - after), "\n".join(after - before)
 
 
 _CASE = re.compile(r"(?<=.)\[.*| #\d+$", re.DOTALL)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
-from hydra.checks.new_tests import whole_and_single
+from hydra.checks.new_tests import is_cut, whole_and_single
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking import cross_tests
@@ -139,6 +139,8 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
     if back.clean and back.too:
         text = f"with the base's {what}, {quoted_names(back.too)} {fail(back.too)}"
         text += ", as with its own"
+    elif back.clean and is_cut(back.trial.result):
+        text = f"with the base's {what}: {back.trial.result.check.name} {back.trial.result.says}"
     elif back.clean:
         settings = ", under the base's settings" * _configured(mine)
         text = f"the base's tests pass with it{settings}"

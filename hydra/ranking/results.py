@@ -41,8 +41,9 @@ class PutBack(Struct, frozen=True, kw_only=True):
     `fails` are ids that fail so and do not fail with the lane's own version of the tests, by
     whether they failed on the base too; `too` those that fail so and with its own. `mends` are
     ids that fail on the base and pass so. `stopped` are sentences of checks that could not run, or
-    that failed without naming a test; `undone` the names of the latter. `ends` are all tests that
-    ran so. `known` False: it was to be tried, and was not to its end.
+    that failed without naming a test; `undone` the names of the latter, and of those in which tests
+    fail so that the base did not come to. `ends` are all tests that ran so. `known` False: it was
+    to be tried, and was not to its end.
     """
 
     trial: Trial | None = None
@@ -397,11 +398,13 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
         if mine is None or mine.status not in (*RAN, CheckStatus.NO_TESTS):
             is_known = False  # its own tests do not run either: that is told by itself
         elif trial.result.status in RAN:
-            fails |= _fails(trial.result, mine)
+            fails |= (hidden := _fails(trial.result, mine))
             too += _too(trial.result, mine)
             mends += trial.result.comparison.fixed if trial.result.comparison else ()
             if _is_undone(trial.result, mine) or (not fails and not too and _none(trial.result)):
                 stopped.append(f"{trial.result.check.name} {trial.result.says}")
+                undone.append(trial.result.check.name)
+            elif not hidden.keys().isdisjoint(_cut_off(trial.result, mine)):
                 undone.append(trial.result.check.name)
         elif mine.status is CheckStatus.NO_TESTS:
             is_known = False
