@@ -83,7 +83,10 @@ def test_of_a_patch_that_brings_a_test_that_one_alone_is_its_own(hydra: Hydra) -
     assert 'fails claude-right\'s 1 new test: "none at all"' in screen
     assert item.of("wrong")["reason"] == FAILS.replace("rounded up", "even pages"), str(item)
     assert item.race is not None
-    assert "claude-right's tests on claude-wrong's patch: 0 of 1 passed" in item.race.stdout + item.race.stderr
+    assert (
+        "claude-right's tests on claude-wrong's patch: 0 of 1 passed"
+        in item.race.stdout + item.race.stderr
+    )
 
 
 @pytest.mark.slow

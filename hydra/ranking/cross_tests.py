@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from hydra.analysis.equivalence.model import Group
 from hydra.checks.comparison import above, changed_ids, is_file, tells_no_file, unloaded
 from hydra.checks.cross.trial import Trial
-from hydra.checks.new_tests import whole_and_single
+from hydra.checks.new_tests import CheckedPatch, whole_and_single, with_cut_off
 from hydra.checks.record import CheckResult
 from hydra.checks.results import Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence, ReviewTest
@@ -31,6 +33,23 @@ def matrix(evidence: Evidence) -> tuple[CrossTest, ...]:
         *rows,
         *(_review_row(test, [lane.lane for lane in lanes]) for test in evidence.review_tests),
     )
+
+
+def with_new(evidence: Evidence) -> Evidence:
+    """With those tests as new that are a patch's own."""
+    of_tests = (trial for trial in evidence.trials if trial.kind != "canary")
+    authors = {trial.author or trial.on for trial in of_tests}
+    rows = (
+        CheckedPatch(
+            lane.files,
+            lane.checks,
+            {result.check.name: result for result in evidence.baseline_of(lane)},
+            lane.lane in authors,
+        )
+        for lane in evidence.lanes
+    )
+    lanes = zip(evidence.lanes, with_cut_off([*rows]), strict=True)
+    return replace(evidence, lanes=tuple(replace(lane, checks=checks) for lane, checks in lanes))
 
 
 _Tried = Mapping[tuple[str, str, str], Trial]

@@ -12,7 +12,6 @@ from hydra.analysis.equivalence.model import Group, Shared
 from hydra.analysis.equivalence.overlap import shared
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.findings import findings
-from hydra.checks.new_tests import CheckedPatch, with_cut_off
 from hydra.ranking import cross_tests, explain
 from hydra.ranking.confidence import confidence
 from hydra.ranking.demands import Demand, Demands, contradicted, decision, idles
@@ -41,7 +40,7 @@ from hydra.text import joined, plural
 
 def rank(evidence: Evidence) -> Verdict:
     """Which patch, why, and how sure. The same for any order of lanes and tests, and any names."""
-    evidence = _with_cut_off(evidence)
+    evidence = cross_tests.with_new(evidence)
     ranking_state = _RankingState.of(evidence)
     order = rank_groups(ranking_state.patched, ranking_state.measures)
     places = _places(order)
@@ -327,23 +326,6 @@ def _outdated(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
 def _copy_counts(patched: Sequence[str], idle: Mapping[str, bool | None]) -> list[int]:
     """A lane that acts as the base agrees with nobody."""
     return [int(idle[lane] is not True) for lane in patched]
-
-
-def _with_cut_off(evidence: Evidence) -> Evidence:
-    """With those tests as new that are so."""
-    of_tests = (trial for trial in evidence.trials if trial.kind != "canary")
-    authors = {trial.author or trial.on for trial in of_tests}
-    rows = (
-        CheckedPatch(
-            lane.files,
-            lane.checks,
-            {result.check.name: result for result in evidence.baseline_of(lane)},
-            lane.lane in authors,
-        )
-        for lane in evidence.lanes
-    )
-    lanes = zip(evidence.lanes, with_cut_off([*rows]), strict=True)
-    return replace(evidence, lanes=tuple(replace(lane, checks=checks) for lane, checks in lanes))
 
 
 def _tampering(lane: LaneEvidence, evidence: Evidence) -> tuple[Finding, ...]:
