@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hydra.checks import results
 from hydra.checks.comparison import compare, reconcile
 from hydra.checks.junit import read_junit
+from hydra.checks.new_tests import whole_and_single
 from hydra.checks.results import Comparison, GatheredTests, ResultCounts, Status, TestCase, Tests
 from hydra.checks.text_parsers.output import read_text
-from hydra.ranking.cross_tests import parted
 from tests.check_recordings import FIXTURES
 
 
@@ -343,7 +343,7 @@ def test_a_file_of_node_tests_that_fails_as_a_whole_holds_the_tests_that_are_mis
     assert lost == Comparison(
         broken=("lower", "dashes"), new_failing=("test/slug.test.js",), breaks_nothing=False
     )
-    assert parted(lost) == (["test/slug.test.js"], [])
+    assert whole_and_single(lost) == (["test/slug.test.js"], [])
     mended = held(bad, good)
     assert (mended.fixed, mended.new) == (("test/slug.test.js",), ("lower", "dashes"))
     assert held(bad, bad) == Comparison(still_failing=("test/slug.test.js",))

@@ -56,7 +56,7 @@ def test_a_composition_lands_only_with_what_its_lanes_pass(hydra: Hydra) -> None
         "1 test passed on the base and fails now: tests.test_both.Both.test_room": picks(
             f"halves:{SHELF}", f"plain:{STOCK}"
         ),
-        "1 test that the base does not have fails: tests.test_halves.Halves.test_halves": picks(
+        "1 test that did not run on the base fails: tests.test_halves.Halves.test_halves": picks(
             "halves:tests/", f"plain:{PAGER}"
         ),
     }

@@ -270,7 +270,7 @@ def changed_ids(
     now, ended = own.comparison, own.tests
     if now is None or ended is None or on_base is None:
         return ()
-    aside = {*now.new, *now.new_failing, *now.fixed, *now.flaky}
+    aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky}
     files = _groups_in(ended, brought)
     return tuple(
         id

@@ -104,6 +104,8 @@ class Comparison(Struct, frozen=True):
     skipped and did not run on the base, `new_failing` fails and did not. `vanished`: on the base
     and not here. `skipped`: ran on the base, not run now. `flaky`: failed and passed with the
     same code. `unknown`: on the base, and this run's output names too little to tell.
+    `cut_off`: tests that the base has and did not come to; `new_tests` tells them from those
+    that are new.
     `breaks_nothing`: each test that passed on the base passes now or is flaky, as far as both
     runs name or count their tests; where they leave a doubt it is false.
     """
@@ -117,6 +119,7 @@ class Comparison(Struct, frozen=True):
     flaky: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    cut_off: tuple[str, ...] = ()
     breaks_nothing: bool = True
 
 

@@ -102,7 +102,7 @@ def _new_failures(
         names = [name for name in _new_failing(check) if (check.check, name) not in own]
         if names and check.required:
             verb = "fails" if len(names) == 1 else "fail"
-            tests = f"{plural(len(names), 'test')} that the base does not have"
+            tests = f"{plural(len(names), 'test')} that did not run on the base"
             yield f"{check.check}: {tests} {verb}: {join_names(names, _NAMED)}"
 
 

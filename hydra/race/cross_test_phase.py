@@ -11,6 +11,7 @@ from hydra.checks.collected import collected, patch_files
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.cross.record import Trials, TrialSubject
 from hydra.checks.cross.scheduler import trials
+from hydra.checks.new_tests import CheckedPatch, with_cut_off
 from hydra.checks.record import CheckResult
 from hydra.git.contents import paths, trees
 from hydra.ranking.settled import settled
@@ -54,13 +55,15 @@ def _subjects(tried: CrossTestInputs) -> list[TrialSubject]:
     commits = {lane: tried.commits[lane] for lane in tried.results if tried.results[lane]}
     on_base = collected(tried.on_base.values(), paths(git_dir, tried.base))
     files = patch_files(git_dir, tried.base, commits, on_base, tried.results)
+    rows = [CheckedPatch(files[lane], tried.results[lane], tried.on_base) for lane in commits]
+    results = dict(zip(commits, with_cut_off(rows), strict=True))
     return [
         TrialSubject(
             lane=lane,
             commit=commit,
             tree=tree,
             files=files[lane],
-            results=tried.results[lane],
+            results=results[lane],
         )
         for (lane, commit), tree in zip(
             commits.items(), trees(git_dir, [*commits.values()]), strict=True

@@ -54,7 +54,6 @@ def evidence(
     baseline = _in_order(newest(folder, BASE), lanes)
     paths = contents.paths(git_dir, base)
     on_base = collected(baseline.values(), paths)
-    old = {id for result in baseline.values() if result.tests for id in result.tests.by_id}
     moved = {lane.lane for lane in lanes if _moved(lane, values)}
     same = _same_trees({lane: tree for lane, tree in trees.items() if lane not in moved})
     results = {
@@ -81,9 +80,7 @@ def evidence(
                     moved=lane in moved,
                     baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(
-                        _with_new(
-                            compare_to_baseline(check, bases[lane].get(check.check.name)), old
-                        )
+                        compare_to_baseline(check, bases[lane].get(check.check.name))
                         for check in results.get(lane, ())
                     ),
                 ),
@@ -204,16 +201,6 @@ def _results(folder: Path, lane: LaneResult, same: Sequence[str]) -> Iterator[Ch
         elif check.check not in gone:
             yield check.result()
     yield from results.values()
-
-
-def _with_new(result: CheckResult, old: Set[str]) -> CheckResult:
-    """Without those new tests that another check has run on the base: of one that could not run
-    there every test would be new."""
-    changed = result.comparison
-    if changed is None or old.isdisjoint(changed.new):
-        return result
-    new = tuple(id for id in changed.new if id not in old)
-    return replace(result, comparison=replace(changed, new=new))
 
 
 def _in_order(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from hydra.analysis.equivalence.model import Group
-from hydra.analysis.tampering.inline_tests import writes_tests
 from hydra.checks.comparison import above, changed_ids, is_file, tells_no_file, unloaded
 from hydra.checks.cross.trial import Trial
+from hydra.checks.new_tests import CheckedPatch, whole_and_single, with_cut_off
 from hydra.checks.record import CheckResult
-from hydra.checks.results import Comparison, Tests
+from hydra.checks.results import Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence, ReviewTest
 from hydra.ranking.model import ASKED_OF, Cell, CrossTest
 from hydra.ranking.selection import Test
@@ -27,11 +29,27 @@ def matrix(evidence: Evidence) -> tuple[CrossTest, ...]:
         for result in author.checks:
             if result.check.kind == "test" and result.comparison is not None:
                 rows += _rows(author, result, lanes, tried)
-    hidden = _hidden(lanes, {author for _, author, _ in tried})
     return (
-        *(row for row in rows if row.id not in hidden),
+        *rows,
         *(_review_row(test, [lane.lane for lane in lanes]) for test in evidence.review_tests),
     )
+
+
+def with_new(evidence: Evidence) -> Evidence:
+    """With those tests as new that are a patch's own."""
+    of_tests = (trial for trial in evidence.trials if trial.kind != "canary")
+    authors = {trial.author or trial.on for trial in of_tests}
+    rows = (
+        CheckedPatch(
+            lane.files,
+            lane.checks,
+            {result.check.name: result for result in evidence.baseline_of(lane)},
+            lane.lane in authors,
+        )
+        for lane in evidence.lanes
+    )
+    lanes = zip(evidence.lanes, with_cut_off([*rows]), strict=True)
+    return replace(evidence, lanes=tuple(replace(lane, checks=checks) for lane, checks in lanes))
 
 
 _Tried = Mapping[tuple[str, str, str], Trial]
@@ -44,19 +62,6 @@ def _tried(evidence: Evidence) -> _Tried:
         (trees.get(item.on, ""), item.author, item.result.check.name): item
         for item in evidence.trials
         if item.kind == "cross"
-    }
-
-
-def _hidden(lanes: Sequence[LaneEvidence], authors: Collection[str]) -> set[str]:
-    """Tests that the base has and does not come to, for what failed before them: those that run
-    on a patch that mends it and writes none."""
-    return {
-        id
-        for lane in lanes
-        if lane.lane not in authors and not writes_tests(lane.files)
-        for result in lane.checks
-        if result.comparison is not None and result.comparison.fixed
-        for id in result.comparison.new
     }
 
 
@@ -78,7 +83,7 @@ def _rows(
     files |= {"": on_base.result.details} if on_base else {}
     brought = on_base.paths if on_base else ()
     changed = (*changed_ids(own, base.tests, brought), *unloaded(own, base.tests))
-    for id in (*comparison.new, *parted(comparison)[1], *changed):
+    for id in (*comparison.new, *whole_and_single(comparison)[1], *changed):
         mine = _own_end(own, id)
         cells = {lane.lane: ends[lane.lane].of(id) if lane.lane in ends else mine for lane in lanes}
         unsteady = any(end.flaky(id) for end in (*ends.values(), base))
@@ -112,16 +117,6 @@ def kind_of(rows: Sequence[CrossTest]) -> str:
     if True not in kinds:
         return "new test"
     return "changed test file" if all(is_file(row.id) for row in rows) else "changed test"
-
-
-def parted(comparison: Comparison) -> tuple[list[str], list[str]]:
-    """What is new and fails: what holds tests and fails with them (a file that cannot be
-    imported), and new tests."""
-    holds = {group for id in (*comparison.broken, *comparison.still_failing) for group in above(id)}
-    sides: tuple[list[str], list[str]] = ([], [])
-    for id in comparison.new_failing:
-        sides[id not in holds and not is_file(id)].append(id)
-    return sides
 
 
 def _review_row(test: ReviewTest, lanes: Sequence[str]) -> CrossTest:

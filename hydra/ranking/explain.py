@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
+from hydra.checks.new_tests import is_cut, whole_and_single
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking import cross_tests
-from hydra.ranking.cross_tests import parted
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason
-from hydra.ranking.results import LaneResults
+from hydra.ranking.results import LaneResults, cut_off_failing, not_come_to
 from hydra.text import fail, joined, passes, plural, quoted_names
 
 
@@ -82,8 +82,7 @@ def _of_check(
     mended = sum(name in mends for name in failed)
     open_ends = [name for name in failed if name in comparison.unknown]
     if mended or not open_ends:
-        many = len(failed) if mended or tests is None else tests.failed
-        yield from [f"{_mends(mended, many)} of the base in {name}"] * bool(failed)
+        yield from [f"{_mends(mended, len(failed))} of the base in {name}"] * bool(failed)
     if open_ends:
         yield f"what {name} prints does not say how {quoted_names(open_ends)} ended"
     if only := _fixed_by_tests(comparison, mine):
@@ -92,12 +91,15 @@ def _of_check(
         yield f"{name}: {its}, not with the base's"
     if (rest := [name for name in comparison.still_failing if name not in mends]) and mended:
         yield f"{name}: {quoted_names(rest)} still {fail(rest)}"
-    whole, own = parted(comparison)
+    whole, own = whole_and_single(comparison)
     if whole:
         yield f"{name}: {quoted_names(whole)} {fail(whole)} as a whole"
     if own := [name for name in own if name not in weightless]:
         yield f"{plural(own, 'new test')} of its own {fail(own)}: {quoted_names(own)}"
-    if comparison.breaks_nothing and not failed:
+    cut_off = cut_off_failing(result)
+    if cut_off:
+        yield f"{not_come_to(cut_off)}: {quoted_names(cut_off)}"
+    if comparison.breaks_nothing and not failed and not cut_off:
         yield f"breaks nothing in {name}: {result.says}"
     if comparison.flaky:
         yield f"flaky in {name}: {quoted_names(comparison.flaky)}"
@@ -137,6 +139,8 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
     if back.clean and back.too:
         text = f"with the base's {what}, {quoted_names(back.too)} {fail(back.too)}"
         text += ", as with its own"
+    elif back.clean and is_cut(back.trial.result):
+        text = f"with the base's {what}: {back.trial.result.check.name} {back.trial.result.says}"
     elif back.clean:
         settings = ", under the base's settings" * _configured(mine)
         text = f"the base's tests pass with it{settings}"

@@ -77,8 +77,14 @@ def measures(
     open_question = undoing.intersection(untested).difference(beside)
     return (
         Measure("state", {lane: _STATES.get(states[lane], 0.0) for lane in standings}),
-        # What nobody tested is at least something to test.
-        Measure("code", {lane: float(lane not in untested or has_code(r)) for lane, r in lanes}),
+        # What nobody tested is at least something to test; what fails more than the base shows is.
+        Measure(
+            "code",
+            {
+                lane: float(lane not in untested or (has_code(r) and not r.cut_off))
+                for lane, r in lanes
+            },
+        ),
         # Of two untested ones a check may hold back the one that mends something.
         Measure("base", _mended(standings, evidence)),
         Measure("gates", {lane: float(not gates[lane]) for lane in standings}),

@@ -23,9 +23,11 @@ from hydra.analysis.tampering.test_files import (
 from hydra.checks import results
 from hydra.checks.collected import collected
 from hydra.checks.cross.trial import NO_CANARY, Trial
+from hydra.checks.new_tests import is_cut
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking.evidence import Evidence, LaneEvidence
+from hydra.text import plural
 
 RAN = (CheckStatus.PASSED, CheckStatus.FAILED)
 """How a check ends that came to its end."""
@@ -39,8 +41,9 @@ class PutBack(Struct, frozen=True, kw_only=True):
     `fails` are ids that fail so and do not fail with the lane's own version of the tests, by
     whether they failed on the base too; `too` those that fail so and with its own. `mends` are
     ids that fail on the base and pass so. `stopped` are sentences of checks that could not run, or
-    that failed without naming a test; `undone` the names of the latter. `ends` are all tests that
-    ran so. `known` False: it was to be tried, and was not to its end.
+    that failed without naming a test; `undone` the names of the latter, and of those in which tests
+    fail so that the base did not come to. `ends` are all tests that ran so. `known` False: it was
+    to be tried, and was not to its end.
     """
 
     trial: Trial | None = None
@@ -96,6 +99,22 @@ class LaneResults(Struct, frozen=True, kw_only=True):
         """The names of the checks that run tests."""
         return frozenset(
             check.check.name for check in self.lane.checks if check.check.kind == "test"
+        )
+
+    @property
+    def cut_off(self) -> tuple[str, ...]:
+        """Of the tests that the base has and did not come to, those that fail with it."""
+        return tuple(name for check in self.lane.checks for name in cut_off_failing(check))
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """Of these tests those that pass with it."""
+        checks = [check for check in self.lane.checks if check.comparison and check.tests]
+        return tuple(
+            name
+            for check in checks
+            for name in (check.comparison.cut_off if check.comparison else ())
+            if check.tests and check.tests.by_id.get(name) == "passed"
         )
 
     @property
@@ -167,13 +186,25 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
             return None
         if result.comparison is not None:
             names += result.comparison.fixed
-            cut = base.status is CheckStatus.FAILED and result.passed and _cut(base, result)
+            cut = result.passed and _cut(base, result)
             names += [result.check.name] * (cut and not _unsteady(base, result))
         elif base.tests is not None and result.tests is None:
             return None  # what became of the base's tests is not known
         elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base, result):
             names.append(result.check.name)  # a check that names no tests counts as one
     return tuple(names) if tests else None
+
+
+def cut_off_failing(check: CheckResult) -> tuple[str, ...]:
+    """Tests that the base has and did not come to, and that fail in a lane's own run."""
+    changed, ends = check.comparison, check.tests.by_id if check.tests else {}
+    names = changed.cut_off if changed is not None and check.check.required else ()
+    return tuple(name for name in names if ends.get(name) == "failed")
+
+
+def not_come_to(ids: Sequence[str]) -> str:
+    """Of these, as a clause on a patch."""
+    return f"fails {plural(ids, 'test')} that the base has and did not come to"
 
 
 def _failing(compared: Sequence[Comparison], whole: PutBack) -> tuple[str, ...]:
@@ -222,12 +253,8 @@ def _silently(base: CheckResult, now: CheckResult) -> bool:
 
 
 def _cut(base: CheckResult, now: CheckResult) -> bool:
-    """Whether the base's check failed by none of the tests that it names: an error in the midst of
-    a file ended it, and hid those after it."""
-    changed, before = now.comparison, base.tests
-    if changed is None or before is None or changed.fixed:
-        return False
-    return before.failed == 0 and changed.breaks_nothing
+    changed = now.comparison
+    return is_cut(base) and changed is not None and not changed.fixed and changed.breaks_nothing
 
 
 def _gone(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> Iterator[str]:
@@ -371,11 +398,13 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
         if mine is None or mine.status not in (*RAN, CheckStatus.NO_TESTS):
             is_known = False  # its own tests do not run either: that is told by itself
         elif trial.result.status in RAN:
-            fails |= _fails(trial.result, mine)
+            fails |= (hidden := _fails(trial.result, mine))
             too += _too(trial.result, mine)
             mends += trial.result.comparison.fixed if trial.result.comparison else ()
             if _is_undone(trial.result, mine) or (not fails and not too and _none(trial.result)):
                 stopped.append(f"{trial.result.check.name} {trial.result.says}")
+                undone.append(trial.result.check.name)
+            elif not hidden.keys().isdisjoint(_cut_off(trial.result, mine)):
                 undone.append(trial.result.check.name)
         elif mine.status is CheckStatus.NO_TESTS:
             is_known = False
@@ -409,8 +438,14 @@ def _fails(now: CheckResult, own: CheckResult) -> dict[str, bool]:
     names, failed = own.tests.by_id if own.tests else {}, _failed(own)
     broken = {name: False for name in comparison.broken if name not in failed}
     still = {name: True for name in comparison.still_failing if name not in failed}
-    gone = (*comparison.vanished, *comparison.skipped)
+    gone = (*comparison.vanished, *comparison.skipped, *_cut_off(now, own))
     return broken | still | {name: False for name in gone if names.get(name) == "passed"}
+
+
+def _cut_off(now: CheckResult, own: CheckResult) -> list[str]:
+    """Of the tests that the base has and did not come to, those that fail with these put back."""
+    names = own.comparison.cut_off if own.comparison else ()
+    return [name for name in now.comparison.new_failing if name in names] if now.comparison else []
 
 
 def _failed(own: CheckResult) -> set[str]:
@@ -424,7 +459,8 @@ def _failed(own: CheckResult) -> set[str]:
 def _too(now: CheckResult, own: CheckResult) -> Iterator[str]:
     """What fails so, and with the lane's own tests as well; a check that names none, as a whole."""
     if now.comparison is not None:
-        failing, failed = (*now.comparison.broken, *now.comparison.still_failing), _failed(own)
+        failing = (*now.comparison.broken, *now.comparison.still_failing, *_cut_off(now, own))
+        failed = _failed(own)
         yield from (name for name in failing if name in failed)
     elif not now.passed and not own.passed:
         yield now.check.name

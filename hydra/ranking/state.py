@@ -20,7 +20,7 @@ from hydra.ranking.gates import of_checks, of_ending, of_own_version, of_red_che
 from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
-from hydra.ranking.results import RAN, LaneResults, may_bend_unseen
+from hydra.ranking.results import RAN, LaneResults, may_bend_unseen, not_come_to
 from hydra.text import fail, joined, of_run, plural, were
 
 _NOT_BEGUN = (126, 127)
@@ -221,14 +221,17 @@ def _unmended(
 ) -> str:
     """That all failures of the base fail with it as well: it breaks nothing, and nothing proves it.
     Where no patch mends any of them they may be of another matter, and a new test can prove it."""
-    failing = mine.required_failing
+    failing, cut_off = mine.required_failing, mine.cut_off
     open_ends = mine.turned or mine.gone or mine.whole.mends
     unsure = mine.unclear or (open_ends and not mine.whole.is_known)
-    if mended or not failing or unsure:
+    if mended or not (failing or cut_off) or unsure:
         return ""
-    by_others = {name for other in all_of_them.values() for name in fixed(other)}
-    if passing and not by_others & {*failing}:
+    others = all_of_them.values()
+    by_others = {name for other in others for name in (*fixed(other), *other.reached)}
+    if passing and not by_others & {*failing, *cut_off}:
         return ""
+    if not failing:
+        return f"{not_come_to(cut_off)}: {leaves(cut_off)}"
     return f"{plural(failing, 'test')} {fail(failing)} with and without it"
 
 
@@ -274,7 +277,8 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     ]
     unserved = sum(len(result.tests.unserved) for result in tests if result.tests)
     parts = []
-    if tests and all(result.comparison.breaks_nothing for result in tests if result.comparison):
+    good = all(result.comparison.breaks_nothing for result in tests if result.comparison)
+    if tests and good and not mine.cut_off:
         parts.append(f", breaks nothing{' that ran' * bool(unserved)}")
     elif mine.broken:
         parts.append(f", breaks {named(mine.broken)} in a check that it need not pass")
@@ -282,6 +286,8 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
         parts.append(f" ({passed:,} passed)")
     if unserved:
         parts.append(f"; {plural(unserved, 'test')} skipped for lack of a service")
+    if mine.cut_off:
+        parts.append(f"; {not_come_to(mine.cut_off)}")
     if rest := [name for name in mine.failing if name not in mended]:
         still = "still " * bool(mended)
         parts.append(f"; {plural(rest, 'test')} {still}{fail(rest)}")

@@ -40,6 +40,7 @@ from hydra.text import joined, plural
 
 def rank(evidence: Evidence) -> Verdict:
     """Which patch, why, and how sure. The same for any order of lanes and tests, and any names."""
+    evidence = cross_tests.with_new(evidence)
     ranking_state = _RankingState.of(evidence)
     order = rank_groups(ranking_state.patched, ranking_state.measures)
     places = _places(order)

@@ -21,7 +21,8 @@ def worse(now: CheckResult, own: CheckResult | None) -> bool:
     if now.status is not CheckStatus.FAILED or now.comparison is None:
         return own is None or own.passed
     names = own.tests.by_id if own is not None and own.tests else {}
-    failing = (*now.comparison.broken, *now.comparison.still_failing)
+    changed = now.comparison
+    failing = (*changed.broken, *changed.still_failing, *changed.new_failing)
     return any(names.get(name) != "failed" for name in failing) or bool(_gone(now, own))
 
 
