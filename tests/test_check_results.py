@@ -41,8 +41,14 @@ def quiet(passed: int, failing: str = "", skipped: int = 0) -> Tests:
     return Tests("text", named.cases, counts=counts, unnamed=frozenset(unnamed))
 
 
-def held(base: Tests | None, now: Tests | None, **again: Tests) -> Comparison:
-    comparison = compare(base, now, **again)
+def held(
+    base: Tests | None,
+    now: Tests | None,
+    *,
+    base_again: Tests | None = None,
+    again: Tests | None = None,
+) -> Comparison:
+    comparison = compare(base, now, base_again=base_again, again=again)
     assert comparison is not None
     return comparison
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from hydra.checks.record import CheckResult
@@ -23,18 +24,31 @@ def compare(
     *,
     base_again: Tests | None = None,
     again: Tests | None = None,
+    passing: Collection[str] = (),
 ) -> Comparison | None:
     """What became of each test; None where the two runs cannot be held against each other.
 
     That is so where one of them has no tests, and where one was read from XML, the other from
     text, and they share no id. `base_again` and `again` are the same code run once more: a test
-    that ended both ways on one side is flaky, whatever else it did.
+    that ended both ways on one side is flaky, whatever else it did. `passing` are tests of the base
+    that are known to pass with the code of this run, where it names too little to tell.
     """
     if base is None or now is None:
         return None
     if base.source != now.source and base.cases and not base.by_id.keys() & now.by_id.keys():
         return None
-    return _SortedEnds(base, now, unsteady(base, base_again) | unsteady(now, again)).comparison()
+    flaky = unsteady(base, base_again) | unsteady(now, again)
+    return _SortedEnds(base, now, flaky, passing).comparison()
+
+
+def passing(base: Tests, compared: Comparison | None) -> frozenset[str]:
+    """The base's tests that pass in a run which was held against it."""
+    if compared is None:
+        return frozenset()
+    aside = {*compared.broken, *compared.vanished, *compared.skipped}
+    aside |= {*compared.flaky, *compared.unknown}
+    passed = (id for id, was in base.by_id.items() if was == "passed" and id not in aside)
+    return frozenset((*passed, *compared.fixed))
 
 
 def unsteady(first: Tests, second: Tests | None) -> set[str]:
@@ -63,11 +77,13 @@ def _end(tests: Tests, name: str, other: Tests) -> Status | None:
 class _SortedEnds:
     """Sorts every id of two runs into one list."""
 
-    def __init__(self, base: Tests, now: Tests, flaky: set[str]) -> None:
-        self.base, self.now, self.flaky = base, now, flaky
+    def __init__(self, base: Tests, now: Tests, flaky: set[str], passing: Collection[str]) -> None:
+        self.base, self.now, self.flaky, self.passing = base, now, flaky, passing
         self.lists: dict[str, list[str]] = {}
         self.doubt = False
         self.failing = {case.id for case in now.cases if case.status == "failed"}
+        self.counted = base.files.keys() & now.files.keys()
+        self.passed_files = {*self._passed_files()}
         self.opened = _groups(now.by_id, base.by_id.keys() - now.by_id.keys())
         self.closed = _groups(base.by_id, now.by_id.keys() - base.by_id.keys())
         self.files = [id for id in self.failing if is_file(id) and id not in base.by_id]
@@ -104,14 +120,30 @@ class _SortedEnds:
             return "fixed" if mended else ""
         if not self.now.unnamed:
             return "vanished"
-        if self._as_many() and ended == "passed":
-            return _CHANGES[was, "passed"]
-        return "" if was == "skipped" else "unknown"
+        if was == "skipped":
+            return ""
+        if (file := _file_of(name)) in self.counted:
+            passed = file in self.passed_files
+        else:
+            passed = ended == "passed" and self._as_many()
+        return _CHANGES[was, "passed"] if passed or name in self.passing else "unknown"
 
     def _as_many(self) -> bool:
         """Whether as many tests ran, and no more of them were skipped."""
         as_many = self.now.total == self.base.total and self.now.skipped <= self.base.skipped
         return as_many and self.now.counts_skipped
+
+    def _passed_files(self) -> Iterator[str]:
+        """Files that both runs count, of which what this one does not name has passed: no fewer
+        tests ran, no more of them were skipped, and each that fails is named and failed before. A
+        new one may stand for one that is gone: that is settled by the base's own, put back."""
+        failing = Counter(map(_file_of, self.failing))
+        still = Counter(_file_of(id) for id in self.failing if self.base.by_id.get(id) == "failed")
+        for file in self.counted:
+            before, after = self.base.files[file], self.now.files[file]
+            named = after.failed == failing[file] == still[file]
+            if named and after.skipped <= before.skipped and sum(after) >= sum(before):
+                yield file
 
     def _ending_of_group(self, name: str) -> Status | None:
         """Of the nearest file or package around it that this run names: vitest, jest and go name
@@ -181,6 +213,10 @@ def above(name: str) -> Iterator[str]:
         if at <= 0:
             return
         yield name[:at]
+
+
+def _file_of(name: str) -> str:
+    return name.partition("::")[0]
 
 
 _FILE = re.compile(r"\S+\.(?:py|[cm]?[jt]sx?)")

@@ -256,11 +256,16 @@ class CheckFile(CheckDocument, frozen=True, kw_only=True):
     cases: tuple[TestCase, ...] = ()
     unnamed: tuple[Status, ...] = ()
     unserved: tuple[str, ...] = ()
+    files: Mapping[str, ResultCounts] = {}
 
     def _tests(self) -> Tests | None:
         counted = super()._tests()
         return counted and replace(
-            counted, cases=self.cases, unnamed=frozenset(self.unnamed), unserved=self.unserved
+            counted,
+            cases=self.cases,
+            unnamed=frozenset(self.unnamed),
+            unserved=self.unserved,
+            files=self.files,
         )
 
 
@@ -291,6 +296,7 @@ def details(result: CheckResult) -> dict[str, object]:
             cases=tests.cases,
             unnamed=tuple(sorted(tests.unnamed)),
             unserved=tests.unserved,
+            files=tests.files,
         )
     )
     return data

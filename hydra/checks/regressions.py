@@ -7,7 +7,7 @@ import shlex
 
 from msgspec.structs import replace
 
-from hydra.checks.comparison import compare, reconcile
+from hydra.checks.comparison import compare, passing, reconcile
 from hydra.checks.lack import VARIABLE
 from hydra.checks.network import lacks_network_after_tests
 from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus
@@ -64,18 +64,26 @@ def base_worth_again(base: CheckResult) -> bool:
 
 
 def compare_to_baseline(
-    now: CheckResult, base: CheckResult | None, changed: str = ""
+    now: CheckResult,
+    base: CheckResult | None,
+    changed: str = "",
+    put_back: CheckResult | None = None,
 ) -> CheckResult:
     """`now` with its comparison, what is to be remarked, and whether it holds its patch back.
 
     `changed` says that the patch asks for packages that are not installed: what fails for that is
-    untested, and so is all that the base's own result says nothing of its code by.
+    untested, and so is all that the base's own result says nothing of its code by. `put_back` is
+    the same with the base's version of its tests: what `now` leaves open of them, that settles.
     """
     tests = base.tests if base else None
     comparison, differs = None, ""
     if _ran(now) and base is not None and _ran(base) and not (differs := now.differs(base)):
         comparison = compare(
-            tests, now.tests, base_again=_tests(base.again), again=_tests(now.again)
+            tests,
+            now.tests,
+            base_again=_tests(base.again),
+            again=_tests(now.again),
+            passing=_passing(put_back, base),
         )
     # What it does on the base as well is told there, once for all lanes.
     remarks = [remark for remark in now.remarks if base is None or remark not in base.remarks]
@@ -98,6 +106,14 @@ def compare_to_baseline(
     if untested:
         held_back = f"{now.check.name}: {untested}"
     return replace(judged, untested=untested, held_back=held_back if now.check.required else "")
+
+
+def _passing(put_back: CheckResult | None, base: CheckResult) -> frozenset[str]:
+    if put_back is None or base.tests is None:
+        return frozenset()
+    again = (_tests(base.again), _tests(put_back.again))
+    compared = compare(base.tests, _tests(put_back), base_again=again[0], again=again[1])
+    return passing(base.tests, compared)
 
 
 def _lacking(now: CheckResult, base: CheckResult | None) -> str:

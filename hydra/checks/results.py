@@ -44,7 +44,8 @@ class Tests:
     (`pytest -q`); `unnamed` then holds the statuses whose ids are not all in `cases`. `flaky` are
     the ids that failed and then passed within this one run, by the tool's own retries; their
     status is passed. `remarks` are sentences on what was left out or is damaged. `unserved` are the
-    reasons of those that were skipped for lack of a service, one for each.
+    reasons of those that were skipped for lack of a service, one for each. `files` counts the tests
+    of each file, where the tool does (vitest).
     """
 
     __test__ = False
@@ -56,6 +57,7 @@ class Tests:
     unnamed: frozenset[Status] = frozenset()
     flaky: tuple[str, ...] = ()
     unserved: tuple[str, ...] = ()
+    files: Mapping[str, ResultCounts] = field(default_factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[str, Status]:

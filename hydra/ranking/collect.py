@@ -15,7 +15,7 @@ from hydra.analysis.tampering.inline_tests import inline_brought
 from hydra.checks.baseline import all_dropped, dropped, lane_rounds, newest
 from hydra.checks.collected import collected, patch_files
 from hydra.checks.cross.record import read as read_trials
-from hydra.checks.cross.trial import NotTried, Trial
+from hydra.checks.cross.trial import NotTried, Trial, put_back
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
@@ -80,7 +80,11 @@ def evidence(
                     moved=lane in moved,
                     baseline=None if bases[lane] == baseline else tuple(bases[lane].values()),
                     checks=tuple(
-                        compare_to_baseline(check, bases[lane].get(check.check.name))
+                        compare_to_baseline(
+                            check,
+                            bases[lane].get(check.check.name),
+                            put_back=put_back(trials, lane, check.check.name),
+                        )
                         for check in results.get(lane, ())
                     ),
                 ),

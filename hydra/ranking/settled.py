@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.tampering.findings import findings
 from hydra.checks.cross.record import TrialSubject
-from hydra.checks.cross.trial import Trial
+from hydra.checks.cross.trial import Trial, put_back
 from hydra.checks.record import CheckResult
+from hydra.checks.regressions import compare_to_baseline
+from hydra.ranking.cross_tests import with_new
 from hydra.ranking.demands import contradicted
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.gates import DELETED, gates, of_checks, of_ending, suspected
@@ -28,17 +30,22 @@ def settled(
     """
     lanes = tuple(
         LaneEvidence(
-            lane=subject.lane, tree=subject.tree, files=subject.files, checks=subject.results
+            lane=subject.lane,
+            tree=subject.tree,
+            files=subject.files,
+            checks=tuple(_judged(result, base, subject.lane, trials) for result in subject.results),
         )
         for subject in subjects
     )
-    evidence = Evidence(
-        run="",
-        base="",
-        lanes=lanes,
-        baseline=tuple(base.values()),
-        trials=tuple(trials),
-        paths=frozenset(paths),
+    evidence = with_new(
+        Evidence(
+            run="",
+            base="",
+            lanes=lanes,
+            baseline=tuple(base.values()),
+            trials=tuple(trials),
+            paths=frozenset(paths),
+        )
     )
     standings = {lane.lane: standing(lane, evidence) for lane in evidence.lanes}
     refused = {lane for lane in standings if _is_refused(lane, standings, evidence)}
@@ -49,6 +56,14 @@ def settled(
         for name in trial.result.comparison.broken
     }
     return refused | {lane.lane for lane in evidence.lanes if _breaks_more(lane, names)}
+
+
+def _judged(
+    result: CheckResult, base: Mapping[str, CheckResult], lane: str, trials: Sequence[Trial]
+) -> CheckResult:
+    name = result.check.name
+    back = put_back(trials, lane, name)
+    return compare_to_baseline(result, base.get(name), put_back=back) if back else result
 
 
 def _breaks_more(lane: LaneEvidence, names: Collection[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -30,6 +31,16 @@ class Trial(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     configuration: bool = False
     passes: tuple[str, ...] = ()
+
+
+def put_back(trials: Iterable[Trial], on: str, check: str) -> CheckResult | None:
+    """A lane's check with the base's tests, and with what configures them if it changed that."""
+    runs = [
+        trial
+        for trial in trials
+        if (trial.kind, trial.on, trial.result.check.name) == ("protected", on, check)
+    ]
+    return max(runs, key=lambda trial: trial.configuration).result if runs else None
 
 
 class NotTried(Struct, frozen=True, kw_only=True):

@@ -98,7 +98,7 @@ class Jest:
 
 
 _ROW = re.compile(r"( +)([\u2713\u2714\u00d7\u2193\u25a1\u276f]) (?:\|[^|]+\| )?(\S.*)$")
-_SUITE = re.compile(r"(\S+) {1,2}\(\d+ tests?(?: \| .*)?\)(?: \d+(?:\.\d+)?m?s)?(?: .*)?$")
+_SUITE = re.compile(r"(\S+) {1,2}\((\d{1,9}) tests?( \| .*)?\)(?: \d+(?:\.\d+)?m?s)?(?: .*)?$")
 _LATE = re.compile(r" FAIL  (?:\|[^|]+\| )?(\S+) (?:> (.+)|\[ .* \])$")
 _RUN = re.compile(r" RUN  v(\d{1,3})\.")
 _MORE = r"(?: \((?:retry|repeat) x\d+(?:, (?:retry|repeat) x\d+)?\))*"
@@ -108,7 +108,7 @@ _TOOK = re.compile(rf"{_MORE}(?: {{1,2}}(\d+)ms)?{_MORE}(?: \d+ MB heap used)?$"
 _NOTED = re.compile(r" (?:[01]ms|\d+ms \[[^\[\]]*\])$")
 _SLOW = 300
 """Milliseconds over which vitest before 3 says, of a test beside no other, how long it took."""
-_VTESTS = re.compile(r" +Tests  (.*) \(\d+\)$")
+_VTESTS = re.compile(r" +Tests  (?:(.*) \(\d+\)|no tests)$")
 
 
 class Vitest:
@@ -139,7 +139,7 @@ class Vitest:
             else:
                 self._suites.add(late[1])
         elif "Tests  " in line and (tests := _VTESTS.match(line)):
-            self._close(tests[1])
+            self._close(tests[1] or "")
         elif line.startswith(" RUN  ") and (run := _RUN.match(line)):
             self._times_all = int(run[1]) >= 3
 
@@ -148,6 +148,9 @@ class Vitest:
         if depth == 1 and suite:
             self._file = suite[1]
             self._files[suite[1]] = "passed" if mark in "\u2713\u2714" else "failed"
+            _, failed, skipped = _totals(suite[3] or "")
+            counts = ResultCounts(int(suite[2]) - failed - skipped, failed, skipped)
+            self.tally.count_file(suite[1], counts)
             return
         status = _MARKS.get(mark)
         if status is None:

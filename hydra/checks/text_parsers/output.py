@@ -55,6 +55,7 @@ def found_no_tests(output: bytes, exit_code: int | None) -> bool:
 
 def _together(sections: Sequence[Section], remarks: list[str], roots: Sequence[str]) -> Tests:
     gathered = GatheredTests()
+    files: dict[str, ResultCounts | None] = {}
     unnamed: set[Status] = set()
     counts = ResultCounts(0, 0, 0)
     for section in sections:
@@ -64,6 +65,8 @@ def _together(sections: Sequence[Section], remarks: list[str], roots: Sequence[s
                 gathered.add(names[name], status)
             for name in tally.gathered.flaky:
                 gathered.flaky[names.get(name, name)] = None
+            for raw, number in tally.files.items():
+                files[names[raw]] = None if names[raw] in files else number
             unnamed |= tally.unnamed
             counts = ResultCounts(*(a + b for a, b in zip(counts, tally.counts(), strict=True)))
             remarks += [*tally.remarks, *tally.gathered.remarks()]
@@ -75,4 +78,5 @@ def _together(sections: Sequence[Section], remarks: list[str], roots: Sequence[s
         counts=counts if unnamed else None,
         unnamed=frozenset(unnamed),
         flaky=tuple(name for name in gathered.flaky if statuses.get(name) == "passed"),
+        files={file: number for file, number in files.items() if number is not None},
     )

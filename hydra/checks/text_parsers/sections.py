@@ -90,7 +90,7 @@ class Section:
     def named(self, taken: Collection[str], roots: Sequence[str]) -> Mapping[str, str]:
         """Each raw id's stable one: with the package where lines are marked, and where another's
         test, of those `taken`, has the same."""
-        raws = (name for tally in self.tallies for name in tally.gathered.statuses)
+        raws = (name for tally in self.tallies for name in (*tally.gathered.statuses, *tally.files))
         tops = (f"{self.label}/", *roots)  # what names its whole path does not need it
         return {
             raw: self._whole(name)

@@ -12,7 +12,8 @@ class Tally:
     """Results of one tool, over all of its runs in one output.
 
     `seen` is set once the tool was recognised by words that only it prints. A run that names all
-    that it counts is counted by its names; `extra` is what the others count beyond theirs.
+    that it counts is counted by its names; `extra` is what the others count beyond theirs. `files`
+    are counts by file, None where two lines count one.
     """
 
     seen: bool = False
@@ -21,6 +22,7 @@ class Tally:
     unnamed: set[Status] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
     remarks: dict[str, None] = field(default_factory=dict)
+    files: dict[str, ResultCounts | None] = field(default_factory=dict)
 
     def close(self, named: ResultCounts, counted: ResultCounts) -> None:
         """One run has ended: it named so many and counted so many."""
@@ -34,6 +36,10 @@ class Tally:
         """A file or package that stands for tests it does not name."""
         self.groups.add(name)
         self.gathered.add(name, status)
+
+    def count_file(self, name: str, counts: ResultCounts) -> None:
+        """A line that counts the tests of a file."""
+        self.files[name] = None if name in self.files else counts
 
     def counts(self) -> ResultCounts:
         """How many tests there were; a group is not a test where the tests are counted."""
