@@ -9,6 +9,8 @@ from hydra.checks.text_parsers.lines import cleaned
 from hydra.checks.text_parsers.output import read_text
 from hydra.records.request import Check
 
+_ENDS = 64 * 1024
+"""Bytes at the end of the output that are looked at."""
 UNSTARTED = " cannot start: "
 """Between a package manager that cannot say its version, and why."""
 
@@ -36,7 +38,7 @@ _FAILED = re.compile(
 """How one says that its script failed, and no number that tells of what."""
 _SCRIPT = re.compile(rf"^{_MARK}?(?:> |(?:\S+ \S+)?\$ )(.+)$", re.MULTILINE)
 """What one prints of a script before it runs it."""
-_WORDS = re.compile(r"[\s;&|()'\"]+")
+_SEPARATORS = re.compile(r"[\s;&|()'\"]+")
 _NO_FOLDER = re.compile(
     r"^hydra-check: (?:line )?(?:\d+: )?cd: (?:can't cd to )?(.{1,300}?)"
     r"(?:: (?:No such file or directory|Not a directory))?\Z",
@@ -53,7 +55,7 @@ def _table(*rows: tuple[str, str]) -> Sequence[tuple[str, re.Pattern[str]]]:
 
 _FILES = _table(
     ("npm has no script", r'npm (?:ERR!|error) Missing script: "([^"]+)"'),
-    ("pnpm has no script", r"\s*ERR_PNPM_NO_SCRIPT\S*\s+Missing script: (\S+)"),
+    ("pnpm has no script", r"[^\S\n]*ERR_PNPM_NO_SCRIPT\S*\s+Missing script: (\S+)"),
     ("yarn has no script", r'Usage Error: Couldn\'t find a script named "([^"]+)"'),
     ("bun has no script", r'error: Script not found "([^"]+)"'),
     ("make has no rule for", r"g?make: \*\*\* No rule to make target [`']([^']+)'\.  Stop"),
@@ -61,7 +63,10 @@ _FILES = _table(
 )
 """What each says of a name that its file of scripts has not: the second group."""
 _ENVIRONMENTS = _table(
-    ("pnpm finds no", r'\s*ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL\S*\s+Command "([^"]+)" not found'),
+    (
+        "pnpm finds no",
+        r'[^\S\n]*ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL\S*\s+Command "([^"]+)" not found',
+    ),
     ("yarn finds no", r'error Command "([^"]+)" not found'),
     ("yarn finds no", r"command not found: (\S+)$"),
     ("yarn finds no", r".*Usage ?Error: .* an (install) (?:there )?might help.*(?:\n +at .*)*"),
@@ -77,11 +82,11 @@ _ENVIRONMENTS = _table(
 """The same of one that its environment has not."""
 
 
-def missing(check: Check, code: int | None, end: bytes) -> str:
+def missing(check: Check, code: int | None, output: bytes) -> str:
     """Why its own program could not run, "" where it did. A 127 from inside a test is none."""
     if not code:
         return ""
-    text = cleaned(end).decode("utf-8", "replace")
+    text = cleaned(output[-_ENDS:]).decode("utf-8", "replace")
     if code in (126, 127):
         for match in _NOT_THERE.finditer(text):
             if not match[1]:
@@ -100,37 +105,41 @@ def missing(check: Check, code: int | None, end: bytes) -> str:
 def _in_script(text: str) -> str:
     """The program for lack of which a script ended that a runner has begun, as it says itself, or
     as it has shown of the script. Tests that were counted may say the same of their own."""
+    scripts = _SEPARATORS.split("\n".join(_SCRIPT.findall(text)))
+    absent = []
     for match in _NOT_THERE.finditer(text):
         name, how = _bare(match[2]), match[3].replace("No such file or directory", "not found")
         after = _after(match, text)
         if ended := _ENDED.match(after):
             return f"{name}: {how} (exit {ended[1] or ended[2]})"
-        if how == "not found" and (not after or _FAILED.match(after)):
-            scripts = _WORDS.split("\n".join(_SCRIPT.findall(text)))
-            if name in scripts and not _are_counted(text):
-                return f"{name}: {how}"
-    return ""
+        if how == "not found" and name in scripts and (not after or _FAILED.match(after)):
+            absent.append(f"{name}: {how}")
+    return absent[0] if absent and not _are_counted(text) else ""
 
 
 def _unknown(command: str, text: str) -> str:
     """That a runner does not know what the command itself names, or has not in its environment what
     a script names; scripts call others in turn, which the task may be to write."""
-    names = _WORDS.split(command)
+    names = _SEPARATORS.split(command)
+    absent = []
     for table in (_FILES, _ENVIRONMENTS):
         for runner, pattern in table:
             for match in pattern.finditer(text):
                 after = _after(match, text)
                 is_end = not after or _FAILED.match(after) or _ENDED.match(after)
-                ends_script = table is _ENVIRONMENTS and is_end and not _are_counted(text)
-                if match[2] in names or ends_script:
+                if match[2] in names:
                     return f"{runner} {match[2]}"
-    return ""
+                if table is _ENVIRONMENTS and is_end:
+                    absent.append(f"{runner} {match[2]}")
+    return absent[0] if absent and not _are_counted(text) else ""
 
 
 def _after(match: re.Match[str], text: str) -> str:
     """The next line of the same script; "" where it is its last."""
-    lines = (line for line in text[match.end() :].splitlines()[1:] if line.startswith(match[1]))
-    return next(filter(str.strip, (line.removeprefix(match[1]) for line in lines)), "")
+    rest = re.compile(rf"^{re.escape(match[1])}(.*\S.*)", re.MULTILINE)
+    line_end = text.find("\n", match.end())
+    following = rest.search(text, line_end + 1) if line_end >= 0 else None
+    return following[1] if following else ""
 
 
 def _are_counted(text: str) -> bool:
