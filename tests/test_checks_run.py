@@ -327,6 +327,7 @@ IN_SCRIPTS = {
 """By who prints it: what, and what it ends with."""
 
 
+@pytest.mark.slow
 async def test_a_program_that_a_script_lacks_is_told_whatever_code_its_runner_ends_with(
     scratch: Path, repo: Path
 ) -> None:
