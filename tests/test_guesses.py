@@ -296,6 +296,44 @@ def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, re
     assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
 
 
+BY_PNPM = """#!/bin/sh
+[ "$1" = --version ] && echo 10.33.0 && exit
+echo '> shop@1.0.0 test /shop'
+echo '> no-such-runner run'
+PATH=node_modules/.bin:$PATH sh -c 'no-such-runner run' && exit
+echo ' ELIFECYCLE  Test failed. See above for more details.'
+echo ' WARN   Local package.json exists, but node_modules missing, did you mean to install?'
+exit 1
+"""
+"""pnpm ends with 1 where its script ends with 127."""
+
+
+@pytest.mark.slow
+def test_a_manager_that_ends_with_another_code_stops_the_race_with_what_installs(
+    scratch: Path, repo: Path
+) -> None:
+    hydra = Hydra(scratch, repo)
+    (repo / "package.json").write_text('{"scripts": {"test": "no-such-runner run"}}')
+    (repo / "pnpm-lock.yaml").write_text("lockfileVersion: '9.0'\n")
+    commit(repo)
+    pnpm = hydra.agent("claude", [DONE]).with_name("pnpm")
+    pnpm.write_text(BY_PNPM)
+    pnpm.chmod(0o755)
+    done = hydra.run("race", "Do it", "-a", "claude")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
+    installs = "pnpm install --frozen-lockfile"
+    assert f"hint: {installs}, then race again; or --setup '{installs}'; " in text
+    assert "agent started" not in text
+    (repo / ".git/info/exclude").write_text("node_modules/\n")
+    runner = repo / "node_modules" / ".bin" / "no-such-runner"
+    runner.parent.mkdir(parents=True)
+    runner.write_text("#!/bin/sh\necho 'sh: 1: tariff: not found'\nexit 1\n")
+    runner.chmod(0o755)
+    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [".venv", "env"])
 def test_an_environment_that_git_does_not_ignore_is_shown_as_a_whole(

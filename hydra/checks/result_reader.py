@@ -150,7 +150,7 @@ def _status(
     if ran.timed_out:
         return CheckStatus.TIMED_OUT, f"it took over {limits.check:g} s and was ended"
     answer = tests is not None and tests.total > 0
-    if not answer and (reason := missing(check, ran.exit_code, data[-_ENDS:])):
+    if not answer and (reason := missing(check, ran.exit_code, data)):
         return CheckStatus.PROGRAM_MISSING, reason
     none = tests is not None or found_no_tests(data, ran.exit_code)
     if check.kind == "test" and not answer and none and ran.exit_code in (0, 1, 4, 5):
