@@ -133,7 +133,7 @@ async def _run(
     policy = context.policy(workspace, context.network_of(check))
     return await run(
         ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
-        env=context.variables(workspace),
+        env=context.variables(workspace, check.command),
         cwd=workspace.worktree,
         timeout=seconds,
         wrap=partial(confine, context.confinement, policy),
