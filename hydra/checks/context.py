@@ -65,6 +65,8 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Folders of its tree that PYTHONPATH names."""
     copies_installed: tuple[EditableInstall, ...] = ()
     """Packages of the checkout that its environments hold as a copy."""
+    set_up_line: str = ""
+    """What would bring all that its tests need, from the checkout's top."""
     unrestricted: bool = False
     network: str = "host"
     """`private`: each check has a network of its own; `host`: the machine's; `auto`: its own, but
