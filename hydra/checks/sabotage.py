@@ -107,13 +107,13 @@ async def _where(context: CheckContext, workspace: LaneWorkspace, check: Check) 
     python = program if re.match(r"python|pypy", name_of(program)) else "python3"
     script = in_place(check, shlex.join([python, "-c", _FIND, project[1]]))
     ran = await ask(context, workspace, check, script, _SECONDS)
-    module, _, place = ran.stdout.decode("utf-8", "replace").strip().partition("\n")
-    if ran.exit_code != 0 or not place:
+    place = re.fullmatch(r"(\w+)\n(/.{1,300})\n", ran.stdout.decode("utf-8", "replace"))
+    if place is None:
         return ""
     setup = shell_quoted(typed(context.set_up_line, context.place))
     cures = context.set_up_line and "/" not in program  # one by its path stays what it is
     cure = f": a race with --setup {setup} tests it" if cures else ""
-    return f"{module} is imported from {place}, not from here{cure}"
+    return f"{place[1]} is imported from {place[2]}, not from here{cure}"
 
 
 def touches_code(patches: Path, commit: str) -> bool:
