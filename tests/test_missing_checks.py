@@ -247,10 +247,10 @@ def test_the_line_that_makes_an_environment_has_git_ignore_it_where_the_project_
     check = ("--check", f".venv/bin/{UNITTEST.replace('python3', 'python')}")
     done = hydra.run("race", "Do it", "-a", "claude", *check)
     line = (
-        'python3 -m venv .venv && echo "*" > .venv/.gitignore && '
+        "python3 -m venv .venv && echo '*' > .venv/.gitignore && "
         ".venv/bin/pip install -r requirements.txt"
     )
-    ways = f"hint: {line}, then race again; or --setup '{line}'; "
+    ways = f'hint: {line}, then race again; or --setup "{line}"; '
     assert ways in " ".join(done.stderr.split())
     subprocess.run(["/bin/sh", "-c", line], cwd=hydra.repo, check=True, stdout=subprocess.DEVNULL)
     assert git(hydra.repo, "status", "--porcelain") == ""
@@ -258,7 +258,7 @@ def test_the_line_that_makes_an_environment_has_git_ignore_it_where_the_project_
     assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"]
     shutil.rmtree(hydra.repo / ".venv")
     (hydra.repo / ".gitignore").write_text(".venv/\n")
-    assert '"*"' not in hydra.run("race", "Do it", "-a", "claude", *check).stderr
+    assert "'*'" not in hydra.run("race", "Do it", "-a", "claude", *check).stderr
 
 
 @pytest.mark.full

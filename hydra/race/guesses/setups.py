@@ -74,7 +74,7 @@ def _by_pip(top: Path, arguments: list[str]) -> Iterator[str]:
     if arguments:
         yield MAKES
         if _is_unignored(top):  # Python 3.13 and later write that themselves
-            yield 'echo "*" > .venv/.gitignore'
+            yield "echo '*' > .venv/.gitignore"
         if "--group" in arguments:  # which the pip of older Pythons does not know
             yield ".venv/bin/pip install --upgrade pip"
         yield f".venv/bin/pip install {' '.join(arguments)}"
