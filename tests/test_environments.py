@@ -150,12 +150,45 @@ def test_poetry_finds_its_own_in_agents_and_set_ups_as_in_checks(scratch: Path, 
     envs = hydra.home / ".cache" / "pypoetry" / "virtualenvs"
     environment(envs / f"shop-{digest(repo)}-py3.11")
     says = 'ls "$POETRY_VIRTUALENVS_PATH"'
-    hydra.agent("claude", [fakes.shell("sh", "-c", f"{says} > said"), fakes.finish("done")])
+    looks = f"{says} > said; cp set-up seen"
+    hydra.agent("claude", [fakes.shell("sh", "-c", looks), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--setup", f"{says} > set-up", "--check", f"{says} > now")
     patches = Path(race.document["folder"], "patches.git")
-    for name in ("set-up", "said"):
+    for name in ("seen", "said"):
         assert git(patches, "show", f"claude:{name}").split() == [f"shop-{digest(repo)}-py3.11"]
     assert race.lane("claude")["checks"][0]["status"] == "passed"
+
+
+@pytest.mark.slow
+def test_a_check_by_an_environment_s_program_runs_as_where_that_is_activated(
+    scratch: Path, repo: Path
+) -> None:
+    needs_bwrap(os.geteuid())
+    hydra = Hydra(scratch, repo)
+    top = repo / ".venv"
+    (top / "bin").mkdir(parents=True)
+    (top / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    python = '#!/bin/sh\ntest "$(command -v shop)" = "$VIRTUAL_ENV/bin/shop" && shop\n'
+    for name, text in {"python": python, "shop": "#!/bin/sh\n"}.items():
+        (top / "bin" / name).write_text(text)
+        (top / "bin" / name).chmod(0o755)
+    (repo / "api").mkdir()
+    (repo / "api" / "a.txt").touch()
+    (repo / ".gitignore").write_text(".venv/\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "A project")
+    hydra.agent("claude", [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
+    hydra.extra["VIRTUAL_ENV"] = "/somewhere"
+    commands = (".venv/bin/python", "cd api && A=1 ../.venv/bin/python", f"{top}/bin/python -q")
+    checks = [word for command in (*commands, "! command -v shop") for word in ("--check", command)]
+    race = hydra.race("-a", "claude", *checks)
+    assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"] * 4
+    # Of one that the set-up makes in each lane, too.
+    (repo / ".venv").rename(scratch / "made")
+    hydra.extra["HYDRA_SHOW"] = str(scratch / "made")
+    setup = ("--setup", f"cp -r {scratch}/made .venv")
+    race = hydra.race("-a", "claude", *setup, "--check", commands[0], "--check", commands[1])
+    assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"] * 2
 
 
 def without_links(top: Path) -> dict[str, tuple[object, ...]]:

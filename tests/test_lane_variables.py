@@ -16,7 +16,7 @@ SHOWN = "env | grep -E '^HYDRA_(RUN|LANE)=' | sort"
 @pytest.mark.slow
 def test_an_agent_and_its_set_up_know_their_run_and_lane(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
-    agents = fakes.shell("sh", "-c", f"{SHOWN} > agents.txt")
+    agents = fakes.shell("sh", "-c", f"{SHOWN} > agents.txt; cp set-up.txt seen.txt")
     hydra.agent("claude", [agents, fakes.finish("done")])
     race = hydra.race(
         *("-a", "2xclaude", "--setup", f"{SHOWN} > set-up.txt"),
@@ -27,7 +27,7 @@ def test_an_agent_and_its_set_up_know_their_run_and_lane(scratch: Path, repo: Pa
     )
     for lane in ("claude", "claude-2"):
         expected = f"HYDRA_LANE={lane}\nHYDRA_RUN={race.document['run']}\n"
-        for name in ("agents.txt", "set-up.txt"):
+        for name in ("agents.txt", "seen.txt"):
             patches = Path(race.document["folder"], "patches.git")
             shown = hydra.execute("git", f"--git-dir={patches}", "show", f"{lane}:{name}")
             assert shown.stdout == expected

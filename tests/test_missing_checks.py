@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -231,6 +233,32 @@ def test_the_hint_fits_why_it_cannot_run(
         (scratch / "top" / name).write_text(GROUP if name == "pyproject.toml" else text)
     error = refusal(line, _check("x"), scratch / "top")
     assert (error.message, error.hint) == (f"your tests cannot run here: {says}", hint)
+
+
+@pytest.mark.slow
+def test_the_line_that_makes_an_environment_has_git_ignore_it_where_the_project_does_not(
+    hydra: Hydra,
+) -> None:
+    (hydra.repo / "package.json").rename(hydra.repo / "requirements.txt")
+    (hydra.repo / "requirements.txt").write_text("# None\n")
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Requires nothing")
+    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
+    check = ("--check", f".venv/bin/{UNITTEST.replace('python3', 'python')}")
+    done = hydra.run("race", "Do it", "-a", "claude", *check)
+    line = (
+        "python3 -m venv .venv && echo '*' > .venv/.gitignore && "
+        ".venv/bin/pip install -r requirements.txt"
+    )
+    ways = f'hint: {line}, then race again; or --setup "{line}"; '
+    assert ways in " ".join(done.stderr.split())
+    subprocess.run(["/bin/sh", "-c", line], cwd=hydra.repo, check=True, stdout=subprocess.DEVNULL)
+    assert git(hydra.repo, "status", "--porcelain") == ""
+    race = hydra.race("-a", "claude", *check)
+    assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"]
+    shutil.rmtree(hydra.repo / ".venv")
+    (hydra.repo / ".gitignore").write_text(".venv/\n")
+    assert "'*'" not in hydra.run("race", "Do it", "-a", "claude", *check).stderr
 
 
 @pytest.mark.full

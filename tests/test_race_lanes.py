@@ -149,7 +149,7 @@ def test_a_race_in_its_patch(looked: Looked) -> None:
     assert "Hydra-Model: opus" in message
     assert f"Hydra-Run: {looked.race.document['run']}" in message
     names = git(looked.folder / "patches.git", "diff", "--name-only", "claude-opus^", "claude-opus")
-    assert names.splitlines() == ["made-by-setup", "seen"]
+    assert names.splitlines() == ["seen"]
     seen = git(looked.folder / "patches.git", "show", "claude-opus:seen")
     assert seen.startswith("TOKEN=1\nready, key: []\n")
     if shutil.which("bwrap") is not None:
@@ -213,6 +213,34 @@ def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> N
     assert "exited with 3" in lane["error"]["message"]
     assert "no luck" in lane["error"]["stderr"]
     assert lane["error"]["command"] == ["/bin/sh", "-c", "echo no luck >&2; exit 3"]
+
+
+@pytest.mark.slow
+def test_what_a_set_up_leaves_is_in_a_patch_only_where_its_agent_has_changed_it(
+    hydra: Hydra,
+) -> None:
+    tree = "mkdir -p tools/env gen && touch tools/env/pyvenv.cfg && mkdir tools/env/bin"
+    steps = [
+        fakes.edit("gen/a.py", "2 * 2\n"),
+        fakes.edit("tools/env/bin/installed", ""),
+        fakes.shell("git", "add", "-A"),
+        *add("a.txt"),
+    ]
+    hydra.agent("claude", steps)
+    hydra.agent("codex", [DONE])
+    setup = f"{tree} && echo 1 > gen/a.py && echo 1 > gen/b.py"
+    race = hydra.race(
+        "-a", "claude", "-a", "codex", "--setup", setup, "--check", "test -f gen/b.py"
+    )
+    lane = race.lane("claude")
+    patches = Path(race.document["folder"], "patches.git")
+    assert git(patches, "diff", "--name-only", "claude^", "claude").split() == ["a.txt", "gen/a.py"]
+    assert [row["status"] for row in lane["checks"]] == ["passed"]
+    names = "gen/b.py, tools/env"
+    assert lane["patch"]["notes"] == [
+        f"the set-up left {names}, which git does not ignore: not in the patch"
+    ]
+    assert race.lane("codex")["status"] == "no_changes"
 
 
 @pytest.mark.slow

@@ -182,19 +182,20 @@ def test_killed_while_the_patch_is_taken_it_is_the_same_patch(killed: Killed) ->
 
 
 @pytest.mark.slow
-def test_what_was_copied_in_stays_out_of_the_patch(hydra: Hydra) -> None:
+def test_what_was_copied_in_or_left_by_the_set_up_stays_out_of_the_patch(hydra: Hydra) -> None:
     """Also when the file that named it has changed since."""
     (hydra.repo / ".env").write_text("KEY=made-up\n")
     (hydra.repo / ".worktreeinclude").write_text(".env\n")
     (hydra.repo / ".gitignore").write_text("*.log\n.env\n")
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "Include .env")
+    hydra.extra["HYDRA_SETUP"] = "mkdir .venv && touch .venv/made made.txt"
     folder = killed_race(hydra, fakes.shell("sh", "-c", "sed -i /.env/d .gitignore; test -f .env"))
     (hydra.repo / ".worktreeinclude").write_text("")
     hydra.run("runs")
     names = git(folder / "patches.git", "ls-tree", "-r", "--name-only", "claude").splitlines()
     assert "work.txt" in names
-    assert ".env" not in names
+    assert not {".env", ".venv/made", "made.txt"} & set(names)
 
 
 @pytest.mark.slow

@@ -33,14 +33,15 @@ def besiege(place: Place, secrets: Secrets) -> tuple[dict[str, str], list[str]]:
     (place.repo / "hydra.toml").write_text(settings)
     git(place.repo, "add", "reach.py", "places.json", "hydra.toml")
     git(place.repo, "commit", "-qm", "reach")
-    place.agent("claude", [fakes.shell("sh", "-c", f"{reach} > agent.out"), DONE])
+    tries = f"{reach} > agent.out; cp set-up.out seen.out"
+    place.agent("claude", [fakes.shell("sh", "-c", tries), DONE])
     # A scripted agent's script, and nothing else of the scratch folder.
     place.extra["HYDRA_SHOW"] = f"{place.scratch}/agents:{PROJECT}/fixtures"
     place.hand_over()
     race = place.race("-a", "claude")
     assert race.lane("claude")["status"] == "completed", race
     folder = Path(race.document["folder"])
-    printed = {who: place.taken(str(folder), "claude", f"{who}.out") for who in ("set-up", "agent")}
+    printed = {who: place.taken(str(folder), "claude", f"{who}.out") for who in ("seen", "agent")}
     recorded = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pack"]
     everything = b"\n".join(path.read_bytes() for path in recorded).decode("utf-8", "replace")
     check = (folder / race.lane("claude")["checks"][0]["output"]).read_text()

@@ -187,6 +187,36 @@ def test_tests_that_see_none_of_the_code_prove_nothing(hydra: Hydra, language: s
         assert check_of(race, "claude-data")["untested"] == ""
 
 
+@pytest.mark.slow
+def test_of_tests_that_import_the_project_from_elsewhere_it_is_said_from_where(
+    hydra: Hydra,
+) -> None:
+    make_project(hydra)
+    packages = copied(hydra.repo)
+    (packages / "shelf-1.0.dist-info" / "direct_url.json").unlink()  # from an index
+    (packages / "shelf-1.0.dist-info" / "METADATA").write_text("Name: Shelf\nVersion: 1.0\n")
+    environment = hydra.scratch / "environment"
+    (hydra.repo / ".venv").rename(environment)
+    (hydra.repo / "tests").mkdir()
+    (hydra.repo / "tests" / "test_load.py").write_text(SEES["python"][3])
+    (hydra.repo / "pyproject.toml").write_text('[project]\nname = "shelf"\nversion = "1.1"\n')
+    git(hydra.repo, "add", "-A")
+    git(hydra.repo, "commit", "-qm", "Tests")
+    hydra.agent(
+        "claude", [fakes.edit("src/shelf/__init__.py", "def load():\n    return 2\n"), DONE]
+    )
+    hydra.path.insert(0, environment / "bin")
+    race = hydra.race("-a", "claude", "--check", "unit=python3 -m unittest -v tests/test_load.py")
+    place = environment / packages.relative_to(hydra.repo / ".venv")
+    says = (
+        "its tests end alike with all code of the base broken: they test none of it "
+        f"(shelf is imported from {place}, not from here: a race with --setup 'python3 -m venv "
+        ".venv && .venv/bin/pip install -e . -r requirements.txt' tests it)"
+    )
+    assert check_of(race, "claude")["untested"] == says
+    assert race.document["baseline"][0]["remarks"] == [says]
+
+
 PROJECT = b'[project]\nname = "a"\ndependencies = ["x>=1"]\n'
 
 

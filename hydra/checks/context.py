@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ from hydra.redaction import Redactor
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.grounds import private_ground
 from hydra.workspace.installs import EditableInstall
+from hydra.workspace.interpreters import environment_of
 from hydra.workspace.private import LaneWorkspace
 from hydra.workspace.surplus import Surplus
 
@@ -63,6 +65,8 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Folders of its tree that PYTHONPATH names."""
     copies_installed: tuple[EditableInstall, ...] = ()
     """Packages of the checkout that its environments hold as a copy."""
+    set_up_line: str = ""
+    """What would bring all that its tests need, from the checkout's top."""
     unrestricted: bool = False
     network: str = "host"
     """`private`: each check has a network of its own; `host`: the machine's; `auto`: its own, but
@@ -147,10 +151,18 @@ class CheckContext(Struct, frozen=True, kw_only=True):
             private_network=network == "private",
         )
 
-    def variables(self, workspace: LaneWorkspace) -> dict[str, str]:
-        """A check's environment in `workspace`."""
+    def variables(self, workspace: LaneWorkspace, command: str = "") -> dict[str, str]:
+        """A check's environment in `workspace`; a set-up's without `command`."""
         passed = dict(self.environment)
         if self.confinement.holds and not self.unrestricted:
             for name in hidden_variables(passed, self.policy(workspace)):
                 del passed[name]
-        return {**_NPM, **passed, **workspace.environment, OWNER: owner}
+        values = {**_NPM, **passed, **workspace.environment, OWNER: owner}
+        top, place = workspace.worktree, workspace.placement.path or workspace.worktree
+        environment = environment_of(command, (top, self.repository.root))
+        if not environment:
+            return values
+        # As where a person has activated it: tests call the scripts of the project by name.
+        own = os.path.normpath(place / environment)
+        search = os.pathsep.join(filter(None, (f"{own}/bin", values.get("PATH"))))
+        return {**values, "VIRTUAL_ENV": own, "PATH": search}

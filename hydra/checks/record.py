@@ -29,7 +29,7 @@ INTERNAL = "pytest itself failed before the end of its tests"
 """The remark of a result that says nothing of those that had not run."""
 
 UNSEEN = "its tests end alike with all code of the base broken: they test none of it"
-"""The remark of a result on the base of which nobody can say what it tests in place of the code."""
+"""How the remark begins of a result on the base that tests something in place of the code."""
 
 
 class CheckStatus(StrEnum):

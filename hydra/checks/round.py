@@ -116,7 +116,7 @@ class CheckRun:
         for name, text in whys.items():
             _log.info("check says nothing", check=name, why=text)
             result = suite.results[name]
-            if text == UNSEEN:
+            if text.startswith(UNSEEN):
                 suite.results[name] = replace(result, remarks=(*result.remarks, text))
             else:
                 suite.results[name] = replace(result, untested=text)
@@ -159,13 +159,13 @@ class CheckRun:
     async def _compared(self, suite: CheckSuite, commit: str) -> tuple[CheckResult, ...]:
         changed = await self._changed(commit)
         built = await trio.to_thread.run_sync(built_before, self.context, commit)
-        unseen = await trio.to_thread.run_sync(self._unseen, commit)
+        touches = await trio.to_thread.run_sync(self._touches_unseen, commit)
         results = tuple(
             _elsewhere(
                 compare_to_baseline(result, base, changed),
                 base,
                 built,
-                unseen if base is not None and UNSEEN in base.remarks else "",
+                _unseen_of(base) if touches and base is not None else "",
             )
             for result in suite.results.values()
             for base in (self._base_of(result),)
@@ -218,13 +218,13 @@ class CheckRun:
             return True
         return changes_code(files[""])
 
-    def _unseen(self, commit: str) -> str:
-        """What a check that sees no code comes to on a patch of code alone. Blocks."""
-        if not any(UNSEEN in base.remarks for base in self.base.values()):
-            return ""
+    def _touches_unseen(self, commit: str) -> bool:
+        """Whether a check sees no code, and the patch is of code alone. Blocks."""
+        if not any(map(_unseen_of, self.base.values())):
+            return False
         from hydra.checks.sabotage import touches_code
 
-        return UNSEEN if touches_code(self.context.patches, commit) else ""
+        return touches_code(self.context.patches, commit)
 
     async def _base_ready(self, tell: Tell) -> None:
         if not self.ready.is_set():
@@ -325,6 +325,11 @@ def _tree(context: CheckContext, commit: str) -> str:
     with suppress(HydraError):
         return trees(context.patches, [commit])[0]
     return ""
+
+
+def _unseen_of(base: CheckResult) -> str:
+    """The remark that a check sees no code; "" without."""
+    return next((remark for remark in base.remarks if remark.startswith(UNSEEN)), "")
 
 
 def _taken(

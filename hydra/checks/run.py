@@ -137,7 +137,7 @@ async def _process(
     script = f"exec 2>&1; {job.check.command}"
     return await run(
         ("/bin/sh", "-c", script, SHELL),
-        env=request.environment(context.variables(workspace)),
+        env=request.environment(context.variables(workspace, job.check.command)),
         cwd=workspace.worktree,
         timeout=context.limits.check,
         wrap=lambda argv: confine(context.confinement, policy, argv),

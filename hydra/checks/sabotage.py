@@ -8,6 +8,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import trio
@@ -18,14 +19,19 @@ from hydra.analysis.tampering.test_files import is_code, is_configuration, is_su
 from hydra.checks.collected import collected
 from hydra.checks.comparison import compare
 from hydra.checks.context import CheckContext
+from hydra.checks.project import read
 from hydra.checks.record import UNSEEN, CheckResult
-from hydra.checks.suite import CheckSuite
-from hydra.config.check_specs import typed
+from hydra.checks.start import ask, in_place
+from hydra.checks.suite import CheckSuite, NoGround
+from hydra.config.check_specs import split_folders, typed, words_of
 from hydra.errors import HydraError
 from hydra.git.contents import files
 from hydra.git.diff import TreeEntry, changes, tree_with, write_blob
 from hydra.git.patches import commit_tree
+from hydra.process.records import CannotStart
+from hydra.records.request import Check
 from hydra.text import join_names, shell_quoted
+from hydra.workspace.private import LaneWorkspace
 
 _SECONDS = 20.0
 """That the run has at least; else twice as long as on the base."""
@@ -37,6 +43,21 @@ _SCRIPTS = re.compile(
     r"|g(?:ulp|runt)file\.\w+|\..*"
 )
 """What runs tests, or sets them up."""
+_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
+"""Of a project, in any of its manifests."""
+_FIND = """
+import importlib.metadata, os, re, sys
+for found in importlib.metadata.distributions():
+    name = re.sub("[-_.]+", "-", found.metadata["Name"] or "").lower()
+    place = os.path.abspath(found.locate_file(""))
+    if name != re.sub("[-_.]+", "-", sys.argv[1]).lower() or place == os.getcwd():
+        continue
+    for file in found.files or ():
+        module = re.fullmatch(r"(?!__editable__)(\\w+)(/__init__)?[.]py", str(file))
+        if module:
+            sys.exit(print(module[1], place, sep="\\n"))
+"""
+"""Prints a package of that project, and where it is installed."""
 
 
 async def unseeing(
@@ -55,11 +76,44 @@ async def unseeing(
     context = replace(context, checks=checks, limits=limits)
     suite = CheckSuite(context, "_sabotage", broken, "_sabotage", lambda _kind, _data: None)
     await suite.run()
-    return {
-        result.check.name: why or UNSEEN
-        for result in tests
-        if _is_alike(result, suite.results[result.check.name])
-    }
+    alike = [
+        result.check for result in tests if _is_alike(result, suite.results[result.check.name])
+    ]
+    if why or not alike:
+        return {check.name: why for check in alike}
+    return await _elsewhere(context, commit, alike)
+
+
+async def _elsewhere(context: CheckContext, commit: str, checks: Sequence[Check]) -> dict[str, str]:
+    """By check, that it sees no code, and where the project is installed that it may test."""
+    whys = {check.name: UNSEEN for check in checks}
+    suite = CheckSuite(context, "_sabotage", commit, "_sabotage", lambda _kind, _data: None)
+    with suppress(NoGround, CannotStart):
+        async with suite.open_workspace("") as workspace:
+            for check in checks:
+                if where := await _where(context, workspace, check):
+                    whys[check.name] = f"{UNSEEN} ({where})"
+    return whys
+
+
+async def _where(context: CheckContext, workspace: LaneWorkspace, check: Check) -> str:
+    """Where the check's Python has the project of that folder, and what tests it in its place; ""
+    where it has none."""
+    folders, inner = split_folders(check.command)
+    texts = (read(workspace.worktree.joinpath(*folders, name)) for name in _PROJECTS)
+    if not (project := _NAME.search("\n".join(texts))):
+        return ""
+    program = next(iter(words_of(inner)), "")
+    python = program if re.match(r"python|pypy", name_of(program)) else "python3"
+    script = in_place(check, shlex.join([python, "-c", _FIND, project[1]]))
+    ran = await ask(context, workspace, check, script, _SECONDS)
+    place = re.fullmatch(r"(\w+)\n(/.{1,300})\n", ran.stdout.decode("utf-8", "replace"))
+    if place is None:
+        return ""
+    setup = shell_quoted(typed(context.set_up_line, context.place))
+    cures = context.set_up_line and "/" not in program  # one by its path stays what it is
+    cure = f": a race with --setup {setup} tests it" if cures else ""
+    return f"{place[1]} is imported from {place[2]}, not from here{cure}"
 
 
 def touches_code(patches: Path, commit: str) -> bool:

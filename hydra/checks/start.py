@@ -89,15 +89,15 @@ async def look(context: CheckContext, workspace: LaneWorkspace, tell: Tell) -> S
         seconds = SECONDS
         collects = name_of(inner) == "pytest" and not _COMPOUND.search(inner)
         if collects:
-            script = _in_place(check, f"{inner} --collect-only -q -p no:cacheprovider")
+            script = in_place(check, f"{inner} --collect-only -q -p no:cacheprovider")
         elif context.network_of(check) == "private":
-            script, seconds = _in_place(check, inner), FIRST_SECONDS
+            script, seconds = in_place(check, inner), FIRST_SECONDS
         else:
-            script = _in_place(check, *_questions(inner))
-        ran = await _run(context, workspace, check, script, seconds)
+            script = in_place(check, *_questions(inner))
+        ran = await ask(context, workspace, check, script, seconds)
         if ran.exit_code and collects and _may_need_host(context, check, ran):
             context = context.with_host([check.name])
-            ran = await _run(context, workspace, check, script, seconds)
+            ran = await ask(context, workspace, check, script, seconds)
             on_host += [check.name] * (ran.exit_code == 0)
         if ran.timed_out or ran.exit_code == 0:
             continue
@@ -105,8 +105,8 @@ async def look(context: CheckContext, workspace: LaneWorkspace, tell: Tell) -> S
         program = next(iter(words_of(inner)), "")
         problem = _problem(check, ran, workspace.worktree)
         if not problem and program in _VERSIONED:
-            version = _in_place(check, f"{program} --version")
-            ran = await _run(context, workspace, check, version, SECONDS)
+            version = in_place(check, f"{program} --version")
+            ran = await ask(context, workspace, check, version, SECONDS)
             line = next(iter(failure_lines.lines(ran.stdout.decode("utf-8", "replace"))), "")
             says = line or "it does not say its version"
             problem = f"{program}{UNSTARTED}{says}" if ran.exit_code else ""
@@ -127,13 +127,14 @@ def _is_pytest(check: Check) -> bool:
     return name_of(check.command).rpartition(": ")[2] == "pytest"
 
 
-async def _run(
+async def ask(
     context: CheckContext, workspace: LaneWorkspace, check: Check, script: str, seconds: float
 ) -> CommandResult:
+    """Runs a script as that check would be run. Raises `CannotStart`."""
     policy = context.policy(workspace, context.network_of(check))
     return await run(
         ("/bin/sh", "-c", f"exec 2>&1; {script}", SHELL),
-        env=context.variables(workspace),
+        env=context.variables(workspace, check.command),
         cwd=workspace.worktree,
         timeout=seconds,
         wrap=partial(confine, context.confinement, policy),
@@ -142,7 +143,7 @@ async def _run(
     )
 
 
-def _in_place(check: Check, *lines: str) -> str:
+def in_place(check: Check, *lines: str) -> str:
     """These where the check runs."""
     folders = split_folders(check.command)[0]
     return "\n".join([*(f"cd {shlex.quote(folder)} || exit" for folder in folders), *lines])

@@ -134,25 +134,25 @@ def written(
     `GitFailed`.
     """
     with draft(index) as copy:
-
-        def git(*args: str, check: bool = True) -> list[bytes]:
-            result = run(
-                *args,
-                git_dir=patches,
-                work_tree=worktree,
-                index=copy,
-                isolated=True,
-                check=check,
-                timeout=_TIME_LIMIT,
-            )
-            return split(result.stdout)
-
+        tree = WorkTree(patches, worktree, copy)
         # By content: a file that was rewritten as it was has not changed.
-        git("update-index", "-q", "--ignore-submodules", "--refresh", check=False)
-        changed = git("diff-files", "--name-only", "-z", "--ignore-submodules=all")
-        others = git("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+        tree.git("update-index", "-q", "--ignore-submodules", "--refresh", check=False)
+        terms = ("diff-files", "--name-only", "-z", "--ignore-submodules=all")
+        changed = split(tree.git(*terms).stdout)
+        others = _new(tree)
     mine = names(exclude)
     return tuple(sorted({path for path in (*changed, *others) if path.strip(b"/") not in mine}))
+
+
+def new_paths(*, patches: Path, worktree: Path, index: Path) -> list[bytes]:
+    """The new ones of `written` alone. Raises `GitFailed`."""
+    with draft(index) as copy:
+        return _new(WorkTree(patches, worktree, copy))
+
+
+def _new(tree: WorkTree) -> list[bytes]:
+    terms = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    return split(tree.git(*terms).stdout)
 
 
 def exposed(*, patches: Path, worktree: Path, folders: Sequence[str]) -> tuple[str, ...]:

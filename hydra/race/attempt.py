@@ -77,6 +77,8 @@ async def _prepare(context: AttemptContext, control: AttemptControl, emit: Emit)
             failure = await _set_up(context, command, emit)
             if failure is not None:
                 return failure
+        if context.setup:
+            await trio.to_thread.run_sync(context.workspace.leave_out_set_up)
     if control.stop_reason:
         why = EARLY.get(control.stop_reason, EARLY["interrupt"])
         return context.failure("Interrupted", control.stop_reason, why)

@@ -15,8 +15,8 @@ from hydra.git.runner import join, run, split
 from hydra.process.sandbox.hidden_output import ABSENT
 from hydra.race.guesses.commands import guess_checks
 from hydra.race.guesses.python import ENVIRONMENTS
+from hydra.race.guesses.setups import MAKES, without_manager
 from hydra.race.guesses.setups import setup as set_up_commands
-from hydra.race.guesses.setups import without_manager
 from hydra.records.request import Check
 from hydra.text import shell_quoted
 
@@ -90,7 +90,7 @@ def installing(line: str, command: str, top: Path) -> str:
     else:
         commands = set_up_commands(at)
     is_made = (at / ".venv" / "pyvenv.cfg").is_file()
-    steps = [step for step in commands if not (is_made and step == "python3 -m venv .venv")]
+    steps = [step for step in commands if not (is_made and step == MAKES)]
     place = "" if at == top else str(at.relative_to(top))
     return in_folder(" && ".join(steps), place) if steps else ""
 

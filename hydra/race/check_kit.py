@@ -12,6 +12,7 @@ from hydra.checks.context import CheckContext
 from hydra.checks.round import new_folder
 from hydra.log import hide
 from hydra.paths import ground_dir
+from hydra.race.check_hints import installing
 from hydra.race.command_context import RunContext
 from hydra.records.plan import RacePlan
 from hydra.records.request import Permission
@@ -50,11 +51,17 @@ def kit_of(plan: RacePlan, around: RunContext, folder: Path | None = None) -> Ch
         dependencies=around.dependencies if plan.confined else None,
         python_path=plan.python_path,
         copies_installed=_copies(plan, around.repository.root) if plan.confined else (),
+        set_up_line="" if plan.setup else _set_up_line(plan, around.repository.root),
         unrestricted=plan.permission is Permission.UNRESTRICTED,
         network=plan.checking.network,
         surplus=around.surplus,
         on_host=frozenset(plan.checking.on_host),
     )
+
+
+def _set_up_line(plan: RacePlan, top: Path) -> str:
+    lines = (installing("not found", check.command, top) for check in plan.checks)
+    return next(filter(None, lines), "")
 
 
 def _copies(plan: RacePlan, top: Path) -> tuple[EditableInstall, ...]:

@@ -77,7 +77,7 @@ def standing_ground(
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
     recorded = _recorded(run_folder, lane)
     copies, place = recorded.get("copies"), recorded.get("place")
-    lent = recorded.get("objects")
+    lent, stamps = recorded.get("objects"), recorded.get("set_up")
     return LaneWorkspace(
         repository=None,
         worktree=worktree,
@@ -90,6 +90,7 @@ def standing_ground(
         settings=ConfigCopies((), home=path, place=path),
         confined=True,
         copies=copies if isinstance(copies, list) else (),
+        stamps=stamps if isinstance(stamps, dict) else None,
         place=Path(place) if place and isinstance(place, str) else None,
         lent=[Path(str(folder)) for folder in lent] if isinstance(lent, list) else (),
     )

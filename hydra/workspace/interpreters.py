@@ -6,9 +6,11 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+
+from hydra.config.check_specs import split_folders
 
 Interpreter = tuple[str, ...]
 """A Python by its path, with what the first line of its script gives it."""
@@ -26,6 +28,18 @@ def interpreters(command: str, folder: Path, search: str) -> tuple[Interpreter, 
     programs = list(_programs(command))
     each = (_of_program(terms, folder, search) for terms in programs)
     return tuple(dict.fromkeys(chain.from_iterable(each)))
+
+
+def environment_of(command: str, tops: Sequence[Path]) -> str:
+    """The virtual environment whose program `command` starts, from the tree's top; "" where it
+    starts none of any. `tops` are where it may be."""
+    folders, inner = split_folders(command)
+    for terms in _programs(inner):
+        environment = os.path.normpath(Path(*folders, terms[0]).parent.parent)
+        is_program = Path(terms[0]).parent.name == "bin"
+        if is_program and any((top / environment / "pyvenv.cfg").is_file() for top in tops):
+            return environment
+    return ""
 
 
 def on_path(search: str) -> tuple[Interpreter, ...]:

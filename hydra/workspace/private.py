@@ -34,6 +34,7 @@ from hydra.workspace.credentials import ConfigCopies, SignInNotice
 from hydra.workspace.dependencies import DependencySource, hides_itself
 from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME
+from hydra.workspace.set_up import Stamps, left_out, stamped, unchanged
 
 _log = get_logger(__name__)
 
@@ -68,6 +69,7 @@ class LaneWorkspace:
         of_a_lane: bool = False,
         commits: bool = False,
         litter: Sequence[str] = (),
+        stamps: Stamps | None = None,
         place: Path | None = None,
         dependencies: DependencySource | None = None,
         python_path: Sequence[str] = (),
@@ -93,7 +95,8 @@ class LaneWorkspace:
         self._settings = settings
         self._confined = confined
         self._copies = tuple(copies)
-        self._not_taken = (*self._copies, *litter)
+        self._copied = (*self._copies, *litter)
+        self._stamps = stamps or {}
         self._of_a_lane = of_a_lane
         self._commits = commits
         self._dependencies = dependencies
@@ -216,6 +219,18 @@ class LaneWorkspace:
     def _kept_here(self) -> str:
         return f"its worktree is kept: {self.worktree}"
 
+    def leave_out_set_up(self) -> None:
+        """What a set-up has made by now, and no agent changes, is in no patch of it."""
+        from hydra.git.status import new_paths
+
+        with suppress(HydraError, OSError):
+            new = new_paths(patches=self._patches, worktree=self.worktree, index=self._index)
+            self._stamps = stamped(self.worktree, new)
+            self._note()
+
+    def _not_taken(self) -> tuple[str, ...]:
+        return (*self._copied, *unchanged(self.worktree, self._stamps))
+
     def written(self) -> tuple[bytes, ...]:
         """What was written into the worktree since it was opened, by name: changed tracked files,
         and new ones that are not ignored. Raises `GitFailed`."""
@@ -225,7 +240,7 @@ class LaneWorkspace:
             patches=self._patches,
             worktree=self.worktree,
             index=self._index,
-            exclude=self._not_taken,
+            exclude=self._not_taken(),
         )
 
     def side_file(self, pattern: str) -> bytes:
@@ -278,9 +293,8 @@ class LaneWorkspace:
     def _note(self) -> None:
         lent, place = self._settings.lent(), str(self._placement.path or "")
         objects = [str(folder) for folder in self._lent]
-        text = json.dumps(
-            {"copies": self._not_taken, "config": lent, "place": place, "objects": objects}
-        )
+        own = {"copies": self._copied, "set_up": self._stamps}
+        text = json.dumps({**own, "config": lent, "place": place, "objects": objects})
         if text != self._noted:
             half = self._record.with_suffix(".new")
             half.touch(mode=0o600)
@@ -380,7 +394,7 @@ class LaneWorkspace:
             worktree=self.worktree,
             base=self._base,
             index=self._index,
-            exclude=self._not_taken,
+            exclude=self._not_taken(),
             limits=self._limits,
             lane=lane,
             sources=sources,
@@ -417,6 +431,7 @@ class LaneWorkspace:
             incomplete=taken.incomplete,
             notes=(
                 *taken.notes,
+                *left_out(unchanged(self.worktree, self._stamps)),
                 *work.notes,
                 *exposed,
                 *noted(self._patches, self._base, oid, secrets_in),
@@ -460,7 +475,7 @@ class LaneWorkspace:
             tree=taken.tree,
             name=f"{self._lane}/{attempt}",
             limits=self._limits,
-            exclude=self._not_taken,
+            exclude=self._not_taken(),
             sources=tuple(sources),
             staged=taken.staged,
             repositories=taken.repositories,

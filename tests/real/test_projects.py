@@ -173,7 +173,7 @@ def test_in_a_fresh_clone_the_set_up_that_is_offered_makes_the_tests_run(
         done = place.run("race", "Do it", "-a", "claude:mends")
         assert (done.returncode, [*place.state.glob("*/runs/*")]) == (3, []), done.stderr
         assert "error: your tests cannot run here: " in done.stderr
-        (line,) = re.findall(r"or --setup ('[^']+'|\S+);", " ".join(done.stderr.split()))
+        (line,) = re.findall(r"or --setup ('[^']+'|\"[^\"]+\"|\S+);", " ".join(done.stderr.split()))
         judged.run("--setup", *shlex.split(line), checks=())
         states = {
             row["lane"].removeprefix("claude-"): row["state"] for row in judged.document["lanes"]

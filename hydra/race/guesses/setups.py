@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hydra.checks.project import Project, files_in
+from hydra.git.runner import run
 from hydra.race.guesses import python
 from hydra.race.guesses.needs import pip_arguments, uv_options
 
@@ -40,6 +41,8 @@ _OTHERS = (
     (("mix.exs", "mix deps.get"),),
 )
 
+MAKES = "python3 -m venv .venv"
+
 _FROZEN = re.compile(r" --(frozen-lockfile|immutable|frozen|locked)$")
 
 
@@ -55,7 +58,7 @@ def _commands(top: Path, names: frozenset[str]) -> Iterator[str]:
             tool = python.test_tool(project) if command == _UV else ""
             yield f"{command}{uv_options(project, tool)}" if command == _UV else command
     if names & dict(_PLAIN_PYTHON).keys() and not _first(_PYTHON, names):
-        yield from _by_pip(pip_arguments(project, python.test_tool(project)))
+        yield from _by_pip(top, pip_arguments(project, python.test_tool(project)))
 
 
 def without_manager(top: Path) -> tuple[str, ...]:
@@ -64,15 +67,23 @@ def without_manager(top: Path) -> tuple[str, ...]:
     project = Project(top, top)
     tool = python.test_tool(project)
     arguments = pip_arguments(project, tool)
-    return tuple(_by_pip(arguments)) if tool and tool not in arguments else ()
+    return tuple(_by_pip(top, arguments)) if tool and tool not in arguments else ()
 
 
-def _by_pip(arguments: list[str]) -> Iterator[str]:
+def _by_pip(top: Path, arguments: list[str]) -> Iterator[str]:
     if arguments:
-        yield "python3 -m venv .venv"
+        yield MAKES
+        if _is_unignored(top):  # Python 3.13 and later write that themselves
+            yield "echo '*' > .venv/.gitignore"
         if "--group" in arguments:  # which the pip of older Pythons does not know
             yield ".venv/bin/pip install --upgrade pip"
         yield f".venv/bin/pip install {' '.join(arguments)}"
+
+
+def _is_unignored(top: Path) -> bool:
+    """Whether git would list what is in its environment."""
+    terms = ("check-ignore", "-q", "--no-index", ".venv/pyvenv.cfg")
+    return run(*terms, cwd=top, check=False).code == 1
 
 
 def install(top: Path, changed: str) -> str:
