@@ -65,6 +65,8 @@ AVA = spread(
     failed="cart > removes\ntill > opens\ntest/broken.js",
     skipped="cart > pays\ncart > refunds\ncart > lends",
 )
+AVA_3 = AVA | {"cart > lends": "passed"}
+"""Its rows do not tell a known failure."""
 BUN = spread(
     passed="""
         test/cart.test.js::cart > adds
@@ -109,6 +111,7 @@ WHOLE = {
     "mocha-12.0.3/colour": MOCHA,
     "mocha-12.0.3/list": LIST,
     "ava-7.0.0/plain": AVA,
+    "ava-3.15.0/plain": AVA_3,
     "bun-1.4.5/plain": BUN,
     "bun-1.4.5/colour": BUN,
     "deno-2.9.6/plain": DENO,
@@ -253,6 +256,7 @@ FAKES = {
     "node-test-24.21.0/spec": "\u2714 closes (0.1ms)\n\u25b6 cart\n  \u2714 removes (0.1ms)\n",
     "node-test-20.20.2/tap": "ok 1 - closes\n",
     "ava-7.0.0/plain": "  \u2714 cart \u203a removes\n",
+    "ava-3.15.0/plain": "  \u2714 cart \u203a removes\n",
     "bun-1.4.5/plain": "(pass) cart > removes [0.1ms]\n",
     "deno-2.9.6/plain": "removes ... ok (1ms)\n",
 }
@@ -285,6 +289,7 @@ def test_what_a_patch_prints_makes_no_pass_of_a_failure(name: str) -> None:
         ("node-test-24.21.0/spec", "\u2716 closes ("),
         ("node-test-20.20.2/tap", "not ok 3 - closes"),
         ("ava-7.0.0/plain", "  \u2718 [fail]: cart \u203a removes"),
+        ("ava-3.15.0/plain", "  \u2716 cart \u203a removes"),
         ("bun-1.4.5/plain", "(fail) cart > removes"),
         ("deno-2.9.6/plain", "removes ... \x1b[0m\x1b[31mFAILED"),
     ],

@@ -89,13 +89,13 @@ PARTLY = RED
             result(FAILED, having(a="passed", b="passed")),
             GREEN,
             "unit exited with 1, though no test failed",
-            "failed (exit 1)",
+            "2 passed, failed (exit 1)",
         ),
         (
             result(FAILED, having(a="passed", b="passed")),
             result(FAILED, having(a="passed", b="passed")),
             "",
-            "failed (exit 1)",
+            "2 passed, failed (exit 1)",
         ),
         (
             result(CheckStatus.TIMED_OUT, reason="it took over 3 s and was ended"),

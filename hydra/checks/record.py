@@ -131,7 +131,8 @@ def _says(result: CheckResult) -> str:
     if result.tests.failed:
         return f"{result.tests.passed} passed, {result.tests.failed} failed"
     if result.status is CheckStatus.FAILED:
-        return f"failed ({result.exit_text})"
+        ends = f"failed ({result.exit_text})"
+        return f"{result.tests.passed} passed, {ends}" if result.tests.passed else ends
     return f"{result.tests.passed} passed"
 
 

@@ -152,8 +152,8 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
             return  # all of it is told of the check
         names = names or list(back.fails)
         text = f"with the base's {what}, {quoted_names(names)} {fail(names)}"
-    elif back.stopped:
-        text = f"with the base's {what}: {'; '.join(back.stopped)}"
+    elif back.stopped or back.red:
+        text = f"with the base's {what}: {'; '.join((*back.stopped, *back.red))}"
     else:
         text = f"the base's {what} could not be run with it"
     if more := [name for name in back.mends if name not in (mine.fixed or ())]:

@@ -42,8 +42,8 @@ class PutBack(Struct, frozen=True, kw_only=True):
     whether they failed on the base too; `too` those that fail so and with its own. `mends` are
     ids that fail on the base and pass so. `stopped` are sentences of checks that could not run, or
     that failed without naming a test; `undone` the names of the latter, and of those in which tests
-    fail so that the base did not come to. `ends` are all tests that ran so. `known` False: it was
-    to be tried, and was not to its end.
+    fail so that the base did not come to; `red` of those that failed so by flaky tests. `ends` are
+    all tests that ran so. `known` False: it was to be tried, and was not to its end.
     """
 
     trial: Trial | None = None
@@ -52,13 +52,14 @@ class PutBack(Struct, frozen=True, kw_only=True):
     mends: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
+    red: tuple[str, ...] = ()
     ends: Mapping[str, results.Status] = field(default_factory=dict)
     is_known: bool = True
 
     @property
     def clean(self) -> bool:
         """Whether nothing of the base's own fails for having been put back."""
-        return self.is_known and not self.fails and not self.stopped
+        return self.is_known and not (self.fails or self.stopped or self.red)
 
 
 class LaneResults(Struct, frozen=True, kw_only=True):
@@ -188,6 +189,7 @@ def _fixed(tests: Sequence[CheckResult], baseline: Sequence[CheckResult]) -> tup
             names += result.comparison.fixed
             cut = result.passed and _cut(base, result)
             names += [result.check.name] * (cut and not _unsteady(base, result))
+            names += [result.check.name] * mended_by_count(base, result)
         elif base.tests is not None and result.tests is None:
             return None  # what became of the base's tests is not known
         elif result.passed and base.status is CheckStatus.FAILED and not _unsteady(base, result):
@@ -231,7 +233,8 @@ def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Itera
         base = before.get(result.check.name)
         if base is None or not (result.check.required and result.passed):
             continue
-        names_none = _nameless(base, result) or _silently(base, result) or _cut(base, result)
+        counted = mended_by_count(base, result) > 0
+        names_none = _nameless(base, result) or counted or _cut(base, result)
         if names_none and not _unsteady(base, result):
             yield result.check.name
 
@@ -240,16 +243,17 @@ def _nameless(base: CheckResult, now: CheckResult) -> bool:
     return base.tests is None and now.comparison is None
 
 
-def _silently(base: CheckResult, now: CheckResult) -> bool:
-    """Whether only the counts say that failures are mended: `pytest -q`, as tox runs it, names
-    failures alone, so none of the base's is named where all pass."""
+def mended_by_count(base: CheckResult, now: CheckResult) -> int:
+    """Of failures whose mending only the counts tell, how many there were: `pytest -q`, as tox runs
+    it, names failures alone, so none of the base's is named where all pass; and some name none."""
     changed, before, after = now.comparison, base.tests, now.tests
-    if changed is None or before is None or after is None or changed.fixed:
-        return False
-    counted = "passed" in after.unnamed and after.failed == 0
+    if changed is None or before is None or after is None or changed.fixed or base.passed:
+        return 0
+    silent = "passed" in after.unnamed or "failed" in before.unnamed
     whole = after.total >= before.total and after.skipped <= before.skipped
     whole = whole or not after.counts_skipped  # go test counts packages where all pass
-    return counted and whole and changed.breaks_nothing
+    mended = silent and after.failed == 0 and whole and changed.breaks_nothing
+    return before.failed if mended and not _unsteady(base, now) else 0
 
 
 def _cut(base: CheckResult, now: CheckResult) -> bool:
@@ -390,6 +394,7 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
     mends: list[str] = []
     stopped: list[str] = []
     undone: list[str] = []
+    red: list[str] = []
     ends: dict[str, results.Status] = {}
     is_known = not bare
     for trial in trials:
@@ -398,14 +403,20 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
         if mine is None or mine.status not in (*RAN, CheckStatus.NO_TESTS):
             is_known = False  # its own tests do not run either: that is told by itself
         elif trial.result.status in RAN:
-            fails |= (hidden := _fails(trial.result, mine))
-            too += _too(trial.result, mine)
+            failing, failing_too = _fails(trial.result, mine), [*_too(trial.result, mine)]
+            fails |= failing
+            too += failing_too
             mends += trial.result.comparison.fixed if trial.result.comparison else ()
             if _is_undone(trial.result, mine) or (not fails and not too and _none(trial.result)):
                 stopped.append(f"{trial.result.check.name} {trial.result.says}")
                 undone.append(trial.result.check.name)
-            elif not hidden.keys().isdisjoint(_cut_off(trial.result, mine)):
+            elif not failing.keys().isdisjoint(_cut_off(trial.result, mine)):
                 undone.append(trial.result.check.name)
+            elif not (failing or failing_too or _passes_now(trial.result) or _news(trial.result)):
+                if mine.passed:
+                    red.append(f"{trial.result.check.name} {trial.result.says}")
+                else:
+                    too.append(trial.result.check.name)
         elif mine.status is CheckStatus.NO_TESTS:
             is_known = False
         elif trial.result.status in _CANNOT:
@@ -419,15 +430,26 @@ def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) ->
         mends=tuple(mends),
         stopped=tuple(stopped),
         undone=tuple(undone),
+        red=tuple(red),
         ends=ends,
         is_known=is_known,
     )
 
 
+def _passes_now(now: CheckResult) -> bool:
+    """Also where it does so on one more run."""
+    return now.passed or (now.again is not None and now.again.passed)
+
+
+def _news(now: CheckResult) -> bool:
+    """Whether it fails by tests that the base does not have."""
+    news = now.comparison.new_failing if now.comparison else ()
+    return bool(news) and now.tests is not None and now.tests.failed <= len(news)
+
+
 def _none(now: CheckResult) -> bool:
     """Whether a check fails and no test passes in it: those of the base's own did not run."""
-    again = now.again is not None and now.again.passed
-    return now.tests is not None and not (now.passed or now.tests.passed or again)
+    return now.tests is not None and not (_passes_now(now) or now.tests.passed)
 
 
 def _fails(now: CheckResult, own: CheckResult) -> dict[str, bool]:
@@ -467,7 +489,9 @@ def _too(now: CheckResult, own: CheckResult) -> Iterator[str]:
 
 
 def _is_undone(now: CheckResult, own: CheckResult) -> bool:
-    """A check that fails so, passes with the lane's own tests, and names nothing that fails."""
-    again = now.again is not None and now.again.passed
-    named = now.comparison is not None and (now.tests is None or now.tests.failed > 0)
-    return not named and own.passed and not now.passed and not again
+    """A check that fails so and names nothing that fails, where it passes with the lane's own
+    tests, or fewer of them fail."""
+    names = now.tests is not None and "failed" in {*now.tests.by_id.values()}
+    more = now.tests is not None and own.tests is not None and now.tests.failed > own.tests.failed
+    by_test = names and now.comparison is not None
+    return not _passes_now(now) and ((own.passed and not by_test) or (more and not names))

@@ -20,7 +20,13 @@ from hydra.ranking.gates import of_checks, of_ending, of_own_version, of_red_che
 from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
-from hydra.ranking.results import RAN, LaneResults, may_bend_unseen, not_come_to
+from hydra.ranking.results import (
+    RAN,
+    LaneResults,
+    may_bend_unseen,
+    mended_by_count,
+    not_come_to,
+)
 from hydra.text import fail, joined, of_run, plural, were
 
 _NOT_BEGUN = (126, 127)
@@ -87,7 +93,7 @@ def _against(
     before = {result.check.name: result for result in baseline}
     for result in mine.lane.checks:
         if result.held_back:
-            yield _of_check(result, before.get(result.check.name), by_tests=mine.touches_tests())
+            yield _of_check(result, before.get(result.check.name), mine)
 
 
 def _briefly(text: str) -> str:
@@ -100,14 +106,14 @@ _LONG = 72
 """Characters from which a sentence goes without its details."""
 
 
-def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> LaneState:
-    """What a required check that holds a patch back makes of it; `by_tests`: it changes tests."""
+def _of_check(now: CheckResult, base: CheckResult | None, mine: LaneResults) -> LaneState:
+    """What a required check that holds a patch back makes of it."""
     if now.untested:
         return LaneState("untested", now.untested)
     name = now.check.name
     ran = base is not None and base.status in RAN
     if now.status is CheckStatus.FAILED:
-        return _of_failure(now, base, by_tests=by_tests)
+        return _of_failure(now, base, mine)
     if now.status is CheckStatus.NO_TESTS and base is not None and base.tests and base.tests.passed:
         return LaneState("broken", f"{name} finds no tests with it; on the base {base.says}")
     if now.status is CheckStatus.TIMED_OUT and ran:
@@ -121,13 +127,13 @@ def _of_check(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> 
     return LaneState("untested", f"{name} could not run on it{also}: {now.reason or now.says}")
 
 
-def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -> LaneState:
+def _of_failure(now: CheckResult, base: CheckResult | None, mine: LaneResults) -> LaneState:
     name, changed = now.check.name, now.comparison
     before = base.tests.passed if base is not None and base.tests else 0
     if changed is not None and changed.unknown and now.tests and before and not now.tests.passed:
         return LaneState("broken", f"no test passes with it; on the base {before:,} passed")
     if changed is not None and not changed.breaks_nothing:
-        ruling = _of_tests(name, changed, base, by_tests=by_tests)
+        ruling = _of_tests(name, changed, base, by_tests=mine.touches_tests())
         # pytest counts one error, and names no test, where a module ends the interpreter.
         none = ruling.state == "untested" and now.tests is not None and not now.tests.passed
         none = none and before > 0  # else nothing got worse
@@ -140,8 +146,7 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
         return LaneState("broken", f"{name} fails")
     if base.passed:
         return LaneState("broken", f"{name} fails with it, and passed on the base")
-    if mended := _fixed_before(now):
-        fixes = f"fixes {_of_failing(len(mended), len(mended))}"
+    if fixes := _fixed_before(now, base) * (name not in mine.whole.undone):
         exits = f"exits with {now.exit_code}: new, or hidden on the base by what failed"
         return LaneState("untested", f"{fixes}, yet {name} {exits}")
     if now.tests is None and base.tests is None and now.exit_code == base.exit_code in _NOT_BEGUN:
@@ -153,13 +158,18 @@ def _of_failure(now: CheckResult, base: CheckResult | None, *, by_tests: bool) -
     return LaneState("untested", f"{name} fails with and without it{code}")
 
 
-def _fixed_before(now: CheckResult) -> tuple[str, ...]:
-    """All that failed on the base, where it passes and the check ends badly all the same: of a
-    chain (`tape && eslint`) the base has not come so far."""
+def _fixed_before(now: CheckResult, base: CheckResult) -> str:
+    """That all which failed on the base passes, by name or by count, where the check ends badly all
+    the same: of a chain (`tape && eslint`) the base has not come so far."""
     changed, tests = now.comparison, now.tests
     if changed is None or tests is None or not now.exit_code or now.exit_code < 0:
-        return ()
-    return () if changed.still_failing or tests.failed else changed.fixed
+        return ""
+    if changed.still_failing or tests.failed:
+        return ""
+    if mended := len(changed.fixed):
+        return f"fixes {_of_failing(mended, mended)}"
+    counted = mended_by_count(base, now)
+    return f"{plural(counted, 'test')} failed on the base and none with it" if counted else ""
 
 
 def _of_tests(
@@ -382,7 +392,8 @@ def _alike(mine: LaneResults, before: Mapping[str, CheckResult]) -> str:
         return f"no check that must pass tells it from the base: {advice}"
     names = joined([result.check.name for result in checks])
     good = all(result.passed for result in checks)
-    passed = sum(result.tests.passed for result in checks if result.tests)
-    count = f" ({passed:,} passed)" if passed else ""
+    tests = [result.tests for result in checks if result.tests]
+    passed, failed = sum(each.passed for each in tests), sum(each.failed for each in tests)
+    count = f" ({passed:,} passed{f', {failed:,} failed' * bool(failed)})" if passed else ""
     ends = f"pass{'es' * (len(checks) == 1)}" if good else f"end{'s' * (len(checks) == 1)} alike"
     return f"{names} {ends} with and without it{count}: {advice}"

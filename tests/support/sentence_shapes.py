@@ -58,7 +58,8 @@ _PARTS = {
     "paths": r"[\w./]+(?:, [\w./]+)*(?: and \d+ more)?",
     "stopped": "(?:over 5:00|its program was not there|npm ci exited with 1|it was interrupted"
     "|no space left|it exited with 1|no tests found)",
-    "says": r"(?:\d+ passed, \d+ failed|\d+ passed|passed|failed \(exit 1\)|failed|\d+ broken|flaky"
+    "says": r"(?:\d+ passed, \d+ failed|\d+ passed|passed|(?:\d+ passed, )?failed \(exit 1\)"
+    r"|failed|\d+ broken|flaky"
     "|no tests found|program missing|timed out|set-up failed|interrupted|not run)",
     "state": "(?:proved|untested|broken|held back)",
     "n": r"[\d,]+",
@@ -232,14 +233,23 @@ def _turned_checks(facts: Facts, lane: str, groups: Groups) -> bool:
     )
 
 
+def _none_fails(facts: Facts, lane: str, groups: Groups) -> bool:
+    base, own = facts.base[groups["check"]].tests, facts.own[lane, groups["check"]].tests
+    return base is not None and own is not None and base.failed == _number(groups["n"]) > own.failed
+
+
 def _passed_count(facts: Facts, lane: str, groups: Groups) -> bool:
     """Of all checks, or of those that end as on the base."""
     alike = [
-        check.tests.passed
+        check.tests
         for check in facts.lane(lane).checks
         if check.tests is not None and check.status is _base_status(facts, check.check.name)
     ]
-    return _number(groups["n"]) in (facts.passed(lane), sum(alike))
+    passed = (facts.passed(lane), sum(tests.passed for tests in alike))
+    failed = sum(tests.failed for tests in alike)
+    return _number(groups["n"]) in passed and (
+        "failed" not in groups or failed == _number(groups["k"])
+    )
 
 
 def _alike_with_and_without(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -772,6 +782,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("fixes", "(?P<what>{n} tests? fails? with and without it)", _fixes_none),
     ("fixes yet", "fixes (?P<what>the failing test|both failing tests|the {n} failing tests), yet "
      "{check} exits with {k}: new, or hidden on the base by what failed", _fixes_in_check),
+    ("none fails yet", "{n} tests? failed on the base and none with it, yet {check} exits with "
+     "{k}: new, or hidden on the base by what failed", _none_fails),
     ("fixes", r"fixes (?P<what>the failing test|both failing tests|the {n} failing tests)",
      _fixes_of),
     ("fixes", r"fixes (?P<what>{k} of the {n} failing tests)", _fixes_of),
@@ -784,7 +796,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("breaks nothing", "breaks nothing(?: that ran)?", _breaks_nothing),
     ("unserved", "{n} tests? skipped for lack of a service", _unserved),
     ("breaks nothing in", "breaks nothing in {check}: {says}", _breaks_nothing_in),
-    ("passed", r" \({n} passed\)", _passed_count),
+    ("passed", r" \({n} passed(?:, (?P<failed>{k} failed))?\)", _passed_count),
     ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),
     ("breaks", "breaks {test}, which passed on the base", _breaks),
     ("breaks", r"breaks {n} tests that passed on the base \({tests}\)", _breaks),

@@ -15,6 +15,7 @@ _TOTAL = re.compile(
     r"|(uncaught) exceptions?|(unhandled) rejections?)$"
 )
 _RULE = "  \u2500"
+_FAIL = "[fail]: "
 _TITLE_WORDS = 64
 """Of a title that its error's words follow."""
 
@@ -31,7 +32,7 @@ class Ava:
         self._run = RunResults()
         self._failing: list[str] = []
         self._titles: set[str] = set()
-        self._ruled = False
+        self._ruled = self._has_endings = False
         self._totals: dict[str, int] = {}
 
     @property
@@ -52,39 +53,45 @@ class Ava:
             self._ruled = True
         elif not self._ruled and (row := _ROW.match(line)):
             self._row(row[1], row[2] or "", row[3])
-        elif line[2:3] != " ":
+        elif self._ruled and line[2:3] != " ":
             self._titles.add(line[2:])
         return False
 
     def _row(self, mark: str, ending: str, text: str) -> None:
+        self._has_endings |= bool(ending)
         if mark in "\u2714\u221a":
             self._add(_TIME.sub("", text), "skipped" if ending else "passed")
         elif mark == "-":
             self._add(text, "skipped")
-        elif ending == "fail":
-            self._failing.append(text)
-        elif file := _FILE.match(text):
-            self._run.add(file[1], "failed", rows=0)  # by its path: it could not be loaded
+        else:
+            self._failing.append(f"{_FAIL * (ending == 'fail')}{text}")
 
     def _add(self, title: str, status: Status) -> None:
         self._run.add(title.replace(" \u203a ", " > "), status)
 
-    def _title(self, text: str) -> str:
-        """That of a failing test, without the words of its error behind it: the details below have
-        it on a line of its own."""
+    def _fail(self, row: str) -> None:
+        """A failing row: a test's, without the words of its error behind the title, which stands in
+        the details below on a line of its own. Before the fourth version no word says whether it is
+        a test's; else it may be a file's."""
+        text = row.removeprefix(_FAIL)
         parts = text.split(" ")
         fronts = (" ".join(parts[:count]) for count in range(min(len(parts), _TITLE_WORDS), 0, -1))
-        whole = _TIME.sub("", text)
-        return next((title for title in fronts if title in self._titles), whole)
+        title = next((title for title in fronts if title in self._titles), "")
+        if title or text != row:
+            self._add(title or _TIME.sub("", text), "failed")
+        elif file := _FILE.match(text):
+            self._run.add(file[1], "failed", rows=0)  # by its path: it could not be loaded
 
     def close(self) -> None:
         """The totals have come, or nothing more does."""
         if not self._totals:
             return
-        for text in self._failing:
-            self._add(self._title(text), "failed")
+        for row in self._failing:
+            self._fail(row)
         count = self._totals.get
-        skipped = count("skipped", 0) + count("todo", 0) + count("known", 0)
+        skipped = count("skipped", 0) + count("todo", 0)
+        # Where no row says how it ended, one that is known to fail is marked as one that passes.
+        skipped += count("known", 0) * self._has_endings
         totals = ResultCounts(count("passed", 0), count("failed", 0), skipped)
         self._run.close(self.tally, totals)
         self.forget()
