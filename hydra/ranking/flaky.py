@@ -43,7 +43,7 @@ def _held_against(trial: Trial, base: CheckResult | None) -> Trial:
 
 def _with(base: CheckResult, runs: Mapping[tuple[str, str], Sequence[Tests]]) -> CheckResult:
     pairs = (pair for tests in runs.values() for pair in combinations(tests, 2))
-    ids = {id for one, other in pairs for id in unsteady(one, other)}
+    ids = {id for first, other in pairs for id in unsteady(first, other)}
     if base.tests is None or ids <= {*base.tests.flaky}:
         return base
     flaky = tuple(dict.fromkeys((*base.tests.flaky, *sorted(ids))))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.results import Tests
 from hydra.ranking.evidence import Evidence, LaneEvidence
 
 End = bool | None
@@ -207,7 +208,7 @@ class Facts:
                 elif end == "passed" and named[id] == "passed":
                     trial = self._trials.get(("", author, check))
                     ends = trial.result.tests.by_id if trial and trial.result.tests else {}
-                    if ends.get(id) == "failed":
+                    if ends.get(id) == "failed" and _may_ask_more(own.tests, trial, id):
                         yield Brought(author, check, id, changed=True)
 
     def cell(self, test: Brought, on: str) -> End:
@@ -318,3 +319,11 @@ class Facts:
     def lane(self, name: str) -> LaneEvidence:
         """What is recorded of it."""
         return self.lanes[name]
+
+
+def _may_ask_more(tests: Tests, trial: Trial | None, id: str) -> bool:
+    """Whether its author may have changed it: not where all that he brought are files of other
+    tests."""
+    files = {name.partition("::")[0] for name in tests.by_id}
+    paths = {*trial.paths} if trial else set()
+    return not paths <= files or id.partition("::")[0] in paths

@@ -187,8 +187,7 @@ def _fixes_in(facts: Facts, lane: str, groups: Groups) -> bool:
     mended, failing = len(facts.fixed(lane, check)), sum(name == check for name, _ in steady)
     every = {"the one failure": 1, "both failures": 2}.get(what)
     if "none" in what or what == "does not fix the one failure":
-        base = facts.base[check].tests
-        return not mended and base is not None and base.failed == _number(groups.get("n"))
+        return not mended and failing == _number(groups.get("n"))
     count = every or _number(groups.get("k") or groups.get("n"))
     return mended == count and failing == (every or _number(groups.get("n")))
 
