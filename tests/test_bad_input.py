@@ -68,7 +68,7 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a duration that is too long": (
         (*RACE, "--timeout", f"{'9' * 30}d"),
-        f"error: --timeout: must be 0.001s to 30d, not {'9' * 30}d\n",
+        f'error: --timeout: takes a duration of 1ms to 30d, not "{"9" * 30}d"\n',
     ),
     "a copy that is not there": (
         (*RACE, "--copy", ".env"),
@@ -81,7 +81,7 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a copy from elsewhere": (
         (*RACE, "--copy", "/etc/passwd"),
-        'error: --copy: "/etc/passwd" is not a path inside the repository\n',
+        'error: --copy: takes a path inside the repository, not "/etc/passwd"\n',
     ),
     "a base that is not there": (
         (*RACE, "--base", "nowhere"),

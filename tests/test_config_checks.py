@@ -117,19 +117,19 @@ def test_the_highest_place_that_names_any_names_them_all() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[checks.Unit]\ncommand = 'a'", 'line 2: "Unit" is not the name of a check'),
-        ("[checks.network]\ncommand = 'a'", "a check cannot be called network"),
+        ("[checks.Unit]\ncommand = 'a'", 'line 2: no check can be called "Unit": a name'),
+        ("[checks.network]\ncommand = 'a'", 'no check can be called "network": that is a key'),
         ("[checks.unit]\nkind = 'test'", "[checks.unit] has no command"),
-        ("[checks.unit]\ncommand = ''", "a check's command is empty"),
+        ("[checks.unit]\ncommand = ''", "takes a command for the shell"),
         ("[checks.unit]\ncommand = 'a'\nkind = 'tests'", 'takes test, build or lint, not "tests"'),
-        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "is not a path inside the repository"),
-        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "is not a path inside the repository"),
+        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "takes a path inside the repository"),
+        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "takes a path inside the repository"),
         ("[checks.unit]\ncommnd = 'a'", 'unknown key "checks.unit.commnd"'),
         ("[race]\ncheck = ['a=x', 'a=y']", 'two checks are called "a"'),
-        ("[race]\ncheck = ['']", "a check's command is empty"),
+        ("[race]\ncheck = ['']", "takes a command for the shell"),
         ("[race]\ncheck = ['Lint=ruff']", '"Lint=ruff" runs nothing'),
         ("[race]\ncheck = ['lint=']", '"lint=" runs nothing'),
-        ("[checks]\nparallel = 0", "must be 1 to 64"),
+        ("[checks]\nparallel = 0", "takes a whole number of 1 to 64, not 0"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_place(text: str, message: str) -> None:
