@@ -270,7 +270,7 @@ def test_unsafe_access_by_its_flag_alone() -> None:
         ("max_parallel = 3", 'user.toml, line 1: unknown key "max_parallel"', "race.max_parallel"),
         ('[limit]\nidle = "1m"', 'user.toml, line 2: unknown key "limit.idle"', "limits.idle"),
         ("[limit]", 'user.toml, line 1: unknown section "limit"', ""),
-        ('[race]\ntimout = "5m"', 'unknown key "race.timout"', '[limits] total = "5m"'),
+        ('[race]\ntimout = "5m"', 'unknown key "race.timout"', "limits.total"),
         ("[hooks]\ntimout = 5", 'unknown key "hooks.timout"', "hooks.timeout"),
         ('[check]\ntest = "a"', 'unknown key "check.test"', '[race] check = ["pytest -q"]'),
         ('agents = ["claude"]', "user.toml, line 1: agents is a section", "`agents` in [race]"),

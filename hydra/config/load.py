@@ -300,10 +300,9 @@ def _hint(parts: tuple[str, ...], value: object, name: str) -> str:
     leaves = {key.leaf: key.name for key in reversed(KEYS)}
     near = nearest(name, [key.name for key in KEYS]) or leaves.get(nearest(parts[-1], leaves), "")
     if nearest(parts[-1], ("timeout",)) and not near.endswith("timeout"):
-        return 'an agent\'s time limit: [limits] total = "5m"'
-    if near:
-        return f"the nearest known key is {near}"
-    return "docs/reference/configuration.md lists them all"
+        near = "limits.total"
+    text = f"the nearest known key is {near}" if near else ""
+    return text or "docs/reference/configuration.md lists them all"
 
 
 def _check_setter(key: Key, name: str, where: str, *, trusted: bool) -> None:

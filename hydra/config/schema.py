@@ -62,7 +62,7 @@ class Key(NamedTuple):
 _KIB, _MIB, _TIB, _DAY = 1024, 1024**2, 1024**4, 86400
 _LIMIT, _GRACE = values.seconds(0.001, 30 * _DAY), values.seconds(0, 3600)
 _OUTPUT, _PATCH = values.in_bytes(64 * _KIB, _TIB), values.in_bytes(_KIB, _TIB)
-_PRICE, _TOKENS = values.points(0, 100_000), values.count(1, 1_000_000_000)
+_PRICE, _TOKENS = values.count(0, 100_000, float), values.count(1, 1_000_000_000)
 _EFFORT = values.choice(*Effort)
 _PERMISSION = values.choice(*(level for level in Permission if level is not Permission.UNRESTRICTED), elsewhere=" (all of the machine is given by --unsafe-full-access alone)")
 _WITHIN = r"(?![/~]|(?:.*/)?(?:\.\.|(?i:\.git))(?:/|\Z)).*"
@@ -184,7 +184,7 @@ class HookSettings(Struct, frozen=True, kw_only=True):
 def _budget(what: str) -> dict[str, Key]:
     return {
         "turns": Key(values.count(1, 100_000), f"Answers of the model that {what} may use.", example="40"),
-        "cost_usd": Key(values.points(0.01, 100_000), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
+        "cost_usd": Key(values.count(0.01, 100_000, float), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
         "seconds": Key(values.seconds(1, 7 * _DAY), f"Time that {what} may take; `limits.total` holds as well.", example='"20m"', name="time"),
         "tool_calls": Key(values.count(1, 100_000), f"Tool calls that {what} may make.", example="200"),
     }

@@ -102,25 +102,20 @@ class ValueKind(NamedTuple):
 
     def read_text(self, text: str) -> Any:
         """What an environment variable says. Raises `ConfigError`."""
-        term = text.strip().lower()
         if self.separator:
             parts = (part.strip() for part in text.split(self.separator))
             return self.read([part for part in parts if part])
-        if self.name == "boolean":
-            return self.read(_BOOLEANS.get(term, text))
-        if self.name == "number" and re.fullmatch(r"\d{1,18}", term):
-            return self.read(int(term))
-        return self.read(text)
+        switch = _SWITCHES.get(text.strip().lower()) if self.type is bool else None
+        return self._item(switch or text.strip(), strict=False)
 
-    def _item(self, value: Any) -> Any:
+    def _item(self, value: Any, *, strict: bool = True) -> Any:
         try:
-            return self.parse(convert(value, self.type))
+            return self.parse(convert(value, self.type, strict=strict))
         except ValueError:
             raise ConfigError(f"takes {self.takes}, not {shown(value)}") from None
 
 
-_BOOLEANS = dict.fromkeys(("1", "true", "yes", "on"), True)
-_BOOLEANS |= dict.fromkeys(("0", "false", "no", "off"), False)
+_SWITCHES = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
 def shown(value: object) -> str:
@@ -137,38 +132,30 @@ def shown(value: object) -> str:
 BOOLEAN = ValueKind("boolean", "true or false", bool)
 
 
-def count(low: int, high: int) -> ValueKind:
-    """A whole number from the first to the second."""
-    kind = Annotated[int, Meta(ge=low, le=high)]
-    return ValueKind("number", f"a whole number of {low} to {high}", kind, allowed=(low, high))
-
-
-def points(low: float, high: int) -> ValueKind:
-    """Any number from the first to the second."""
-    kind = Annotated[float, Meta(ge=low, le=high)]
-    return ValueKind("number", f"a number of {low} to {high}", kind, allowed=(low, high))
+def count(low: float, high: int, kind: Any = int) -> ValueKind:
+    """A number from the first to the second: whole, or a float."""
+    takes = f"a {'whole ' * (kind is int)}number of {low} to {high}"
+    return ValueKind("number", takes, Annotated[kind, Meta(ge=low, le=high)], allowed=(low, high))
 
 
 def seconds(low: float, high: int) -> ValueKind:
     """A duration from the first to the second."""
-    return _with_unit(points(low, high), "duration", duration, format_duration)
+    return _with_unit("duration", duration, format_duration, count(low, high, float))
 
 
 def in_bytes(low: int, high: int) -> ValueKind:
     """A size from the first to the second."""
-    return _with_unit(count(low, high), "size", size, format_size)
+    return _with_unit("size", size, format_size, count(low, high))
 
 
 def _with_unit(
-    kind: ValueKind, name: str, parse: Callable[[str], float], write: Callable[[Any], str]
+    name: str, parse: Callable[[str], float], write: Callable[[Any], str], number: ValueKind
 ) -> ValueKind:
-    low, high = kind.allowed
-
     def read(value: object) -> Any:
-        return convert(parse(f"{value}"), kind.type)
+        # A number alone is read as its text, so that the unit that is missing is named.
+        return convert(parse(f"{value}"), number.type)
 
-    # A number alone is read as its text, so that the unit that is missing is named.
-    takes = f"a {name} of {write(low)} to {write(high)}"
+    takes = f"a {name} of {' to '.join(map(write, number.allowed))}"
     return ValueKind(name, takes, str | int | float, read, write=write)
 
 
@@ -192,22 +179,19 @@ def listed(kind: ValueKind, separator: str = ",") -> ValueKind:
 
 def lane_spec(item: str) -> str:
     """An agent or a profile, with copies, a model, an effort. Raises `ConfigError`."""
-    efforts = "|".join(Effort)
-    if re.fullmatch(rf"[A-Za-z0-9][\w.-]*(@({efforts})|:{MODEL})?", item):
+    match = re.fullmatch(rf"[A-Za-z0-9][\w.-]*(?:@(?P<effort>\w+)|:{MODEL})?", item)
+    if match and match["effort"] in (None, *Effort):
         return item
+    if match:
+        raise ConfigError(f'"{match["effort"]}" is no effort: write {", ".join(Effort)}')
     names = [name for part in item.split(",") if (name := part.strip())]
-    if re.fullmatch(r"[A-Za-z0-9][\w.-]*@\w+", item):
-        effort = item.partition("@")[2]
-        raise ConfigError(f'"{effort}" is no effort: write {", ".join(Effort)}')
     if len(names) > 1:
         hint = f"name each by itself: {' '.join(f'-a {name}' for name in names)}"
         raise ConfigError(f"{shown(item)} is not one agent, but {len(names)}", hint=hint)
+    own = "a program of your own needs an entry in your own settings: docs/reference/"
     raise ConfigError(
         f"{shown(item)} is not an agent: write claude, 2xclaude or claude:opus@high",
-        hint="a program of your own needs an entry in your own settings: "
-        'docs/reference/configuration.md, "An agent of your own"'
-        if "/" in item
-        else "",
+        hint=f'{own}configuration.md, "An agent of your own"' if "/" in item else "",
     )
 
 
