@@ -200,6 +200,7 @@ def test_the_hint_names_what_the_user_wrote(
         ('[profiles.2xr]\nagent = "codex"', "that is a count"),
         ('[profiles.x]\nagent = "codex"\npermission = "unrestricted"', "--unsafe-full-access"),
         ('[profiles.x]\nagent = "codex"\npreface = ""', "takes text"),
+        ('[profiles.x]\nagent = "codex"\npreface = "a\\u0000b"', "takes text"),
         ('[profiles.x]\nagent = "codex"\neffort = "huge"', "low, medium, high or max"),
         ("[budget]\ncost = 0", "takes a number of 0.01"),
     ],

@@ -73,7 +73,7 @@ _PROGRAM = values.text("an absolute path", "~?/.*")
 _SHOWN = values.text("a place below your home folder, or an absolute path", r"~?(?!/*\Z)(?:/(?!\.\.?(?:/|\Z))[^/]*)+")  # never HOME, or the machine, as a whole
 _HOME = values.text('a folder below your home folder ("~/.my-agent")', r"~(?:/(?!\.\.?(?:/|\Z))[^/]+)+")
 _LINE = values.text("a line of text")
-_LINES = ValueKind("string", "text of 1 to 20000 characters", Annotated[str, Meta(max_length=20_000, pattern=r"\A[^\0]*\S[^\0]*\Z")])
+_LINES = ValueKind("string", "text of 1 to 20000 characters", Annotated[str, Meta(max_length=20_000, pattern=r"\A(?=\s*\S)[^\0]*\Z")])
 _COMMAND = ValueKind("string", "a command for the shell, without control characters", Annotated[str, Meta(pattern=COMMAND)], str.strip)
 _DATE = ValueKind("string", 'a day ("2026-11-22")', date, date.isoformat)
 _AGENT, _REMOTE = values.text("the name of an agent", values.NAME), values.text("the name of a remote", values.NAME)

@@ -238,7 +238,7 @@ def _expression(part: re.Match[str]) -> str:
     if term[0] in "*?":
         return "[^/]*" if term[0] == "*" else "[^/]"
     if part["set"]:
-        if "[:" in term:
+        if "[:" in term[1:]:
             raise ValueError("a class such as [:alpha:] is not known here")
         negated = term[1] in "!^"
         terms = re.sub(r"\\(.)|([\[&|~^\]])", r"\\\1\2", term[1 + negated : -1], flags=re.DOTALL)
