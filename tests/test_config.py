@@ -482,9 +482,7 @@ def test_every_setting_of_the_records_has_a_key_and_every_key_a_setting() -> Non
     rows["remotes.<name>"] = set(Remote.__struct_fields__) - {"name"}
     rows["checks.<name>"] = set(Check.__struct_fields__) - {"name", "guessed"}
     for section, names in rows.items():
-        lines = {key.field for key in KEYS if key.section == section}
-        lines -= {"unsafe_full_access"} | ({"check"} if section == "race" else set())
-        assert names - {"setup_trusted"} == lines
+        assert names - {"setup_trusted"} == {key.field for key in KEYS if key.section == section}
 
 
 def test_a_repository_lowers_what_trials_may_cost_and_never_raises_it() -> None:

@@ -4,7 +4,6 @@ Each is read to checked values by dotted key, a `Layer`. Every mistake is a `Con
 the file and line, the variable or the flag.
 """
 
-import json
 import os
 import re
 from collections import defaultdict
@@ -173,14 +172,12 @@ def _granted(key: Key, value: Any) -> float:
 
 
 def _raised(item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
-    def toml(value: object) -> str:
-        return json.dumps(key.kind.write(value))
-
-    key = item.key
-    yours = f"{toml(mine.value)} ({mine.where})" if mine else key.shown or toml(key.default)
+    key, mine_is = item.key, mine.value if mine else item.key.default
+    theirs, yours = (values.shown(key.kind.write(value)) for value in (item.value, mine_is))
+    yours = f"{yours} ({mine.where})" if mine else key.shown or yours
     way = f"use {key.flag.split(' / ')[0]}" if key.flag else f"set {key.environment}"
     return ConfigError(
-        f"{item.where}: {key.leaf} = {toml(item.value)} is more than you grant: yours is {yours}",
+        f"{item.where}: {key.leaf} = {theirs} is more than you grant: yours is {yours}",
         hint=f"a repository's hydra.toml may only lower it: {way}, or put it in {_OWN_FILE}",
     )
 
@@ -462,20 +459,19 @@ def _terms(name: str, table: Layer) -> set[str]:
     return {term.lower() for term in (name, *aliases)}
 
 
-_PLACES = {"ssh": ("host",), "docker": ("container", "image"), "k8s": ("pod",)}
-"""Which keys of a remote say where, by mode."""
-_ALSO = {"k8s": ("namespace", "context")}
+_PLACES = {"host": "ssh", "container": "docker", "image": "docker", "pod": "k8s"}
+"""Which keys of a remote say where, and of which mode they are."""
+_MODES = {**_PLACES, "namespace": "k8s", "context": "k8s"}
 
 
 def _check_places(name: str, table: Layer) -> None:
     """Raises where a remote says no place, more than one, or that of another mode."""
-    mode = f"{table['mode'].value}"
-    own = {*_PLACES[mode], *_ALSO.get(mode, ())}
-    known = {leaf for leaves in (*_PLACES.values(), *_ALSO.values()) for leaf in leaves}
-    stated = [leaf for leaf in table if leaf in _PLACES[mode]]
-    wrong = [leaf for leaf in table if leaf in known - own]
+    mode = table["mode"].value
+    places = [leaf for leaf, of in _PLACES.items() if of == mode]
+    stated = [leaf for leaf in table if leaf in places]
+    wrong = [leaf for leaf in table if _MODES.get(leaf, mode) != mode]
     if wrong or len(stated) != 1:
         at = table[wrong[0]].where if wrong else _place(table)
-        takes, has = " or ".join(_PLACES[mode]), joined([*stated, *wrong] or ["none"])
+        takes, has = " or ".join(places), joined([*stated, *wrong] or ["none"])
         message = f"{at}: mode {mode} takes one {takes}, and [remotes.{name}] has {has}"
         raise ConfigError(message, hint="add it, take out what is too much, or change the mode")

@@ -8,7 +8,7 @@ this. `Config` is what the loader gives: settings that are whole, checked, and n
 
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -96,7 +96,7 @@ class RaceSettings(Struct, frozen=True, kw_only=True):
     agents: Annotated[tuple[str, ...], Key(values.listed(values.text("an agent", parse=values.lane_spec)), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]', short="-a", metavar="AGENT", help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex, where they are ready.")] = ()
     permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"', metavar="LEVEL", help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has it. Default: full-auto where they are confined.")] = None
     effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"', metavar="LEVEL", help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.")] = None
-    unsafe_full_access: ClassVar[Annotated[bool, Key(BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")]] = False
+    unsafe_full_access: Annotated[bool, Key(BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")] = False
     network: Annotated[bool | None, Key(BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
     allow_experimental: Annotated[bool, Key(BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
     max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel", metavar="N", help="Agents at once ({}).")] = 4
@@ -104,7 +104,7 @@ class RaceSettings(Struct, frozen=True, kw_only=True):
     share: Annotated[tuple[str, ...], Key(_PATHS, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
     setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts.", "HYDRA_SETUP", "--setup", example='["npm ci"]', metavar="CMD", help='Run this first, such as "npm ci".')] = ()
     setup_trusted: bool = True
-    check: ClassVar[Annotated[tuple[str, ...], Key(values.listed(_COMMAND._replace(parse=check_spec), "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")]] = ()
+    check: Annotated[tuple[str, ...], Key(values.listed(_COMMAND._replace(parse=check_spec), "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")] = ()
     keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep", help="Whose folders to keep as they are ({}). Patches are always kept.")] = "failed"
     include_dirty: Annotated[bool, Key(BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO, help="Take uncommitted changes along.")] = False
     allow_filters: Annotated[tuple[str, ...], Key(values.listed(_LINE), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter", metavar="NAME", help="Race although git would run this filter (.gitattributes).")] = ()
@@ -302,13 +302,9 @@ class Config(Struct, frozen=True, kw_only=True):
 
 
 def _of_fields(settings: type) -> dict[str, Key]:
-    """The keys at the fields of a record, by field; in a ClassVar they are one further in."""
-    return {
-        name: key
-        for name, annotation in settings.__annotations__.items()
-        for inner in (annotation, *get_args(annotation))
-        for key in getattr(inner, "__metadata__", ())
-    }
+    """The keys at the fields of a record, by field."""
+    rows = settings.__annotations__.items()
+    return {name: row.__metadata__[0] for name, row in rows if hasattr(row, "__metadata__")}
 
 
 def _table(
