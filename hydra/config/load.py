@@ -19,7 +19,7 @@ from msgspec import convert
 from hydra.config import check_specs, values
 from hydra.config.schema import FIXED, INSIDE, KEYS, LOCAL, LOWER, NAMED, NO, Config, Key
 from hydra.errors import ConfigError
-from hydra.records.request import Check, Permission
+from hydra.records.request import Permission
 from hydra.redaction import notice
 from hydra.text import joined, nearest
 
@@ -50,24 +50,23 @@ NotRun = Mapping[str, tuple[str, str]]
 
 
 class AgentKeys:
-    """The agents that settings may name: `names`, and what `rest` finds, which costs; without
+    """The agents that settings may name: `names`, and what `further` finds, which costs; without
     `names` every name is one. `not_run` are refused, each with why, and what to do instead."""
 
     def __init__(self, names: Collection[str], further: Further, not_run: NotRun) -> None:
-        self.names = tuple(names)
-        self.rest = cache(further)
-        self._not_run = not_run
+        self.names, self._further, self._not_run = tuple(names), cache(further), not_run
+
+    def __contains__(self, agent: object) -> bool:
+        return agent in self.names or agent in self._further()
 
     def check(self, agent: str, where: str) -> None:
         """Raises `ConfigError` for a name that is none of them."""
-        if re.fullmatch(values.NAME, agent) and (
-            not self.names or agent in self.names or agent in self.rest()
-        ):
+        if re.fullmatch(values.NAME, agent) and (not self.names or agent in self):
             return
         if agent in self._not_run:
             why, instead = self._not_run[agent]
             raise ConfigError(f"{where}: Hydra does not run {agent}: {why}", hint=instead)
-        near = nearest(agent, (*self.names, *self.rest()))
+        near = nearest(agent, (*self.names, *self._further()))
         hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
         raise ConfigError(f'{where}: there is no agent "{agent}"', hint=hint)
 
@@ -149,26 +148,23 @@ def _heeded(theirs: Layer, own: Layer, above: Collection[str]) -> Layer:
             paths = tuple(dict.fromkeys((*mine.value, *item.value)))
             heeded[name] = item._replace(value=paths, source=f"{mine.source}, {item.source}")
         if item.key.repository == LOWER:
-            more = _granted(item.key, item.value) - _ceiling(item, mine)
-            if more > 0 and name not in above:
+            excess = _excess(item, mine)
+            if excess > 0 and name not in above:
                 raise _raised(item, mine)
-            if more >= 0:
+            if excess >= 0:
                 del heeded[name]
     return heeded
 
 
-def _ceiling(item: ConfigValue, mine: ConfigValue | None) -> float:
+def _excess(item: ConfigValue, mine: ConfigValue | None) -> float:
+    """How much more a repository's value grants than the user's own, or the default."""
     value = mine.value if mine else item.key.default
+    if item.key.kind.name != "word":
+        return float(item.value) - (0.5 if value is None else float(value))
+    ranks = {"plan": 0, "edit": 1}
     if value in ("default", "config") and value != item.value:
-        return 0.5  # `plan` alone is surely less than what a CLI does by itself, or as it is set up
-    return _granted(item.key, value)
-
-
-def _granted(key: Key, value: Any) -> float:
-    """How much a value grants, to be held against another of the same key."""
-    if key.kind.name == "word":
-        return {"plan": 0, "edit": 1}.get(value, 2)
-    return 0.5 if value is None else float(value)
+        return ranks.get(item.value, 2) - 0.5  # than what a CLI does `plan` alone is surely less
+    return ranks.get(item.value, 2) - ranks.get(value, 2)
 
 
 def _raised(item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
@@ -328,23 +324,23 @@ def _variable(key: Key, agent: str) -> str:
 
 def _from_environment(environ: Mapping[str, str], agents: AgentKeys) -> Layer:
     """The HYDRA_ variables that the table of keys names; an empty one counts as unset."""
-    rows = {key.environment: (key.name, key) for key in FIXED.values() if key.environment}
-    rows |= _of_agents(agents.names)
-    # Only a variable of none of these can be of another agent, and makes it worth asking.
-    pattern = r"HYDRA_[A-Z0-9_]+_(PATH|MODEL)"
-    if any(re.fullmatch(pattern, name) and name not in rows for name in environ):
-        rows = _of_agents(agents.rest()) | rows
-    return {
-        name: ConfigValue(key, _checked(key.kind.read_text, text, variable), variable, variable)
-        for variable, (name, key) in rows.items()
-        if (text := environ.get(variable, "")).strip()
-    }
-
-
-def _of_agents(names: Collection[str]) -> dict[str, tuple[str, Key]]:
-    keys = [key for key in NAMED["agents"].values() if key.environment]
-    rows = ((name, key) for name in names for key in keys)
-    return {_variable(key, name): (f"agents.{name}.{key.leaf}", key) for name, key in rows}
+    keys = {key.environment: key for key in FIXED.values() if key.environment}
+    layer = {}
+    for variable, text in environ.items():
+        of_agent = re.fullmatch(r"HYDRA_([A-Z0-9_]+)_(PATH|MODEL)", variable)
+        agent = of_agent[1].lower().replace("_", "-") if of_agent else ""
+        if not text.strip():
+            continue
+        if key := keys.get(variable):
+            name = key.name
+        elif of_agent and agent in agents:
+            key = NAMED["agents"][of_agent[2].lower()]
+            name = f"agents.{agent}.{key.leaf}"
+        else:
+            continue
+        checked = _checked(key.kind.read_text, text, variable)
+        layer[name] = ConfigValue(key, checked, variable, variable)
+    return layer
 
 
 def _from_flags(flags: Mapping[str, object]) -> Layer:
@@ -373,19 +369,25 @@ def _config(layer: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Conf
     for dotted, item in layer.items():
         matter, *name, leaf = dotted.split(".")
         if name:
-            tables[matter].setdefault(name[0], {})[leaf] = item
+            table = tables[matter].setdefault(name[0], {})
+            table[leaf] = _at_home(item, environ) if leaf == "path" else item
         else:
             fixed[matter][item.key.field] = item.value
-    setup, judge = layer.get("race.setup"), fixed["judge"]
-    fixed["race"]["setup_trusted"] = setup is None or setup.trusted
-    fixed["checks"] |= _checks(layer, tables["checks"])
-    for table in tables["agents"].values():
-        if "path" in table:
-            table["path"] = _at_home(table["path"], environ)
     named = {
         matter: {name: _whole(matter, name, tables, agents) for name in tables[matter]}
-        for matter in ("agents", "profiles", "remotes", "models")
+        for matter in tables
     }
+    checks = [
+        {"kind": check_specs.kind_of(name, fields["command"]), **fields}
+        for name, fields in named.pop("checks").items()
+    ]
+    if listed := layer.get("race.check"):
+        read = partial(check_specs.named, taken=tables["checks"])
+        checks += _checked(read, listed.value, listed.where)
+    trusted = all(item.trusted for name, item in layer.items() if _names_a_check(name))
+    setup, judge = layer.get("race.setup"), fixed["judge"]
+    fixed["race"]["setup_trusted"] = setup is None or setup.trusted
+    fixed["checks"] |= {"checks": checks, "trusted": trusted}
     sources = dict.fromkeys(FIXED, DEFAULT) | {name: item.source for name, item in layer.items()}
     # A record takes no more of a table than has a field in it.
     document = {**fixed["confine"], **judge, **fixed, "trials": judge, **named, "sources": sources}
@@ -399,64 +401,30 @@ def _at_home(item: ConfigValue, environ: Mapping[str, str]) -> ConfigValue:
     return item._replace(value=re.sub("^~(?=/)", lambda _: home.rstrip("/"), item.value))
 
 
-def _checks(layer: Layer, tables: Mapping[str, Layer]) -> dict[str, Any]:
-    """Every check, and whether it was not the repository that named them."""
-    checks = []
-    for name, table in tables.items():
-        fields = _fields("checks", name, table)
-        fields.setdefault("kind", check_specs.kind_of(name, fields["command"]))
-        checks.append(Check(name, **fields))
-    if listed := layer.get("race.check"):
-        name_them = partial(check_specs.named, taken=tuple(tables))
-        checks += _checked(name_them, listed.value, listed.where)
-    trusted = all(item.trusted for name, item in layer.items() if _names_a_check(name))
-    return {"checks": checks, "trusted": trusted}
-
-
 _NEEDED = {"checks": "command", "profiles": "agent", "remotes": "mode", "models": "id"}
 
 
-def _fields(matter: str, name: str, table: Layer) -> dict[str, Any]:
-    """A table by the fields of its record. Raises where the key lacks without which it is none."""
-    needed = _NEEDED.get(matter, "")
+def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[str, Any]:
+    """What a record is made of. Raises where a key of its table lacks, or goes with no other."""
+    table, section = tables[matter][name], f"[{matter}.{name}]"
+    where, needed = next(iter(table.values())).where, _NEEDED.get(matter, "")
     if needed and needed not in table:
         key = NAMED[matter][needed]
         hint = f"add {needed} = {key.example}: {key.meaning}"
-        raise ConfigError(f"{_place(table)}: [{matter}.{name}] has no {needed}", hint=hint)
-    return {item.key.field: item.value for item in table.values()}
-
-
-def _place(table: Layer) -> str:
-    return next(iter(table.values())).where
-
-
-def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[str, Any]:
-    """What a record is made of. Raises where keys of its table do not go together."""
-    table = tables[matter][name]
-    fields, where = _fields(matter, name, table), _place(table)
+        raise ConfigError(f"{where}: {section} has no {needed}", hint=hint)
     if matter == "profiles":
         agents.check(table["agent"].value, table["agent"].where)
-    if matter == "remotes":
-        _check_places(name, table)
     if (remote := table.get("remote")) and remote.value not in (LOCAL, *tables["remotes"]):
         near = nearest(remote.value, tables["remotes"])
         hint = f"the nearest is {near}" if near else f"write [remotes.{remote.value}], or {LOCAL}"
         message = f'{remote.where}: {matter}.{name}.remote: there is no remote "{remote.value}"'
         raise ConfigError(message, hint=hint)
-    prices = table.keys() & {"input_price", "output_price"}
-    if len(prices) == 1 or ("cached_price" in table and not prices):
-        hint = "give input_price and output_price, or none"
-        raise ConfigError(f"{where}: [{matter}.{name}] has half of its prices", hint=hint)
+    if matter == "remotes":
+        _check_places(section, where, table)
     if matter == "models":
-        for other in takewhile(lambda other: other != name, tables["models"]):
-            for term in sorted(_terms(name, table) & _terms(other, tables["models"][other])):
-                raise ConfigError(f'{where}: "{term}" already stands for the model {other}')
+        _check_model(name, where, tables["models"])
+    fields = {item.key.field: item.value for item in table.values()}
     return {**fields, "name": name, "budget": fields, "source": where}
-
-
-def _terms(name: str, table: Layer) -> set[str]:
-    aliases = table["aliases"].value if "aliases" in table else ()
-    return {term.lower() for term in (name, *aliases)}
 
 
 _PLACES = {"host": "ssh", "container": "docker", "image": "docker", "pod": "k8s"}
@@ -464,14 +432,30 @@ _PLACES = {"host": "ssh", "container": "docker", "image": "docker", "pod": "k8s"
 _MODES = {**_PLACES, "namespace": "k8s", "context": "k8s"}
 
 
-def _check_places(name: str, table: Layer) -> None:
+def _check_places(section: str, where: str, table: Layer) -> None:
     """Raises where a remote says no place, more than one, or that of another mode."""
     mode = table["mode"].value
     places = [leaf for leaf, of in _PLACES.items() if of == mode]
     stated = [leaf for leaf in table if leaf in places]
     wrong = [leaf for leaf in table if _MODES.get(leaf, mode) != mode]
     if wrong or len(stated) != 1:
-        at = table[wrong[0]].where if wrong else _place(table)
+        at = table[wrong[0]].where if wrong else where
         takes, has = " or ".join(places), joined([*stated, *wrong] or ["none"])
-        message = f"{at}: mode {mode} takes one {takes}, and [remotes.{name}] has {has}"
+        message = f"{at}: mode {mode} takes one {takes}, and {section} has {has}"
         raise ConfigError(message, hint="add it, take out what is too much, or change the mode")
+
+
+def _check_model(name: str, where: str, models: Mapping[str, Layer]) -> None:
+    """Raises where half of its prices is stated, or a name of its is one of a model above it."""
+    prices = models[name].keys() & {"input_price", "output_price"}
+    if len(prices) == 1 or ("cached_price" in models[name] and not prices):
+        hint = "give input_price and output_price, or none"
+        raise ConfigError(f"{where}: [models.{name}] has half of its prices", hint=hint)
+
+    def terms(model: str) -> set[str]:
+        aliases = models[model].get("aliases")
+        return {term.lower() for term in (model, *(aliases.value if aliases else ()))}
+
+    for other in takewhile(lambda model: model != name, models):
+        for term in sorted(terms(name) & terms(other)):
+            raise ConfigError(f'{where}: "{term}" already stands for the model {other}')
