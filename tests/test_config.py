@@ -234,13 +234,13 @@ def test_an_agents_path_and_model_from_the_environment() -> None:
         environ={
             "HOME": "/home/ada",
             "HYDRA_CURSOR_AGENT_PATH": "~/bin/agent",
-            "HYDRA_CLAUDE_MODEL": "opus",
+            "HYDRA_CLAUDE_MODEL": "on",
             "HYDRA_OTHER_PATH": "/bin/other",
         },
         agent_keys=AGENTS,
     )
     assert config.agent("cursor-agent").path == "/home/ada/bin/agent"
-    assert config.agent("claude") == AgentSettings(model="opus")
+    assert config.agent("claude") == AgentSettings(model="on")
     assert set(config.agents) == {"cursor-agent", "claude"}
     assert config.sources["agents.claude.model"] == "HYDRA_CLAUDE_MODEL"
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hydra.config.check_specs import in_folder, kind_of, name_of
+from hydra.config.check_specs import in_folder, kind_of, name_of, typed
 from hydra.config.load import load
 from hydra.config.schema import CheckSettings
 from hydra.errors import ConfigError
@@ -55,6 +55,21 @@ def test_a_command_in_a_folder_is_one_command() -> None:
     assert in_folder("a", "") == "a"
     assert in_folder("a -q", "b c") == "cd 'b c' && a -q"
     assert in_folder("a; b", "c") == "cd c && { a; b\n}"
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "line"),
+    [
+        ("cd a && make", "", "cd a && make"),
+        ("cd a && make", "a", "make"),
+        ("cd a && cd b && make", "a", "cd b && make"),
+        ("cd a && cd b && make", "a/b", "make"),
+        ("make", "a/b", "cd ../.. && make"),
+        ("cd $HERE && make", "a", "cd .. && { cd $HERE && make\n}"),
+    ],
+)
+def test_a_command_as_one_types_it_in_a_folder(command: str, folder: str, line: str) -> None:
+    assert typed(command, folder) == line
 
 
 @pytest.mark.parametrize(

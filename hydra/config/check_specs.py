@@ -62,7 +62,9 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
     for spec in specs:
         match = re.fullmatch(_NAMED, spec)
         command = match[2].strip() if match else spec
-        name = match[1] if match else _free(name_of(redacted(command)), used)
+        name = match[1] if match else name_of(redacted(command))
+        if not match and name in used:
+            name = next(free for number in count(2) if (free := f"{name}-{number}") not in used)
         if name in used:
             raise ConfigError(
                 f'two checks are called "{name}"', hint="name them apart: a=..., b=..."
@@ -70,11 +72,6 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
         used.add(name)
         checks.append(Check(name, command, kind_of(name, command)))
     return checks
-
-
-def _free(name: str, used: set[str]) -> str:
-    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
-    return next(free for free in names if free not in used)
 
 
 def name_of(command: str) -> str:
