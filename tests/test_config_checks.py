@@ -44,6 +44,12 @@ def own(text: str) -> CheckSettings:
         ("./gradlew test", "gradlew", "test"),
         ("$X", "x", "test"),
         ("123", "check", "test"),
+        # A repository's file names checks, too: neither deep nor slow.
+        ("A=1 " * 5000 + "make", "make", "test"),
+        ("env " * 5000 + "make", "make", "test"),
+        ("uv" + " -p" * 5000, "uv", "test"),
+        ("cd a && " * 5000 + "make", "a: a: a: make", "test"),
+        ("python" + " -x" * 5000, "python", "test"),
     ],
 )
 def test_a_command_gets_a_name_and_a_kind(command: str, name: str, kind: str) -> None:

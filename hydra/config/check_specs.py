@@ -24,11 +24,12 @@ _ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
 _IN_FOLDER = r"\(?\s*cd\s+(?:--\s+)?('[^']+'|\"[^\"]+\"|[^\s;&|]+)\s*(?:&&|;)\s*(?s:(.+))"
 _LONGEST_FOLDER = 60
 
-_OPTIONS = r"(?:\s+(?:--(?:group|only-group|extra|with|python|package)|-p)\s+\S+|\s+-\S+)*"
+_VALUED = r"(?:--(?:group|only-group|extra|with|python|package)|-p)(?!\S)"
+_OPTIONS = rf"(?:\s+{_VALUED}\s+\S+|\s+(?!{_VALUED})-\S+)*"
 _BEFORE = (
     rf"{_ASSIGNMENT}\s+|(?:\S*/)?(?:(?:{'|'.join(RUNNERS)}){_OPTIONS}\s+(?:run|exec){_OPTIONS}\s+(?=\S)"
     r"|(?:env|exec|command|time|nice|npx|bunx)(?:\s+-\S+)*\s+(?=[^\s-])"
-    r"|python[\d.]*\s(?:\S+\s+)*?-m\s+(?=\S)|(?:ba|da|z)?sh\s(?:\S+\s+)*?-c\s+(?=\S))"
+    r"|python[\d.]*\s+(?:\S+\s+)*?-m\s+(?=\S)|(?:ba|da|z)?sh\s+(?:\S+\s+)*?-c\s+(?=\S))"
 )
 """What stands in front of the command that has the name: what is set for it, and what runs it."""
 _INTERPRETERS = r"python[\d.]*|(?:ba|da|z)?sh|node|ruby|perl"
@@ -76,12 +77,19 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
 
 def name_of(command: str) -> str:
     """A name for a command: `pytest`, `npm-test`, `packages/api: unittest`."""
-    if inner := re.match(_IN_FOLDER, command):
-        folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")[-_LONGEST_FOLDER:]
-        name = name_of(inner[2].strip(" {();}"))
-        return f"{folder}: {name}" if folder not in ("", ".") else name
-    if before := re.match(_BEFORE, command):
-        return name_of(command[before.end() :].strip("'\""))
+    folders: list[str] = []
+    while True:
+        if before := re.match(_BEFORE, command):
+            command = command[before.end() :].strip("'\"")
+        elif inner := re.match(_IN_FOLDER, command):
+            folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")
+            folders += [folder[-_LONGEST_FOLDER:]] * (folder not in ("", "."))
+            command = inner[2].strip(" {();}")
+        else:
+            return ": ".join((*folders[-3:], _program_name(command)))
+
+
+def _program_name(command: str) -> str:
     first, *rest = command.split() or [""]
     first = first.rpartition("/")[2].lower()
     terms = [term for term in rest if not term.startswith("-")]
@@ -101,12 +109,11 @@ def _safe(name: str) -> str:
 def split_folders(command: str) -> tuple[list[str], str]:
     """The folders that a command enters, as `in_folder` or a person writes it, one in another, and
     what it runs there."""
-    inner = re.match(_IN_FOLDER, command)
-    if inner is None or re.search(r"[$`*?~]", inner[1]):
-        return [], command
-    rest = inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
-    folders, rest = split_folders(rest)
-    return [inner[1].strip("'\""), *folders], rest
+    folders = []
+    while (inner := re.match(_IN_FOLDER, command)) and not re.search(r"[$`*?~]", inner[1]):
+        folders.append(inner[1].strip("'\""))
+        command = inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
+    return folders, command
 
 
 def split_folder(command: str) -> tuple[str, str]:
