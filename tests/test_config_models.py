@@ -22,6 +22,7 @@ def test_an_entry_as_it_stands() -> None:
     config = user(text)
     model = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
     assert config.models == {"large": model}
+    assert user(text.replace('"2026-11-22"', "2026-11-22")) == config  # TOML's own date
     assert replace(user("[models.large]\n"), sources={}) == Config()
 
 

@@ -96,7 +96,10 @@ BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
         (f'{BASE}program = "bin/x"', "takes a program's name or its absolute path"),
         (f"{BASE}".replace("box]", "local]"), "that is this machine"),
         ('[profiles.far]\nagent = "claude"\nremote = "bxo"\n' + BASE, 'there is no remote "bxo"'),
-        ('[agents.claude]\nremote = "box"', 'there is no remote "box"'),
+        (
+            '[agents.claude]\nremote = "box"',
+            'line 2: agents.claude.remote: there is no remote "box"',
+        ),
     ],
 )
 def test_what_a_remote_cannot_be(text: str, message: str) -> None:
