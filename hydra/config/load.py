@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from msgspec import convert
 
 from hydra.config import check_specs, values
-from hydra.config.schema import FIXED, INSIDE, KEYS, LOCAL, LOWER, NAMED, NO, Config, Key
+from hydra.config.schema import FIXED, KEYS, LOCAL, LOWER, NAMED, NO, PATH, Config, Key
 from hydra.errors import ConfigError
 from hydra.records.request import Permission
 from hydra.redaction import notice
@@ -204,7 +204,7 @@ def _from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Lay
         checked = _checked(key.kind.read, value, f"{where}: {name}")
         if not trusted and key.field == "preface_file":
             # It reaches a service: nothing of this machine's that the repository does not have.
-            _checked(INSIDE.read, checked, f"{where}: {name}")
+            _checked(PATH.read, checked, f"{where}: {name}")
         layer[name] = ConfigValue(key, checked, path, where, trusted)
     return layer
 

@@ -66,7 +66,7 @@ _PRICE, _TOKENS = values.count(0, 100_000, float), values.count(1, 1_000_000_000
 _EFFORT = values.choice(*Effort)
 _PERMISSION = values.choice(*(level for level in Permission if level is not Permission.UNRESTRICTED), elsewhere=" (all of the machine is given by --unsafe-full-access alone)")
 _WITHIN = r"(?![/~]|(?:.*/)?(?:\.\.|(?i:\.git))(?:/|\Z)).*"
-INSIDE = values.text("a path inside the repository", _WITHIN)
+PATH = values.text("a path inside the repository", _WITHIN)
 _ANYWHERE = values.text("a path inside the repository, or an absolute one", f"~?/.*|{_WITHIN}")
 _PATTERN = values.text("a path inside the repository", _WITHIN, values.path_pattern)
 _PROGRAM = values.text("an absolute path", "~?/.*")
@@ -83,7 +83,7 @@ _HOST = values.text("a host for ssh (gpubox, or ada@gpubox)", r"(?a:[A-Za-z0-9_\
 _THERE = values.text("the name of a container, an image, a pod or a context", "[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
 _FOLDER_THERE = values.text("an absolute path", r"/(?!(?:.*/)?\.\.(?:/|\Z)).*")
 _PROGRAM_THERE = values.text("a program's name or its absolute path there", "/.*|(?![-~])[^/]+")
-_COMMANDS, _PATHS = values.listed(_LINE, "\n"), values.listed(INSIDE, ":")
+_COMMANDS, _INSIDE = values.listed(_LINE, "\n"), values.listed(PATH, ":")
 _VARIABLES = values.listed(values.text("the name of an environment variable (a * may end it; git's own names stay with git)", r"(?!(?i:GIT_))[A-Za-z_][A-Za-z0-9_]*\*?"))
 
 
@@ -100,8 +100,8 @@ class RaceSettings(Struct, frozen=True, kw_only=True):
     network: Annotated[bool | None, Key(BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
     allow_experimental: Annotated[bool, Key(BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
     max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel", metavar="N", help="Agents at once ({}).")] = 4
-    copies: Annotated[tuple[str, ...], Key(_PATHS, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy", metavar="PATH", help="Copy this ignored file, such as .env.")] = ()
-    share: Annotated[tuple[str, ...], Key(_PATHS, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
+    copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy", metavar="PATH", help="Copy this ignored file, such as .env.")] = ()
+    share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
     setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts.", "HYDRA_SETUP", "--setup", example='["npm ci"]', metavar="CMD", help='Run this first, such as "npm ci".')] = ()
     setup_trusted: bool = True
     check: Annotated[tuple[str, ...], Key(values.listed(_COMMAND._replace(parse=check_spec), "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")] = ()
@@ -150,7 +150,7 @@ _CHECK = {
     "command": Key(_COMMAND, "What /bin/sh runs; 0 is passed.", shown="none: it must be there", example='"pytest -q"'),
     "kind": Key(values.choice(*KINDS), "`test`, `build` or `lint`: only a failing test is run once more.", shown="guessed from the command", example='"test"'),
     "required": Key(BOOLEAN, "Whether a patch must pass it to be usable."),
-    "junit": Key(INSIDE, "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
+    "junit": Key(PATH, "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
 }
 
 
