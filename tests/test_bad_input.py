@@ -62,13 +62,11 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a duration without a unit": (
         (*RACE, "--timeout", "10"),
-        "error: invalid value for '--timeout': 10 is a duration without a unit: "
-        'write "10m" or "10s"\n'
-        "hint: `hydra race --help` shows how it is used\n",
+        'error: --timeout: 10 is a duration without a unit: write "10m" or "10s"\n',
     ),
     "a duration that is too long": (
         (*RACE, "--timeout", f"{'9' * 30}d"),
-        f"error: --timeout: must be 0.001s to 30d, not {'9' * 30}d\n",
+        f'error: --timeout: takes a duration of 1ms to 30d, not "{"9" * 30}d"\n',
     ),
     "a copy that is not there": (
         (*RACE, "--copy", ".env"),
@@ -81,7 +79,7 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a copy from elsewhere": (
         (*RACE, "--copy", "/etc/passwd"),
-        'error: --copy: "/etc/passwd" is not a path inside the repository\n',
+        'error: --copy: takes a path inside the repository, not "/etc/passwd"\n',
     ),
     "a base that is not there": (
         (*RACE, "--base", "nowhere"),

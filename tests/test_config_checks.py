@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hydra.config.check_specs import in_folder, kind_of, name_of
+from hydra.config.check_specs import in_folder, kind_of, name_of, typed
 from hydra.config.load import load
 from hydra.config.schema import CheckSettings
 from hydra.errors import ConfigError
@@ -44,6 +44,12 @@ def own(text: str) -> CheckSettings:
         ("./gradlew test", "gradlew", "test"),
         ("$X", "x", "test"),
         ("123", "check", "test"),
+        # A repository's file names checks, too: neither deep nor slow.
+        ("A=1 " * 5000 + "make", "make", "test"),
+        ("env " * 5000 + "make", "make", "test"),
+        ("uv" + " -p" * 5000, "uv", "test"),
+        ("cd a && " * 5000 + "make", "a: a: a: make", "test"),
+        ("python" + " -x" * 5000, "python", "test"),
     ],
 )
 def test_a_command_gets_a_name_and_a_kind(command: str, name: str, kind: str) -> None:
@@ -55,6 +61,21 @@ def test_a_command_in_a_folder_is_one_command() -> None:
     assert in_folder("a", "") == "a"
     assert in_folder("a -q", "b c") == "cd 'b c' && a -q"
     assert in_folder("a; b", "c") == "cd c && { a; b\n}"
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "line"),
+    [
+        ("cd a && make", "", "cd a && make"),
+        ("cd a && make", "a", "make"),
+        ("cd a && cd b && make", "a", "cd b && make"),
+        ("cd a && cd b && make", "a/b", "make"),
+        ("make", "a/b", "cd ../.. && make"),
+        ("cd $HERE && make", "a", "cd .. && { cd $HERE && make\n}"),
+    ],
+)
+def test_a_command_as_one_types_it_in_a_folder(command: str, folder: str, line: str) -> None:
+    assert typed(command, folder) == line
 
 
 @pytest.mark.parametrize(
@@ -117,19 +138,19 @@ def test_the_highest_place_that_names_any_names_them_all() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[checks.Unit]\ncommand = 'a'", 'line 2: "Unit" is not the name of a check'),
-        ("[checks.network]\ncommand = 'a'", "a check cannot be called network"),
+        ("[checks.Unit]\ncommand = 'a'", 'line 2: no check can be called "Unit": a name'),
+        ("[checks.network]\ncommand = 'a'", 'no check can be called "network": that is a key'),
         ("[checks.unit]\nkind = 'test'", "[checks.unit] has no command"),
-        ("[checks.unit]\ncommand = ''", "a check's command is empty"),
+        ("[checks.unit]\ncommand = ''", "takes a command for the shell"),
         ("[checks.unit]\ncommand = 'a'\nkind = 'tests'", 'takes test, build or lint, not "tests"'),
-        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "is not a path inside the repository"),
-        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "is not a path inside the repository"),
+        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "takes a path inside the repository"),
+        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "takes a path inside the repository"),
         ("[checks.unit]\ncommnd = 'a'", 'unknown key "checks.unit.commnd"'),
         ("[race]\ncheck = ['a=x', 'a=y']", 'two checks are called "a"'),
-        ("[race]\ncheck = ['']", "a check's command is empty"),
+        ("[race]\ncheck = ['']", "takes a command for the shell"),
         ("[race]\ncheck = ['Lint=ruff']", '"Lint=ruff" runs nothing'),
         ("[race]\ncheck = ['lint=']", '"lint=" runs nothing'),
-        ("[checks]\nparallel = 0", "must be 1 to 64"),
+        ("[checks]\nparallel = 0", "takes a whole number of 1 to 64, not 0"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_place(text: str, message: str) -> None:

@@ -22,20 +22,24 @@ def test_an_entry_as_it_stands() -> None:
     config = user(text)
     model = OwnModel("gw/7", "claude", ("big",), 9, None, 2, 0.5, 0, "2026-11-22")
     assert config.models == {"large": model}
+    assert user(text.replace('"2026-11-22"', "2026-11-22")) == config  # TOML's own date
     assert replace(user("[models.large]\n"), sources={}) == Config()
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('[models.a]\nfamily = "x"', "user.toml, line 2: the model a has no id"),
+        ('[models.a]\nfamily = "x"', "user.toml, line 2: [models.a] has no id"),
         ('[models.A]\nid = "x"', 'no model can be called "A"'),
         ('[models."a.b"]\nid = "x"', 'no model can be called "a.b"'),
-        ('[models.a]\nid = "-x"', '"-x" is not the name of a model'),
-        ('[models.a]\nid = "x"\ninput_price = 3', "the model a has half of its prices"),
-        ('[models.a]\nid = "x"\noutput_price = 3', "the model a has half of its prices"),
-        ('[models.a]\nid = "x"\ncached_price = 3', "the model a has half of its prices"),
-        ('[models.a]\nid = "x"\ninput_price = -1\noutput_price = 1', "must be 0 to 100000"),
+        ('[models.a]\nid = "-x"', 'takes the name of a model, not "-x"'),
+        ('[models.a]\nid = "x"\ninput_price = 3', "[models.a] has half of its prices"),
+        ('[models.a]\nid = "x"\noutput_price = 3', "[models.a] has half of its prices"),
+        ('[models.a]\nid = "x"\ncached_price = 3', "[models.a] has half of its prices"),
+        (
+            '[models.a]\nid = "x"\ninput_price = -1\noutput_price = 1',
+            "takes a number of 0 to 100000, not -1",
+        ),
         ('[models.a]\nid = "x"\nprices_read = "2026-13-01"', "takes a day"),
         ('[models.a]\nid = "x"\nprices_read = "20261122"', "takes a day"),
         (

@@ -626,6 +626,7 @@ def test_notes_of_a_reviewer_change_nothing() -> None:
         ("[]-]", "]", True),
         (r"[\]a]", "a", True),
         ("[&&~~[]", "[", True),
+        ("[::1]", ":", True),
         ("[a-]", "-", True),
         (r"\!a", "!a", True),
         (r"a\*", "a*", True),

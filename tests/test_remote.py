@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 import subprocess
 import tarfile
@@ -76,27 +77,33 @@ BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[remotes.box]\nhost = "x"', "the remote box has no mode"),
-        ('[remotes.box]\nmode = "ssh"', "the remote box has no host"),
+        ('[remotes.box]\nhost = "x"', "[remotes.box] has no mode"),
+        ('[remotes.box]\nmode = "ssh"', "mode ssh takes one host, and [remotes.box] has none"),
         ('[remotes."a.b"]\nmode = "ssh"\nhost = "x"', 'no remote can be called "a.b"'),
-        ('[remotes.box]\nmode = "docker"', "the remote box has no container or image"),
+        (
+            '[remotes.box]\nmode = "docker"',
+            "mode docker takes one container or image, and [remotes.box] has none",
+        ),
         (
             '[remotes.box]\nmode = "docker"\ncontainer = "a"\nimage = "b"',
-            "says both container and image",
+            "[remotes.box] has container and image",
         ),
-        (f'{BASE}pod = "a"', "pod is not for mode ssh"),
-        (f"{BASE}".replace("gpubox", "-oProxyCommand=x"), "is no host for ssh"),
-        (f"{BASE}".replace("gpubox", "a b"), "is no host for ssh"),
-        ('[remotes.box]\nmode = "k8s"\npod = "-x"', "is no name of a container"),
+        (f'{BASE}pod = "a"', "line 4: mode ssh takes one host, and [remotes.box] has host and pod"),
+        (f"{BASE}".replace("gpubox", "-oProxyCommand=x"), "takes a host for ssh"),
+        (f"{BASE}".replace("gpubox", "a b"), "takes a host for ssh"),
+        ('[remotes.box]\nmode = "k8s"\npod = "-x"', "takes the name of a container"),
         (f'{BASE}workdir = "tmp"', "takes an absolute path"),
         (f'{BASE}program = "bin/x"', "takes a program's name or its absolute path"),
         (f"{BASE}".replace("box]", "local]"), "that is this machine"),
         ('[profiles.far]\nagent = "claude"\nremote = "bxo"\n' + BASE, 'there is no remote "bxo"'),
-        ('[agents.claude]\nremote = "box"', 'there is no remote "box"'),
+        (
+            '[agents.claude]\nremote = "box"',
+            'line 2: agents.claude.remote: there is no remote "box"',
+        ),
     ],
 )
 def test_what_a_remote_cannot_be(text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
+    with pytest.raises(ConfigError, match=re.escape(message)):
         settings(text)
 
 

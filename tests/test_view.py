@@ -398,10 +398,10 @@ def test_a_settings_file_that_is_shown_is_the_users_own(machine: Machine) -> Non
 
 @pytest.mark.parametrize("name", ["", "lib", "~", "~/", "/", "~/../x", "~ada/x", "~/a/./b"])
 def test_show_takes_places_and_not_home_or_the_machine(name: str) -> None:
-    from hydra.config.values import shown_place
+    from hydra.config.load import load
 
-    with pytest.raises(ConfigError):
-        shown_place(name)
+    with pytest.raises(ConfigError, match=r"confine\.show: takes a place below your home folder"):
+        load(user=("user.toml", f'[confine]\nshow = ["{name}"]'))
 
 
 # Settings made anew

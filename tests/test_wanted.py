@@ -192,7 +192,7 @@ def test_the_hint_names_what_the_user_wrote(
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('[profiles.x]\nmodel = "m"', "names no agent"),
+        ('[profiles.x]\nmodel = "m"', r"\[profiles.x\] has no agent"),
         ('[profiles.x]\nagent = "claud"', 'no agent "claud"'),
         ('[profiles.claude]\nagent = "codex"', 'can be called "claude": an agent is called so'),
         ('[profiles.X]\nagent = "codex"', "a name is of a-z"),
@@ -200,8 +200,9 @@ def test_the_hint_names_what_the_user_wrote(
         ('[profiles.2xr]\nagent = "codex"', "that is a count"),
         ('[profiles.x]\nagent = "codex"\npermission = "unrestricted"', "--unsafe-full-access"),
         ('[profiles.x]\nagent = "codex"\npreface = ""', "takes text"),
+        ('[profiles.x]\nagent = "codex"\npreface = "a\\u0000b"', "takes text"),
         ('[profiles.x]\nagent = "codex"\neffort = "huge"', "low, medium, high or max"),
-        ("[budget]\ncost = 0", "must be 0.01"),
+        ("[budget]\ncost = 0", "takes a number of 0.01"),
     ],
 )
 def test_a_profile_that_is_none(text: str, line: str) -> None:
@@ -209,12 +210,15 @@ def test_a_profile_that_is_none(text: str, line: str) -> None:
         config(text)
 
 
-def test_two_profiles_of_one_name() -> None:
+@pytest.mark.parametrize("more", ['agent = "codex"', 'preface = "Be kind."'])
+def test_two_profiles_of_one_name(more: str) -> None:
+    """Also where the repository's would be none without the user's."""
     name = '[profiles.x]\nagent = "codex"'
+    theirs = ("shop/hydra.toml", f"[profiles.x]\n{more}")
     with pytest.raises(
         ConfigError, match=r"two profiles are called x: user\.toml, line 2 and shop"
     ):
-        load(user=("user.toml", name), repository=("shop/hydra.toml", name), agent_keys=("codex",))
+        load(user=("user.toml", name), repository=theirs, agent_keys=("codex",))
 
 
 @pytest.mark.parametrize("key", ['permission = "edit"', 'environment = ["A"]'])
@@ -263,7 +267,7 @@ def test_a_preface_file_that_cannot_be_taken(make: object, text: str, tmp_path: 
 @pytest.mark.parametrize("path", ["/etc/hostname", "~/.netrc", "../x", ".git/config"])
 def test_a_repositorys_preface_file_is_inside_it(path: str) -> None:
     text = f'[profiles.x]\nagent = "codex"\npreface_file = "{path}"'
-    with pytest.raises(ConfigError, match="is not a path inside the repository"):
+    with pytest.raises(ConfigError, match="takes a path inside the repository"):
         load(repository=("shop/hydra.toml", text), agent_keys=("codex",))
 
 

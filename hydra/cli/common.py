@@ -11,10 +11,6 @@ import click
 if TYPE_CHECKING:
     from hydra.errors import UsageError
 
-    _SecondsType = click.ParamType[float]
-else:  # click 8.1's is not generic
-    _SecondsType = click.ParamType
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 NARROWEST = 20
@@ -129,27 +125,18 @@ def require_race_platform(platform: str = sys.platform) -> None:
         )
 
 
-class Duration(_SecondsType):
-    """A duration with its unit ("90s", "10m", "1h30m"), given to the command as seconds."""
+def duration(text: str) -> float:
+    """Seconds from "90s", "10m" or "1h30m"; one without a unit is refused with what to write."""
+    from hydra.config import values
+    from hydra.errors import ConfigError
 
-    name = "duration"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Seconds; a value without a unit is refused with what to write instead."""
-        if isinstance(value, float):
-            return value
-        from hydra.config.values import duration
-        from hydra.errors import ConfigError
-
-        try:
-            return duration(value)
-        except ConfigError as error:
-            self.fail(error.message, param, ctx)
+    try:
+        return values.duration(text)
+    except ConfigError as error:
+        raise click.BadParameter(error.message) from error
 
 
-DURATION = Duration()
+DURATION = click.types.FuncParamType(duration)
 
 
 def json_option(function: F) -> F:

@@ -1,21 +1,12 @@
-"""Options that are settings too: name, type, bounds, default and help are the schema's."""
+"""Options that are settings too: name, words, bounds, default and help are the schema's."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-from hydra.cli.common import Duration, F
+from hydra.cli.common import F
 from hydra.config.schema import FIXED, Key
-
-
-class _AsTyped(Duration):
-    """A duration as it was typed, so that who refuses it can say what it refuses."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The text, where it is one."""
-        super().convert(value, param, ctx)
-        return value
 
 
 def settings(*names: str, text: str = "") -> Callable[[F], F]:
@@ -31,11 +22,10 @@ def settings(*names: str, text: str = "") -> Callable[[F], F]:
 
 def _option(key: Key, text: str) -> Callable[[F], F]:
     kind = key.kind
-    types: dict[str, Any] = {"duration": _AsTyped()}
+    # What else there is goes on as it was typed, so that who refuses it can say what it refuses.
+    types: dict[str, Any] = {"word": click.Choice([f"{term}" for term in kind.allowed])}
     if kind.name == "number":
         types["number"] = click.IntRange(*kind.allowed)
-    if kind.name == "word":
-        types["word"] = click.Choice([f"{term}" for term in kind.allowed])
     return click.option(
         *filter(None, (key.short, key.flag.replace(" / ", "/"))),
         type=types.get(kind.name),

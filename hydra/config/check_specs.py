@@ -6,50 +6,45 @@ import os
 import re
 import shlex
 from collections.abc import Iterable
-from itertools import count, pairwise
+from itertools import count
+from pathlib import PurePath
 
-from hydra.config.values import formed
 from hydra.errors import ConfigError
 from hydra.records.request import Check
 from hydra.redaction import redacted
 
 KINDS = ("test", "build", "lint")
+COMMAND = r"\A(?=\s*\S)[^\x00-\x08\x0b-\x1f]*\Z"
+"""For the shell: one line or several."""
 NAME = r"[a-z][a-z0-9-]{0,39}"
+RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
+"""Of `uv run pytest` it is pytest that has the name."""
 _NAMED = rf"(?s:({NAME})=(?=\S)(.+))"
 _ASSIGNMENT = r"[A-Za-z_]\w*=\S*"
 _IN_FOLDER = r"\(?\s*cd\s+(?:--\s+)?('[^']+'|\"[^\"]+\"|[^\s;&|]+)\s*(?:&&|;)\s*(?s:(.+))"
 _LONGEST_FOLDER = 60
 
+_VALUED = r"(?:--(?:group|only-group|extra|with|python|package)|-p)(?!\S)"
+_OPTIONS = rf"(?:\s+{_VALUED}\s+\S+|\s+(?!{_VALUED})-\S+)*"
+_BEFORE = (
+    rf"{_ASSIGNMENT}\s+|(?:\S*/)?(?:(?:{'|'.join(RUNNERS)}){_OPTIONS}\s+(?:run|exec){_OPTIONS}\s+(?=\S)"
+    r"|(?:env|exec|command|time|nice|npx|bunx)(?:\s+-\S+)*\s+(?=[^\s-])"
+    r"|python[\d.]*\s+(?:\S+\s+)*?-m\s+(?=\S)|(?:ba|da|z)?sh\s+(?:\S+\s+)*?-c\s+(?=\S))"
+)
+"""What stands in front of the command that has the name: what is set for it, and what runs it."""
+_INTERPRETERS = r"python[\d.]*|(?:ba|da|z)?sh|node|ruby|perl"
 _WITH_VERB = frozenset(
     ("npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "make", "mix", "dotnet", "gradle")
 ) | {"mvn", "just", "task", "bundle", "rake", "composer", "swift", "bazel", "uv", "poetry", "npx"}
-RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
-"""Of `uv run pytest` it is pytest that has the name."""
-_VALUED = frozenset(("--group", "--only-group", "--extra", "--with", "--python", "-p", "--package"))
-"""Options of theirs that a word follows."""
-_BEFORE = frozenset(("env", "exec", "command", "time", "nice", "npx", "bunx"))
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
-_INTERPRETERS = _SHELLS | {"node", "ruby", "perl"}
-
 _LINTERS = frozenset(
     ("ruff", "flake8", "pylint", "mypy", "pyright", "black", "eslint", "prettier", "tsc")
 ) | {"clippy", "fmt", "vet", "golangci-lint", "shellcheck", "rubocop", "biome", "lint"}
 _BUILDERS = frozenset(("build", "compile", "cmake", "ninja"))
 
 
-check_name = formed(NAME, '"{}" is not the name of a check: lower-case letters, digits and dashes')
-
-
-def check_command(command: str) -> str:
-    """A command for the shell: one line or several, no control character."""
-    if not command.strip() or any(ord(char) < 32 and char not in "\t\n" for char in command):
-        raise ConfigError("a check's command is empty or has a control character")
-    return command.strip()
-
-
 def check_spec(spec: str) -> str:
     """What `--check` takes: a command, or `name=command`. Raises `ConfigError`."""
-    command = check_command(spec)
+    command = spec.strip()
     if re.fullmatch(_ASSIGNMENT, command) and not re.fullmatch(_NAMED, command):
         raise ConfigError(  # to the shell it is a variable, and always passes
             f'"{command}" runs nothing: it is no name=command with a name of lower-case letters, '
@@ -68,7 +63,9 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
     for spec in specs:
         match = re.fullmatch(_NAMED, spec)
         command = match[2].strip() if match else spec
-        name = match[1] if match else _free(name_of(redacted(command)), used)
+        name = match[1] if match else name_of(redacted(command))
+        if not match and name in used:
+            name = next(free for number in count(2) if (free := f"{name}-{number}") not in used)
         if name in used:
             raise ConfigError(
                 f'two checks are called "{name}"', hint="name them apart: a=..., b=..."
@@ -78,39 +75,51 @@ def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
     return checks
 
 
-def _free(name: str, used: set[str]) -> str:
-    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
-    return next(free for free in names if free not in used)
-
-
 def name_of(command: str) -> str:
     """A name for a command: `pytest`, `npm-test`, `packages/api: unittest`."""
-    inner = re.match(_IN_FOLDER, command)
-    if inner is None:
-        return _name(words_of(command))
-    folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")[-_LONGEST_FOLDER:]
-    name = name_of(inner[2].strip(" {();}"))
-    return f"{folder}: {name}" if folder not in ("", ".") else name
+    folders: list[str] = []
+    while True:
+        if before := re.match(_BEFORE, command):
+            command = command[before.end() :].strip("'\"")
+        elif inner := re.match(_IN_FOLDER, command):
+            folder = re.sub(r"[^\w./-]+", "-", inner[1].strip("'\"")).rstrip("/")
+            folders += [folder[-_LONGEST_FOLDER:]] * (folder not in ("", "."))
+            command = inner[2].strip(" {();}")
+        else:
+            return ": ".join((*folders[-3:], _program_name(command)))
 
 
-def split_folder(command: str) -> tuple[str, str]:
-    """What `in_folder` has put together, or who wrote `cd FOLDER && COMMAND`."""
-    inner = re.match(_IN_FOLDER, command)
-    if inner is None:
-        return "", command
-    return inner[1].strip("'\""), inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
+def _program_name(command: str) -> str:
+    first, *rest = command.split() or [""]
+    first = first.rpartition("/")[2].lower()
+    terms = [term for term in rest if not term.startswith("-")]
+    if re.fullmatch(_INTERPRETERS, first):
+        options = [term for term in rest if term.startswith("--")]
+        script = terms[0].rpartition("/")[2] if terms else "-".join((first, *options[:1]))
+        return _safe(re.sub(r"\.\w+$", "", script))
+    verbs = [term for term in terms[:2] if term not in ("run", "exec")] * (first in _WITH_VERB)
+    return _safe("-".join((first, *verbs[:1])))
+
+
+def _safe(name: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", name.lower().removesuffix(".sh")).strip("-")[:32]
+    return name if re.fullmatch(NAME, name) else "check"
 
 
 def split_folders(command: str) -> tuple[list[str], str]:
-    """The folders that a command enters, one in another, and what it runs there: `in_folder` puts
-    one before what begins with a `cd` itself."""
-    folders: list[str] = []
-    while True:
-        folder, inner = split_folder(command)
-        if not folder or re.search(r"[$`*?~]", folder):
-            return folders, command
-        folders.append(folder)
-        command = inner
+    """The folders that a command enters, as `in_folder` or a person writes it, one in another, and
+    what it runs there."""
+    folders = []
+    while (inner := re.match(_IN_FOLDER, command)) and not re.search(r"[$`*?~]", inner[1]):
+        folders.append(inner[1].strip("'\""))
+        command = inner[2].removeprefix("{").removesuffix("}").strip(" \n;)")
+    return folders, command
+
+
+def split_folder(command: str) -> tuple[str, str]:
+    """The same, the folders as one."""
+    folders, inner = split_folders(command)
+    return f"{PurePath(*folders)}" if folders else "", inner
 
 
 def in_folder(command: str, folder: str) -> str:
@@ -142,40 +151,4 @@ def kind_of(name: str, command: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """Its words without the variables that it sets."""
-    terms = command.split()
-    while terms and re.fullmatch(_ASSIGNMENT, terms[0]):
-        terms.pop(0)
-    return terms
-
-
-def _name(terms: list[str]) -> str:
-    if not terms:
-        return "check"
-    first = terms[0].rpartition("/")[2].lower()
-    rest = [term for term in terms[1:] if not term.startswith("-")]
-    if rest and first in RUNNERS and rest[0] in ("run", "exec"):
-        rest = [
-            term
-            for before, term in pairwise(terms)
-            if not term.startswith("-") and before not in _VALUED
-        ]
-        return _name(rest[1:])
-    if rest and first in _BEFORE:
-        return _name(words_of(" ".join(rest)))
-    if first.startswith("python") and "-m" in terms:
-        return _name(terms[terms.index("-m") + 1 :][:1])
-    if first in _SHELLS and "-c" in terms:
-        return name_of(" ".join(terms[terms.index("-c") + 1 :]).strip("'\""))
-    if first.startswith("python") or first in _INTERPRETERS:
-        options = [term for term in terms[1:] if term.startswith("--")]
-        script = rest[0].rpartition("/")[2] if rest else "-".join((first, *options[:1]))
-        return _safe(re.sub(r"\.\w+$", "", script))
-    if first in _WITH_VERB:
-        verbs = [term for term in rest[:2] if term not in ("run", "exec")]
-        first = "-".join((first, *verbs[:1]))
-    return _safe(first)
-
-
-def _safe(name: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", name.lower().removesuffix(".sh")).strip("-")[:32]
-    return name if re.fullmatch(NAME, name) else "check"
+    return re.sub(rf"^\s*(?:{_ASSIGNMENT}(?:\s+|$))*", "", command).split()

@@ -4,20 +4,24 @@ Each is read to checked values by dotted key, a `Layer`. Every mistake is a `Con
 the file and line, the variable or the flag.
 """
 
+import os
 import re
-from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, partial
+from itertools import takewhile
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hydra.config import schema
-from hydra.config.check_specs import check_name, kind_of, named
-from hydra.config.schema import FIXED, KEYS, LOCAL, LOWER, NAMED, NO, Config, Key
-from hydra.config.toml import entries, line_of, parse
-from hydra.config.values import NAME, inside
+from msgspec import convert
+
+from hydra.config import check_specs, values
+from hydra.config.schema import FIXED, KEYS, LOCAL, LOWER, NAMED, NO, PATH, Config, Key
 from hydra.errors import ConfigError
-from hydra.records.request import Budget, Check, Limits, Permission, Retry, TrialCap
-from hydra.text import nearest
+from hydra.records.request import Permission
+from hydra.redaction import notice
+from hydra.text import joined, nearest
 
 DEFAULT = "default"
 """The source of what nobody set."""
@@ -27,8 +31,9 @@ _SECTIONS = frozenset(key.name.partition(".")[0] for key in KEYS)
 
 
 class ConfigValue(NamedTuple):
-    """A value; its source as records keep it; the place (with the line) as a message says it."""
+    """Its source as records keep it, and the place (with the line) as a message says it."""
 
+    key: Key
     value: Any
     source: str
     where: str
@@ -36,32 +41,32 @@ class ConfigValue(NamedTuple):
 
 
 Layer = dict[str, ConfigValue]
-"""What a place says by dotted key; what one `[models.<name>]` says by its keys' last parts."""
-
+"""What a place says, by dotted key."""
+Tables = dict[str, dict[str, Layer]]
+"""What `[agents.claude]` and the like say, by `agents`, the name, the key's last part."""
 
 Further = Callable[[], Collection[str]]
 NotRun = Mapping[str, tuple[str, str]]
 
 
 class AgentKeys:
-    """The agents that settings may name: `names`, and what `rest` finds, which costs; without
+    """The agents that settings may name: `names`, and what `further` finds, which costs; without
     `names` every name is one. `not_run` are refused, each with why, and what to do instead."""
 
     def __init__(self, names: Collection[str], further: Further, not_run: NotRun) -> None:
-        self.names = tuple(names)
-        self.rest = cache(further)
-        self._not_run = not_run
+        self.names, self._further, self._not_run = tuple(names), cache(further), not_run
+
+    def __contains__(self, agent: object) -> bool:
+        return agent in self.names or agent in self._further()
 
     def check(self, agent: str, where: str) -> None:
         """Raises `ConfigError` for a name that is none of them."""
-        if re.fullmatch(NAME, agent) and (
-            not self.names or agent in self.names or agent in self.rest()
-        ):
+        if re.fullmatch(values.NAME, agent) and (not self.names or agent in self):
             return
         if agent in self._not_run:
             why, instead = self._not_run[agent]
             raise ConfigError(f"{where}: Hydra does not run {agent}: {why}", hint=instead)
-        near = nearest(agent, (*self.names, *self.rest()))
+        near = nearest(agent, (*self.names, *self._further()))
         hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
         raise ConfigError(f'{where}: there is no agent "{agent}"', hint=hint)
 
@@ -70,8 +75,8 @@ def load(
     *,
     user: tuple[str, str] | None = None,
     repository: tuple[str, str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    flags: Mapping[str, object] = MappingProxyType({}),
     agent_keys: Collection[str] = (),
     further_keys: Further = tuple,
     not_run: NotRun = MappingProxyType({}),
@@ -87,81 +92,88 @@ def load(
     agents = AgentKeys(agent_keys, further_keys, not_run)
     own = _from_file(*user, agents, trusted=True) if user else {}
     theirs = _from_file(*repository, agents, trusted=False) if repository else {}
-    variables, options = _from_environment(environ or {}, agents), _from_flags(flags or {})
-    _check_profiles_once(own, theirs)
-    _only_highest(own, theirs, variables, options)
-    above = variables | options
-    values = own | _only_lowered(theirs, own, overridden=above) | _joined(own, theirs) | above
-    return _config(values, environ or {}, agents)
-
-
-# --- the layers, one over the other ---
-
-
-def _joined(own: Layer, theirs: Layer) -> Layer:
-    """A repository takes no protection away that the user's own file gives."""
-    mine, more = own.get("judge.protected_paths"), theirs.get("judge.protected_paths")
-    if not mine or not more:
-        return {}
-    paths = tuple(dict.fromkeys((*mine.value, *more.value)))
-    source = f"{mine.source}, {more.source}"
-    return {"judge.protected_paths": more._replace(value=paths, source=source)}
-
-
-def _only_highest(*layers: Layer) -> None:
-    """Takes the checks out of every place but the highest that names any: they are one list."""
+    variables, options = _from_environment(environ, agents), _from_flags(flags)
+    layers = (own, _heeded(theirs, own, variables | options), variables, options)
+    # Checks are one list: the highest place that names any names them all.
     naming = [layer for layer in layers if any(map(_names_a_check, layer))]
-    for layer in naming[:-1]:
-        for name in list(filter(_names_a_check, layer)):
-            del layer[name]
+    return _config(
+        {
+            name: item
+            for layer in layers
+            for name, item in layer.items()
+            if not _names_a_check(name) or layer is naming[-1]
+        },
+        *(environ, agents),
+    )
 
 
 def _names_a_check(name: str) -> bool:
     return name == "race.check" or (name.startswith("checks.") and name.count(".") == 2)
 
 
-_RANK: Mapping[str, tuple[object, ...]] = {
-    "race.permission": ("plan", "edit", "full-auto"),
-    "race.network": (False, None, True),
-}
-"""What a repository may only lower, from the least that is granted to the most."""
+def read_file(path: Path, *, trusted: bool = True) -> tuple[str, str] | None:
+    """(path, text) as `load` takes it, or None where there is no such file; /dev/null is none.
+
+    A repository's file is a stranger's: only a regular file of at most 1 MiB is read. Raises
+    `ConfigError` for anything else there, and for text that is not UTF-8.
+    """
+    try:
+        if not path.exists() or path == Path(os.devnull):
+            return None
+        if not path.is_file() or path.stat().st_size > 1024**2:
+            raise ConfigError(f"{path} is not a file of at most 1 MiB")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})") from error
+    notice(text, trusted=trusted)
+    return f"{path}", text
 
 
-def _only_lowered(theirs: Layer, own: Layer, *, overridden: Collection[str]) -> Layer:
-    """The repository's values without those that lower nothing. Raises where one would raise."""
-    lowered = dict(theirs)
+# --- what a repository may say ---
+
+
+def _heeded(theirs: Layer, own: Layer, above: Collection[str]) -> Layer:
+    """The repository's values without those that lower nothing, its protected paths behind the
+    user's own. Raises where one would raise."""
+    heeded = dict(theirs)
+    tables = {name.rpartition(".")[0]: item.where for name, item in reversed(own.items())}
     for name, item in theirs.items():
-        if name not in FIXED or FIXED[name].repository != LOWER:
-            continue
-        mine = own[name].value if name in own else FIXED[name].default
-        ceiling, number = _granted(name, mine), _granted(name, item.value)
-        if mine in ("default", "config"):
-            # `plan` alone is surely less than what a CLI does by itself, or as it is set up.
-            ceiling = number if item.value == mine else _granted(name, "plan") + 0.5
-        if number > ceiling and name not in overridden:
-            raise _raised(FIXED[name], item, own.get(name))
-        if number >= ceiling:
-            del lowered[name]
-    return lowered
+        mine, table = own.get(name), name.rpartition(".")[0]
+        if table in tables and table.startswith("profiles."):
+            message = f"two {table.replace('.', ' are called ')}: {tables[table]} and {item.where}"
+            raise ConfigError(message, hint="give one of them another name")
+        if mine and name == "judge.protected_paths":
+            paths = tuple(dict.fromkeys((*mine.value, *item.value)))
+            heeded[name] = item._replace(value=paths, source=f"{mine.source}, {item.source}")
+        if item.key.repository == LOWER:
+            excess = _excess(item, mine)
+            if excess > 0 and name not in above:
+                raise _raised(item, mine)
+            if excess >= 0:
+                del heeded[name]
+    return heeded
 
 
-def _granted(name: str, value: Any) -> float:
-    """How much a value grants, to be held against another of the same key."""
-    rank = _RANK.get(name)
-    if rank is None:
-        return float(value)
-    return rank.index(value) if value in rank else len(rank) - 1
+def _excess(item: ConfigValue, mine: ConfigValue | None) -> float:
+    """How much more a repository's value grants than the user's own, or the default."""
+    value = mine.value if mine else item.key.default
+    if item.key.kind.name != "word":
+        return float(item.value) - (0.5 if value is None else float(value))
+    ranks = {"plan": 0, "edit": 1}
+    if value in ("default", "config") and value != item.value:
+        return ranks.get(item.value, 2) - 0.5  # than what a CLI does `plan` alone is surely less
+    return ranks.get(item.value, 2) - ranks.get(value, 2)
 
 
-def _raised(key: Key, item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
-    def toml(value: object) -> str:
-        written = key.kind.write(value)
-        return f'"{written}"' if isinstance(written, str) else f"{written}".lower()
-
-    yours = f"{toml(mine.value)} ({mine.where})" if mine else key.shown or toml(key.default)
+def _raised(item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
+    key, mine_is = item.key, mine.value if mine else item.key.default
+    theirs, yours = (values.shown(key.kind.write(value)) for value in (item.value, mine_is))
+    yours = f"{yours} ({mine.where})" if mine else key.shown or yours
     way = f"use {key.flag.split(' / ')[0]}" if key.flag else f"set {key.environment}"
     return ConfigError(
-        f"{item.where}: {key.leaf} = {toml(item.value)} is more than you grant: yours is {yours}",
+        f"{item.where}: {key.leaf} = {theirs} is more than you grant: yours is {yours}",
         hint=f"a repository's hydra.toml may only lower it: {way}, or put it in {_OWN_FILE}",
     )
 
@@ -175,36 +187,88 @@ def _from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Lay
     An agent that the user's own names an adapter for is known from then on.
     """
     layer = {}
-    pairs = list(entries(parse(path, text)))
+    pairs, lines = list(_entries(_parsed(path, text))), _lines(text)
     if trusted and agents.names:
         agents.names += tuple(parts[1] for parts, _ in pairs if parts[::2] == ("agents", "adapter"))
     for parts, value in pairs:
-        name, line = ".".join(parts), line_of(text, parts)
+        name = ".".join(parts)
+        line = next((lines[at] for n in range(len(parts), 0, -1) if (at := parts[:n]) in lines), 0)
         where = f"{path}, line {line}" if line else path
-        if len(parts) > 1:
-            _check_table(parts, value, where, agents)
-        if value == {} and (name in _SECTIONS or (parts[0] in NAMED and len(parts) == 2)):
+        is_table = value == {} and len(parts) == 2 and parts[0] in NAMED
+        if is_table or (len(parts) > 2 and parts[0] in NAMED):
+            _check_name(parts[0], parts[1], where, agents)
+        if is_table or (value == {} and name in _SECTIONS):
             continue  # a table whose lines are all commented out: nobody has filled it in yet
         key = _key_of(parts, value, where)
-        _check_setter(key, parts, where, trusted=trusted)
+        _check_setter(key, name, where, trusted=trusted)
         checked = _checked(key.kind.read, value, f"{where}: {name}")
         if not trusted and key.field == "preface_file":
             # It reaches a service: nothing of this machine's that the repository does not have.
-            _checked(inside, checked, f"{where}: {name}")
-        layer[name] = ConfigValue(checked, path, where, trusted)
+            _checked(PATH.read, checked, f"{where}: {name}")
+        layer[name] = ConfigValue(key, checked, path, where, trusted)
     return layer
 
 
-def _check_table(parts: tuple[str, ...], value: object, where: str, agents: AgentKeys) -> None:
-    """Raises where `[agents.<key>]` is of no agent, or `[checks.<name>]` has no check's name."""
-    name = parts[1]
-    if parts[0] == "agents":
+def _parsed(path: str, text: str) -> dict[str, Any]:
+    """The document. Raises `ConfigError` with path and line in one sentence."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        reason, _, position = f"{error}".partition(" (at ")
+        line = re.match(r"line (\d+)", position)
+        number = int(line[1]) if line else len(text.splitlines())
+        where = f"{path}, line {number}" if position else path
+        reason = re.sub(r"\('?([^)]*?)'?,?\)", lambda name: name[1].replace("', '", "."), reason)
+        message = f"{where}: not valid TOML: {reason[:1].lower()}{reason[1:300]}"
+        raise ConfigError(message) from None
+    except ValueError as error:  # Python's own limit on a number's digits
+        raise ConfigError(f"{path}: not valid TOML: a number has too many digits") from error
+
+
+def _entries(
+    table: Mapping[str, Any], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every value of the document with the path to it, in the document's order."""
+    for name, value in table.items():
+        if isinstance(value, dict) and value and len(above) < 7:
+            yield from _entries(value, (*above, name))
+        else:
+            yield (*above, name), value
+
+
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """The first line of each key and of each table, as far as lines show it."""
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[?([^\]]+)\]", line)
+        dotted = header[1] if header else line.partition("=")[0] if "=" in line else ""
+        parts = tuple(filter(None, re.split(r"""["'\s.]+""", dotted)))
+        table, parts = (parts, parts) if header else (table, (*table, *parts))
+        for length in range(1, len(parts) + 1):
+            lines.setdefault(parts[:length], number)
+    return lines
+
+
+def _check_name(matter: str, name: str, where: str, agents: AgentKeys) -> None:
+    """Raises where `[<matter>.<name>]` is of no agent, or has a name that it cannot have."""
+    if matter == "agents":
         agents.check(name, where)
-    if parts[0] == "checks" and (len(parts) > 2 or isinstance(value, dict)):
-        _checked(check_name, name, where)
-        if f"checks.{name}" in FIXED:
-            message = f"{where}: a check cannot be called {name}: that is a key of [checks]"
-            raise ConfigError(message, hint="give it another name")
+    form = (check_specs.NAME, ", a letter first") if matter == "checks" else (values.NAME, "")
+    reasons = {
+        f"a name is of a-z, 0-9 and -{form[1]}": not re.fullmatch(form[0], name),
+        f"that is a key of [{matter}]": f"{matter}.{name}" in FIXED,
+        "an agent is called so": matter == "profiles" and name in agents.names,
+        "that is a count": matter == "profiles" and re.match(r"\d+x.", name),
+        "that is this machine": matter == "remotes" and name == LOCAL,
+    }
+    for why in (why for why, holds in reasons.items() if holds):
+        message = f'{where}: no {matter[:-1]} can be called "{name}": {why}'
+        raise ConfigError(message, hint="give it another name")
 
 
 def _key_of(parts: tuple[str, ...], value: object, where: str) -> Key:
@@ -229,24 +293,20 @@ def _hint(parts: tuple[str, ...], value: object, name: str) -> str:
     leaves = {key.leaf: key.name for key in reversed(KEYS)}
     near = nearest(name, [key.name for key in KEYS]) or leaves.get(nearest(parts[-1], leaves), "")
     if nearest(parts[-1], ("timeout",)) and not near.endswith("timeout"):
-        return 'an agent\'s time limit: [limits] total = "5m"'
-    if near:
-        return f"the nearest known key is {near}"
-    return "docs/reference/configuration.md lists them all"
+        near = "limits.total"
+    text = f"the nearest known key is {near}" if near else ""
+    return text or "docs/reference/configuration.md lists them all"
 
 
-def _check_setter(key: Key, parts: tuple[str, ...], where: str, *, trusted: bool) -> None:
+def _check_setter(key: Key, name: str, where: str, *, trusted: bool) -> None:
     """Raises where no file, or not this file, may say the key."""
     if key.file and (trusted or key.repository != NO):
         return
-    name, by = ".".join(parts), "a repository's hydra.toml"
-    variable = _variable(key, parts[1])
-    ways = [key.flag and f"use {key.flag}", variable and f"set {variable}"]
-    if key.file:
-        ways.insert(0, f"put it in {_OWN_FILE}")
-    else:
-        name, by, ways[1] = key.leaf, "a file", variable and f"set {variable}=1"
-    hint = ", or ".join(filter(None, ways))
+    by = "a repository's hydra.toml" if key.file else "a file"
+    variable = _variable(key, name.split(".")[1])
+    ways = {f"put it in {_OWN_FILE}": key.file, f"use {key.flag}": key.flag}
+    ways[f"set {variable}"] = variable
+    hint = ", or ".join(way for way, holds in ways.items() if holds)
     raise ConfigError(f"{where}: {name} may not be set by {by}", hint=hint)
 
 
@@ -264,23 +324,23 @@ def _variable(key: Key, agent: str) -> str:
 
 def _from_environment(environ: Mapping[str, str], agents: AgentKeys) -> Layer:
     """The HYDRA_ variables that the table of keys names; an empty one counts as unset."""
-    rows = [(key.name, key, key.environment) for key in FIXED.values() if key.environment]
-    rows += _of_agents(agents.names)
-    # Only a variable of none of these can be of another agent, and makes it worth asking.
-    names = {name for name in environ if re.fullmatch(r"HYDRA_[A-Z0-9_]+_(PATH|MODEL)", name)}
-    if names - {variable for _, _, variable in rows}:
-        rows += _of_agents(agents.rest())
-    return {
-        name: ConfigValue(_checked(key.kind.read_text, text, variable), variable, variable)
-        for name, key, variable in rows
-        if (text := environ.get(variable, "")).strip()
-    }
-
-
-def _of_agents(names: Collection[str]) -> list[tuple[str, Key, str]]:
-    keys = [key for key in NAMED["agents"].values() if key.environment]
-    rows = ((name, key) for name in names for key in keys)
-    return [(f"agents.{name}.{key.leaf}", key, _variable(key, name)) for name, key in rows]
+    keys = {key.environment: key for key in FIXED.values() if key.environment}
+    layer = {}
+    for variable, text in environ.items():
+        of_agent = re.fullmatch(r"HYDRA_([A-Z0-9_]+)_(PATH|MODEL)", variable)
+        agent = of_agent[1].lower().replace("_", "-") if of_agent else ""
+        if not text.strip():
+            continue
+        if key := keys.get(variable):
+            name = key.name
+        elif of_agent and agent in agents:
+            key = NAMED["agents"][of_agent[2].lower()]
+            name = f"agents.{agent}.{key.leaf}"
+        else:
+            continue
+        checked = _checked(key.kind.read_text, text, variable)
+        layer[name] = ConfigValue(key, checked, variable, variable)
+    return layer
 
 
 def _from_flags(flags: Mapping[str, object]) -> Layer:
@@ -291,176 +351,111 @@ def _from_flags(flags: Mapping[str, object]) -> Layer:
         if value is None or value == () or (value is False and " / " not in key.flag):
             continue
         flag = key.flag.split(" / ")[-1 if value is False else 0]
-        layer[name] = ConfigValue(_checked(key.kind.read, value, flag), flag, flag)
+        layer[name] = ConfigValue(key, _checked(key.kind.read, value, flag), flag, flag)
     if unsafe := layer.get("race.unsafe_full_access"):
         if "race.permission" in layer:
             raise ConfigError(f"--permission and {unsafe.source} contradict each other: give one")
-        layer["race.permission"] = unsafe._replace(value=Permission.UNRESTRICTED)
+        key = FIXED["race.permission"]
+        layer[key.name] = unsafe._replace(key=key, value=Permission.UNRESTRICTED)
     return layer
 
 
 # --- checked values to records ---
 
 
-def _config(values: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Config:
-    tables = {matter: sorted(_tables_of(values, matter)) for matter in NAMED}
-    race, judge = _section(values, "race"), _section(values, "judge")
-    race.pop("unsafe_full_access", None)  # it has become the permission
-    race.pop("check", None)
-    setup = values.get("race.setup")
-    sources = dict.fromkeys(FIXED, DEFAULT) | {name: at.source for name, at in values.items()}
-    remotes = {name: _remote(name, table) for name, table in tables["remotes"]}
-    _check_remotes(values, remotes)
-    return Config(
-        race=schema.RaceSettings(setup_trusted=setup is None or setup.trusted, **race),
-        limits=Limits(**_section(values, "limits")),
-        checks=_checks(values),
-        protected_paths=judge.pop("protected_paths", ()),
-        trials=TrialCap(**judge),
-        budget=Budget(**_section(values, "budget")),
-        retry=Retry(**_section(values, "retry")),
-        hooks=schema.HookSettings(**_section(values, "hooks")),
-        **_section(values, "confine"),
-        agents={name: _agent(table, environ) for name, table in tables["agents"]},
-        profiles={name: _profile(name, at, agents) for name, at in tables["profiles"]},
-        remotes=remotes,
-        models=_models(tables["models"]),
-        sources=sources,
-    )
+def _config(layer: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Config:
+    tables: Tables = {matter: {} for matter in NAMED}
+    fixed: dict[str, dict[str, Any]] = defaultdict(dict)
+    for dotted, item in layer.items():
+        matter, *name, leaf = dotted.split(".")
+        if name:
+            table = tables[matter].setdefault(name[0], {})
+            table[leaf] = _at_home(item, environ) if leaf == "path" else item
+        else:
+            fixed[matter][item.key.field] = item.value
+    named = {
+        matter: {name: _whole(matter, name, tables, agents) for name in tables[matter]}
+        for matter in tables
+    }
+    checks = [
+        {"kind": check_specs.kind_of(name, fields["command"]), **fields}
+        for name, fields in named.pop("checks").items()
+    ]
+    if listed := layer.get("race.check"):
+        read = partial(check_specs.named, taken=tables["checks"])
+        checks += _checked(read, listed.value, listed.where)
+    trusted = all(item.trusted for name, item in layer.items() if _names_a_check(name))
+    setup, judge = layer.get("race.setup"), fixed["judge"]
+    fixed["race"]["setup_trusted"] = setup is None or setup.trusted
+    fixed["checks"] |= {"checks": checks, "trusted": trusted}
+    sources = dict.fromkeys(FIXED, DEFAULT) | {name: item.source for name, item in layer.items()}
+    # A record takes no more of a table than has a field in it.
+    document = {**fixed["confine"], **judge, **fixed, "trials": judge, **named, "sources": sources}
+    return convert(document, Config)
 
 
-def _section(values: Layer, section: str) -> dict[str, Any]:
-    keys = (key for key in FIXED.values() if key.section == section and key.name in values)
-    return {key.field: values[key.name].value for key in keys}
+def _at_home(item: ConfigValue, environ: Mapping[str, str]) -> ConfigValue:
+    home = environ.get("HOME", "")
+    if item.value.startswith("~/") and not home.startswith("/"):
+        raise ConfigError(f'{item.where}: "{item.value}" needs HOME, which is not set')
+    return item._replace(value=re.sub("^~(?=/)", lambda _: home.rstrip("/"), item.value))
 
 
-def _tables_of(layer: Layer, matter: str) -> list[tuple[str, Layer]]:
-    """What each `[<matter>.<name>]` of a layer says, by name, in its order."""
-    tables: dict[str, Layer] = {}
-    for dotted, value in layer.items():
-        section, _, leaf = dotted.rpartition(".")
-        above, dot, name = section.partition(".")
-        if above == matter and dot:
-            tables.setdefault(name, {})[leaf] = value
-    return list(tables.items())
+_NEEDED = {"checks": "command", "profiles": "agent", "remotes": "mode", "models": "id"}
 
 
-def _fields(matter: str, table: Layer) -> dict[str, Any]:
-    return {NAMED[matter][leaf].field: item.value for leaf, item in table.items()}
+def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[str, Any]:
+    """What a record is made of. Raises where a key of its table lacks, or goes with no other."""
+    table, section = tables[matter][name], f"[{matter}.{name}]"
+    where, needed = next(iter(table.values())).where, _NEEDED.get(matter, "")
+    if needed and needed not in table:
+        key = NAMED[matter][needed]
+        hint = f"add {needed} = {key.example}: {key.meaning}"
+        raise ConfigError(f"{where}: {section} has no {needed}", hint=hint)
+    if matter == "profiles":
+        agents.check(table["agent"].value, table["agent"].where)
+    if (remote := table.get("remote")) and remote.value not in (LOCAL, *tables["remotes"]):
+        near = nearest(remote.value, tables["remotes"])
+        hint = f"the nearest is {near}" if near else f"write [remotes.{remote.value}], or {LOCAL}"
+        message = f'{remote.where}: {matter}.{name}.remote: there is no remote "{remote.value}"'
+        raise ConfigError(message, hint=hint)
+    if matter == "remotes":
+        _check_places(section, where, table)
+    if matter == "models":
+        _check_model(name, where, tables["models"])
+    fields = {item.key.field: item.value for item in table.values()}
+    return {**fields, "name": name, "budget": fields, "source": where}
 
 
-def _check_name(
-    name: str, table: Layer, what: str, needed: tuple[str, str, str], why: str = ""
-) -> str:
-    """Where a table stands. Raises where its name cannot be, or what it needs is not in it."""
-    where = next(iter(table.values())).where
-    if why or not re.fullmatch(NAME, name):
-        why = why or "a name is of a-z, 0-9 and -"
-        raise ConfigError(f'{where}: no {what} can be called "{name}": {why}')
-    key, lacks, hint = needed
-    if key not in table:
-        hint = f"add {key} = {hint.format(f'[{what}s.{name}]')}"
-        raise ConfigError(f"{where}: the {what} {name} {lacks}", hint=hint)
-    return where
+_PLACES = {"host": "ssh", "container": "docker", "image": "docker", "pod": "k8s"}
+"""Which keys of a remote say where, and of which mode they are."""
+_MODES = {**_PLACES, "namespace": "k8s", "context": "k8s"}
 
 
-def _checks(values: Layer) -> schema.CheckSettings:
-    naming = [item for name, item in values.items() if _names_a_check(name)]
-    checks, tables = [], _tables_of(values, "checks")
-    try:
-        for name, table in tables:
-            stated = _fields("checks", table)
-            if "command" not in stated:
-                raise ConfigError(f"[checks.{name}] has no command", hint='write command = "..."')
-            kind = stated.pop("kind", None) or kind_of(name, stated["command"])
-            checks.append(Check(name=name, kind=kind, **stated))
-        listed = values["race.check"].value if "race.check" in values else ()
-        checks += named(listed, dict(tables))
-    except ConfigError as error:
-        raise ConfigError(f"{naming[0].where}: {error.message}", hint=error.hint) from None
-    trusted = all(item.trusted for item in naming)
-    return schema.CheckSettings(tuple(checks), trusted, **_section(values, "checks"))
+def _check_places(section: str, where: str, table: Layer) -> None:
+    """Raises where a remote says no place, more than one, or that of another mode."""
+    mode = table["mode"].value
+    places = [leaf for leaf, of in _PLACES.items() if of == mode]
+    stated = [leaf for leaf in table if leaf in places]
+    wrong = [leaf for leaf in table if _MODES.get(leaf, mode) != mode]
+    if wrong or len(stated) != 1:
+        at = table[wrong[0]].where if wrong else where
+        takes, has = " or ".join(places), joined([*stated, *wrong] or ["none"])
+        message = f"{at}: mode {mode} takes one {takes}, and {section} has {has}"
+        raise ConfigError(message, hint="add it, take out what is too much, or change the mode")
 
 
-def _agent(table: Layer, environ: Mapping[str, str]) -> schema.AgentSettings:
-    fields = _fields("agents", table)
-    path = fields.get("path", "")
-    if path.startswith("~/"):
-        home = environ.get("HOME", "")
-        if not home.startswith("/"):
-            raise ConfigError(f'{table["path"].where}: "{path}" needs HOME, which is not set')
-        fields["path"] = f"{home.rstrip('/')}/{path[2:]}"
-    return schema.AgentSettings(**fields)
+def _check_model(name: str, where: str, models: Mapping[str, Layer]) -> None:
+    """Raises where half of its prices is stated, or a name of its is one of a model above it."""
+    prices = models[name].keys() & {"input_price", "output_price"}
+    if len(prices) == 1 or ("cached_price" in models[name] and not prices):
+        hint = "give input_price and output_price, or none"
+        raise ConfigError(f"{where}: [models.{name}] has half of its prices", hint=hint)
 
+    def terms(model: str) -> set[str]:
+        aliases = models[model].get("aliases")
+        return {term.lower() for term in (model, *(aliases.value if aliases else ()))}
 
-def _check_profiles_once(own: Layer, theirs: Layer) -> None:
-    """Raises where both files have a profile of one name: half of each would be neither."""
-    mine = dict(_tables_of(own, "profiles"))
-    for name, table in sorted(_tables_of(theirs, "profiles")):
-        if name in mine:
-            places = [next(iter(at.values())).where for at in (mine[name], table)]
-            message = f"two profiles are called {name}: {' and '.join(places)}"
-            raise ConfigError(message, hint="give one of them another name")
-
-
-def _profile(name: str, table: Layer, agents: AgentKeys) -> schema.Profile:
-    why = "an agent is called so" if name in agents.names else ""
-    why = "that is a count" if re.match(r"\d+x.", name) else why
-    needed = ("agent", "names no agent", '"claude" to {}')
-    where = _check_name(name, table, "profile", needed, why)
-    agents.check(table["agent"].value, table["agent"].where)
-    fields = _fields("profiles", table)
-    budget = {field: fields.pop(field) for field in Budget.__struct_fields__ if field in fields}
-    return schema.Profile(**fields, budget=Budget(**budget), source=where)
-
-
-_PLACES = {"ssh": ("host",), "docker": ("container", "image"), "k8s": ("pod",)}
-"""Which keys of a remote say where, by mode."""
-_ALSO = {"k8s": ("namespace", "context")}
-
-
-def _remote(name: str, table: Layer) -> schema.Remote:
-    why = "that is this machine" if name == LOCAL else ""
-    needed = ("mode", "has no mode", '"ssh", "docker" or "k8s" to {}')
-    where = _check_name(name, table, "remote", needed, why)
-    mode = str(table["mode"].value)
-    places = _PLACES[mode]
-    stated = [place for place in places if place in table]
-    if len(stated) != 1:
-        many = f"says both {' and '.join(places)}" if stated else f"has no {' or '.join(places)}"
-        hint = f"mode {mode} takes one of: {', '.join(places)}"
-        raise ConfigError(f"{where}: the remote {name} {many}", hint=hint)
-    fitting = {*places, *_ALSO.get(mode, ()), "mode", "workdir", "program", "options"}
-    for leaf, item in table.items():
-        if leaf not in fitting:
-            hint = f"take it out of [remotes.{name}], or change its mode"
-            raise ConfigError(f"{item.where}: {leaf} is not for mode {mode}", hint=hint)
-    return schema.Remote(name=name, **_fields("remotes", table))
-
-
-def _check_remotes(values: Layer, remotes: Collection[str]) -> None:
-    """Raises where an agent or a profile names a remote that is not there."""
-    for key, item in values.items():
-        name = item.value
-        if key.endswith(".remote") and name != LOCAL and name not in remotes:
-            near = nearest(name, remotes)
-            hint = f"the nearest is {near}" if near else f'write [remotes.{name}], or "{LOCAL}"'
-            message = f'{item.source}: {key}: there is no remote "{name}"'
-            raise ConfigError(message, hint=hint)
-
-
-def _models(tables: list[tuple[str, Layer]]) -> dict[str, schema.OwnModel]:
-    models: dict[str, schema.OwnModel] = {}
-    taken: dict[str, str] = {}
-    for name, table in tables:
-        needed = ("id", "has no id", '"..." to {}, as the agent\'s CLI calls it')
-        where = _check_name(name, table, "model", needed)
-        priced = [leaf for leaf in ("input_price", "output_price") if leaf in table]
-        if len(priced) == 1 or (not priced and "cached_price" in table):
-            hint = "give input_price and output_price, or none"
-            raise ConfigError(f"{where}: the model {name} has half of its prices", hint=hint)
-        models[name] = schema.OwnModel(**_fields("models", table))
-        for term in {term.lower() for term in (name, *models[name].aliases)}:
-            if taken.setdefault(term, name) != name:
-                raise ConfigError(f'{where}: "{term}" already stands for the model {taken[term]}')
-    return models
+    for other in takewhile(lambda model: model != name, models):
+        for term in sorted(terms(name) & terms(other)):
+            raise ConfigError(f'{where}: "{term}" already stands for the model {other}')

@@ -7,12 +7,14 @@ this. `Config` is what the loader gives: settings that are whole, checked, and n
 # ruff: noqa: E501  (a table of keys reads best a row a line)
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args
+from datetime import date
+from typing import Annotated, Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from hydra.config import values
-from hydra.config.check_specs import KINDS, check_command, check_spec
+from hydra.config.check_specs import COMMAND, KINDS, check_spec
+from hydra.config.values import BOOLEAN, ValueKind
 from hydra.records.request import (
     RETRY_REASONS,
     Budget,
@@ -29,16 +31,15 @@ YES, LOWER, NO = "yes", "only lower", "no"
 
 
 class Key(NamedTuple):
-    """One key of `hydra.toml`, by its dotted `name` (`race.agents`, `agents.<key>.path`).
+    """One key of `hydra.toml`, by its dotted `name` (`race.agents`, `agents.<key>.path`); in a table
+    below `name` is its last part, where that is not the field's.
 
-    `field` is the record's own; `repository` YES, LOWER or NO. `file` is False for what no file may
-    say at all; `environment` and `flag` are "" where there is none. `help` is what `--help` says of
-    the flag, `{}` in it the default, `metavar` what stands for its value. `shown` stands in the
-    docs where the default is not a value; `example` is what `hydra.toml.example` shows, as TOML. In
-    a table below, `name` is the last part where that is not the field's.
+    `repository` is YES, LOWER or NO, `file` False for what no file may say. `help` is what `--help`
+    says of the flag, `{}` in it the default, `metavar` what stands for its value. `shown` stands in
+    the docs where the default is not a value; `example` is what `hydra.toml.example` has, as TOML.
     """
 
-    kind: values.ValueKind
+    kind: ValueKind
     meaning: str
     environment: str = ""
     flag: str = ""
@@ -46,6 +47,8 @@ class Key(NamedTuple):
     shown: str = ""
     example: str = ""
     name: str = ""
+    section: str = ""
+    leaf: str = ""
     field: str = ""
     default: Any = None
     file: bool = True
@@ -53,31 +56,35 @@ class Key(NamedTuple):
     short: str = ""
     help: str = ""
 
-    @property
-    def section(self) -> str:
-        """`race`, `limits`, or `agents.<key>`."""
-        return self.name.rpartition(".")[0]
 
-    @property
-    def leaf(self) -> str:
-        """The last part of the name."""
-        return self.name.rpartition(".")[2]
-
+# fmt: off
 
 _KIB, _MIB, _TIB, _DAY = 1024, 1024**2, 1024**4, 86400
 _LIMIT, _GRACE = values.seconds(0.001, 30 * _DAY), values.seconds(0, 3600)
 _OUTPUT, _PATCH = values.in_bytes(64 * _KIB, _TIB), values.in_bytes(_KIB, _TIB)
-_PRICE, _TOKENS = values.points(0, 100_000), values.count(1, 1_000_000_000)
-_COMMANDS, _VARIABLES = values.strings(values.plain, "\n"), values.strings(values.variable)
-_INSIDE = values.strings(values.inside, ":")
+_PRICE, _TOKENS = values.count(0, 100_000, float), values.count(1, 1_000_000_000)
 _EFFORT = values.choice(*Effort)
-_PERMISSION = values.choice(
-    *(level for level in Permission if level is not Permission.UNRESTRICTED),
-    elsewhere="all of the machine is given by --unsafe-full-access alone",
-)
-_reason = values.formed("|".join(RETRY_REASONS), f'"{{}}" is none of {", ".join(RETRY_REASONS)}')
-
-# fmt: off
+_PERMISSION = values.choice(*(level for level in Permission if level is not Permission.UNRESTRICTED), elsewhere=" (all of the machine is given by --unsafe-full-access alone)")
+_WITHIN = r"(?![/~]|(?:.*/)?(?:\.\.|(?i:\.git))(?:/|\Z)).*"
+PATH = values.text("a path inside the repository", _WITHIN)
+_ANYWHERE = values.text("a path inside the repository, or an absolute one", f"~?/.*|{_WITHIN}")
+_PATTERN = values.text("a path inside the repository", _WITHIN, values.path_pattern)
+_PROGRAM = values.text("an absolute path", "~?/.*")
+_SHOWN = values.text("a place below your home folder, or an absolute path", r"~?(?!/*\Z)(?:/(?!\.\.?(?:/|\Z))[^/]*)+")  # never HOME, or the machine, as a whole
+_HOME = values.text('a folder below your home folder ("~/.my-agent")', r"~(?:/(?!\.\.?(?:/|\Z))[^/]+)+")
+_LINE = values.text("a line of text")
+_LINES = ValueKind("string", "text of 1 to 20000 characters", Annotated[str, Meta(max_length=20_000, pattern=r"\A(?=\s*\S)[^\0]*\Z")])
+_COMMAND = ValueKind("string", "a command for the shell, without control characters", Annotated[str, Meta(pattern=COMMAND)], str.strip)
+_DATE = ValueKind("string", 'a day ("2026-11-22")', date, date.isoformat)
+_AGENT, _REMOTE = values.text("the name of an agent", values.NAME), values.text("the name of a remote", values.NAME)
+_MODEL = values.text("the name of a model", values.MODEL)
+_ADAPTER = values.text("the name of an adapter (my_pkg:ADAPTER)", r"(?a:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*)")
+_HOST = values.text("a host for ssh (gpubox, or ada@gpubox)", r"(?a:[A-Za-z0-9_\[][\w.:@/\[\]+-]*)")  # ssh hands some names to a shell
+_THERE = values.text("the name of a container, an image, a pod or a context", "[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
+_FOLDER_THERE = values.text("an absolute path", r"/(?!(?:.*/)?\.\.(?:/|\Z)).*")
+_PROGRAM_THERE = values.text("a program's name or its absolute path there", "/.*|(?![-~])[^/]+")
+_COMMANDS, _INSIDE = values.listed(_LINE, "\n"), values.listed(PATH, ":")
+_VARIABLES = values.listed(values.text("the name of an environment variable (a * may end it; git's own names stay with git)", r"(?!(?i:GIT_))[A-Za-z_][A-Za-z0-9_]*\*?"))
 
 
 class RaceSettings(Struct, frozen=True, kw_only=True):
@@ -86,21 +93,21 @@ class RaceSettings(Struct, frozen=True, kw_only=True):
     as each CLI has them. `setup_trusted` is False when the repository's own file named the set-up,
     which then runs only where something confines it."""
 
-    agents: Annotated[tuple[str, ...], Key(values.strings(values.lane_spec), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]', short="-a", metavar="AGENT", help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex, where they are ready.")] = ()
+    agents: Annotated[tuple[str, ...], Key(values.listed(values.text("an agent", parse=values.lane_spec)), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]', short="-a", metavar="AGENT", help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex, where they are ready.")] = ()
     permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"', metavar="LEVEL", help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has it. Default: full-auto where they are confined.")] = None
     effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"', metavar="LEVEL", help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.")] = None
-    unsafe_full_access: ClassVar[Annotated[bool, Key(values.BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")]] = False
-    network: Annotated[bool | None, Key(values.BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
-    allow_experimental: Annotated[bool, Key(values.BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
+    unsafe_full_access: Annotated[bool, Key(BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")] = False
+    network: Annotated[bool | None, Key(BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
+    allow_experimental: Annotated[bool, Key(BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
     max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel", metavar="N", help="Agents at once ({}).")] = 4
     copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy", metavar="PATH", help="Copy this ignored file, such as .env.")] = ()
     share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
     setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts; what they leave is in no patch.", "HYDRA_SETUP", "--setup", example='["npm ci"]', metavar="CMD", help='Run this first, such as "npm ci".')] = ()
     setup_trusted: bool = True
-    check: ClassVar[Annotated[tuple[str, ...], Key(values.strings(check_spec, "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")]] = ()
+    check: Annotated[tuple[str, ...], Key(values.listed(_COMMAND._replace(parse=check_spec), "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")] = ()
     keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep", help="Whose folders to keep as they are ({}). Patches are always kept.")] = "failed"
-    include_dirty: Annotated[bool, Key(values.BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO, help="Take uncommitted changes along.")] = False
-    allow_filters: Annotated[tuple[str, ...], Key(values.strings(values.plain), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter", metavar="NAME", help="Race although git would run this filter (.gitattributes).")] = ()
+    include_dirty: Annotated[bool, Key(BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO, help="Take uncommitted changes along.")] = False
+    allow_filters: Annotated[tuple[str, ...], Key(values.listed(_LINE), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter", metavar="NAME", help="Race although git would run this filter (.gitattributes).")] = ()
 
 
 _LIMITS = {
@@ -140,10 +147,10 @@ class CheckSettings(Struct, frozen=True):
 
 
 _CHECK = {
-    "command": Key(values.text(check_command), "What /bin/sh runs; 0 is passed.", shown="none: it must be there", example='"pytest -q"'),
+    "command": Key(_COMMAND, "What /bin/sh runs; 0 is passed.", shown="none: it must be there", example='"pytest -q"'),
     "kind": Key(values.choice(*KINDS), "`test`, `build` or `lint`: only a failing test is run once more.", shown="guessed from the command", example='"test"'),
-    "required": Key(values.BOOLEAN, "Whether a patch must pass it to be usable."),
-    "junit": Key(values.text(values.inside), "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
+    "required": Key(BOOLEAN, "Whether a patch must pass it to be usable."),
+    "junit": Key(PATH, "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
 }
 
 
@@ -152,15 +159,15 @@ _TRIALS = {
     "runs": Key(values.count(0, 10_000), "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.", "HYDRA_TRIAL_RUNS", "--trial-runs", LOWER, name="trial_runs", metavar="N", help="Run patches' new tests on each other in at most N runs ({})."),
     "seconds": Key(values.seconds(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER, name="trial_time"),
 }
-_PROTECTED = {"protected_paths": Key(values.strings(values.path_pattern, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')}
-_CONFINE = {"show": Key(values.strings(values.shown_place, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')}
+_PROTECTED = {"protected_paths": Key(values.listed(_PATTERN, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')}
+_CONFINE = {"show": Key(values.listed(_SHOWN, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')}
 
 _RETRY = {
     "times": Key(values.count(0, 10), "How often a lane is tried again after a failure of `on`.", "HYDRA_RETRY", "--retry", metavar="N", help="Try again after a failure of the agent's service ({})."),
-    "on": Key(values.strings(_reason), "After which failures: `rate_limit`, `overloaded`, `network`, `crash`."),
+    "on": Key(values.listed(values.choice(*RETRY_REASONS)), "After which failures: `rate_limit`, `overloaded`, `network`, `crash`."),
     "wait": Key(values.seconds(0, 3600), "How long it waits before the first, give or take; twice as long for each further."),
     "longest": Key(values.seconds(0, _DAY), "The longest that it waits."),
-    "with_patch": Key(values.BOOLEAN, "Whether it is tried again although it has changed something."),
+    "with_patch": Key(BOOLEAN, "Whether it is tried again although it has changed something."),
 }
 
 
@@ -177,7 +184,7 @@ class HookSettings(Struct, frozen=True, kw_only=True):
 def _budget(what: str) -> dict[str, Key]:
     return {
         "turns": Key(values.count(1, 100_000), f"Answers of the model that {what} may use.", example="40"),
-        "cost_usd": Key(values.points(0.01, 100_000), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
+        "cost_usd": Key(values.count(0.01, 100_000, float), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
         "seconds": Key(values.seconds(1, 7 * _DAY), f"Time that {what} may take; `limits.total` holds as well.", example='"20m"', name="time"),
         "tool_calls": Key(values.count(1, 100_000), f"Tool calls that {what} may make.", example="200"),
     }
@@ -187,15 +194,15 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
     as module:NAME; `folders` are below HOME, as `~/.my-agent`."""
 
-    path: Annotated[str | None, Key(values.text(values.program), "The program to run for this agent.", "HYDRA_<KEY>_PATH", repository=NO, shown="found on PATH", example='"~/bin/claude"')] = None
-    model: Annotated[str | None, Key(values.text(values.model_name), "The model of lanes that name none.", "HYDRA_<KEY>_MODEL", shown="the CLI's own", example='"opus"')] = None
+    path: Annotated[str | None, Key(_PROGRAM, "The program to run for this agent.", "HYDRA_<KEY>_PATH", repository=NO, shown="found on PATH", example='"~/bin/claude"')] = None
+    model: Annotated[str | None, Key(_MODEL, "The model of lanes that name none.", "HYDRA_<KEY>_MODEL", shown="the CLI's own", example='"opus"')] = None
     effort: Annotated[Effort | None, Key(_EFFORT, "How hard the model is to think, where a lane says nothing of it.", shown="the CLI's own", example='"high"')] = None
-    service_tier: Annotated[str, Key(values.text(values.plain), "The service tier, for an agent that has one.", shown="the CLI's own", example='"fast"')] = ""
+    service_tier: Annotated[str, Key(_LINE, "The service tier, for an agent that has one.", shown="the CLI's own", example='"fast"')] = ""
     args: Annotated[tuple[str, ...], Key(_COMMANDS, "Further arguments for this agent's command line.", repository=NO, example='["--fallback-model", "sonnet"]')] = ()
-    folders: Annotated[tuple[str, ...], Key(values.strings(values.home_folder, "\n"), "Folders of its own in HOME, where Hydra knows of none: a lane gets copies of them.", repository=NO, example='["~/.my-agent"]')] = ()
+    folders: Annotated[tuple[str, ...], Key(values.listed(_HOME, "\n"), "Folders of its own in HOME, where Hydra knows of none: a lane gets copies of them.", repository=NO, example='["~/.my-agent"]')] = ()
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that this agent is given.", repository=NO, example='["ACME_PROXY_TOKEN", "ACME_*"]')] = ()
-    remote: Annotated[str, Key(values.text(values.key_name), "The remote on which it runs; `local` is this machine.", repository=NO, shown="this machine", example='"gpubox"')] = ""
-    adapter: Annotated[str | None, Key(values.text(values.object_spec), "A third party's adapter, in the table of an agent that Hydra has none for.", repository=NO, shown="Hydra's own, or one that is installed", example='"my_pkg:ADAPTER"')] = None
+    remote: Annotated[str, Key(_REMOTE, "The remote on which it runs; `local` is this machine.", repository=NO, shown="this machine", example='"gpubox"')] = ""
+    adapter: Annotated[str | None, Key(_ADAPTER, "A third party's adapter, in the table of an agent that Hydra has none for.", repository=NO, shown="Hydra's own, or one that is installed", example='"my_pkg:ADAPTER"')] = None
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -203,15 +210,15 @@ class Profile(Struct, frozen=True, kw_only=True):
     the agent's own table, has it. `preface_file` is a path: no file is read here; `source` is where
     the table stands."""
 
-    agent: Annotated[str, Key(values.text(values.key_name), "The agent that it is.", shown="required", example='"claude"')]
-    model: Annotated[str | None, Key(values.text(values.model_name), "Its model.", shown="the agent's", example='"opus"')] = None
+    agent: Annotated[str, Key(_AGENT, "The agent that it is.", shown="required", example='"claude"')]
+    model: Annotated[str | None, Key(_MODEL, "Its model.", shown="the agent's", example='"opus"')] = None
     effort: Annotated[Effort | None, Key(_EFFORT, "How hard the model is to think.", shown="the agent's", example='"high"')] = None
     permission: Annotated[Permission | None, Key(_PERMISSION, "What it may do without asking.", repository=NO, shown="the race's", example='"edit"')] = None
-    preface: Annotated[str, Key(values.text(values.preface), "Text that stands before every prompt.", example='"You review: look for what breaks, and mend only that."')] = ""
-    preface_file: Annotated[str, Key(values.text(values.inside_or_whole), "The same from a file: in the repository, or by its whole path.", example='"docs/reviewer.md"')] = ""
+    preface: Annotated[str, Key(_LINES, "Text that stands before every prompt.", example='"You review: look for what breaks, and mend only that."')] = ""
+    preface_file: Annotated[str, Key(_ANYWHERE, "The same from a file: in the repository, or by its whole path.", example='"docs/reviewer.md"')] = ""
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that it is given.", repository=NO, example='["ACME_PROXY_TOKEN"]')] = ()
-    service_tier: Annotated[str, Key(values.text(values.plain), "Its service tier.", shown="the agent's", example='"fast"')] = ""
-    remote: Annotated[str, Key(values.text(values.key_name), "The remote on which it runs; `local` is this machine.", repository=NO, shown="the agent's", example='"gpubox"')] = ""
+    service_tier: Annotated[str, Key(_LINE, "Its service tier.", shown="the agent's", example='"fast"')] = ""
+    remote: Annotated[str, Key(_REMOTE, "The remote on which it runs; `local` is this machine.", repository=NO, shown="the agent's", example='"gpubox"')] = ""
     budget: Budget = Budget()
     source: str = ""
 
@@ -226,14 +233,14 @@ class Remote(Struct, frozen=True, kw_only=True):
 
     name: str
     mode: Annotated[str, Key(values.choice("ssh", "docker", "k8s"), "How it is reached: `ssh`, `docker` or `k8s` (kubectl).", shown="required", example='"ssh"')]
-    host: Annotated[str, Key(values.text(values.destination), "Of `ssh`: the host, as `ssh` takes it.", example='"ada@gpubox"')] = ""
-    container: Annotated[str, Key(values.text(values.name_there), "Of `docker`: a container that runs.", example='"agents"')] = ""
-    image: Annotated[str, Key(values.text(values.name_there), "Of `docker`: an image; each attempt has a container of it.", example='"agents:latest"')] = ""
-    pod: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: a pod that runs.", example='"agents-0"')] = ""
-    namespace: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: the pod's namespace, else kubectl's own.", example='"agents"')] = ""
-    context: Annotated[str, Key(values.text(values.name_there), "Of `k8s`: kubectl's context, else its own.", example='"lab"')] = ""
-    workdir: Annotated[str, Key(values.text(values.folder_there), "A folder there that is there; each attempt makes one of its own in it.", example='"/scratch"')] = "/tmp"  # noqa: S108  the other machine's
-    program: Annotated[str, Key(values.text(values.program_there), "The agent's program there; its folder then stands first on PATH.", shown="found on PATH there", example='"/opt/agents/bin/claude"')] = ""
+    host: Annotated[str, Key(_HOST, "Of `ssh`: the host, as `ssh` takes it.", example='"ada@gpubox"')] = ""
+    container: Annotated[str, Key(_THERE, "Of `docker`: a container that runs.", example='"agents"')] = ""
+    image: Annotated[str, Key(_THERE, "Of `docker`: an image; each attempt has a container of it.", example='"agents:latest"')] = ""
+    pod: Annotated[str, Key(_THERE, "Of `k8s`: a pod that runs.", example='"agents-0"')] = ""
+    namespace: Annotated[str, Key(_THERE, "Of `k8s`: the pod's namespace, else kubectl's own.", example='"agents"')] = ""
+    context: Annotated[str, Key(_THERE, "Of `k8s`: kubectl's context, else its own.", example='"lab"')] = ""
+    workdir: Annotated[str, Key(_FOLDER_THERE, "A folder there that is there; each attempt makes one of its own in it.", example='"/scratch"')] = "/tmp"  # noqa: S108  the other machine's
+    program: Annotated[str, Key(_PROGRAM_THERE, "The agent's program there; its folder then stands first on PATH.", shown="found on PATH there", example='"/opt/agents/bin/claude"')] = ""
     options: Annotated[tuple[str, ...], Key(_COMMANDS, "Further options: of `ssh` itself, of `docker` or `kubectl` before their command.", example='["-p", "2222"]')] = ()
 
     @property
@@ -251,15 +258,15 @@ class OwnModel(Struct, frozen=True):
     """`[models.<name>]`: a model by a name of the user's own. Prices are dollars for a million
     tokens, None for unknown; `prices_read` is the day they are of, "" for unknown."""
 
-    id: Annotated[str, Key(values.text(values.model_name), "What the agent's CLI calls it; the table's name stands for it.", shown="required", example='"claude-opus-5-5"')]
-    family: Annotated[str, Key(values.text(values.plain), "Its family: an agent that takes models of others only is warned of.", example='"claude"')] = ""
-    aliases: Annotated[tuple[str, ...], Key(values.strings(values.model_name), "Further names that stand for it.", example='["work-large"]')] = ()
+    id: Annotated[str, Key(_MODEL, "What the agent's CLI calls it; the table's name stands for it.", shown="required", example='"claude-opus-5-5"')]
+    family: Annotated[str, Key(_LINE, "Its family: an agent that takes models of others only is warned of.", example='"claude"')] = ""
+    aliases: Annotated[tuple[str, ...], Key(values.listed(_MODEL), "Further names that stand for it.", example='["work-large"]')] = ()
     context: Annotated[int | None, Key(_TOKENS, "Its window, in tokens.", shown="unknown", example="200000")] = None
     output: Annotated[int | None, Key(_TOKENS, "The longest answer, in tokens.", shown="unknown", example="64000")] = None
     input_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens of prompts.", shown="unknown", example="3")] = None
     output_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens of answers; with `input_price` only.", shown="unknown", example="15")] = None
     cached_price: Annotated[float | None, Key(_PRICE, "Dollars for a million tokens that were read from a cache.", shown="as any other of a prompt", example="0.3")] = None
-    prices_read: Annotated[str, Key(values.text(values.day), "The day on which these prices held.", shown="unknown", example='"2026-11-22"')] = ""
+    prices_read: Annotated[str, Key(_DATE, "The day on which these prices held.", shown="unknown", example='"2026-11-22"')] = ""
 
 # fmt: on
 
@@ -295,23 +302,21 @@ class Config(Struct, frozen=True, kw_only=True):
 
 
 def _of_fields(settings: type) -> dict[str, Key]:
-    """The keys at the fields of a record, by field; in a ClassVar they are one further in."""
-    return {
-        name: key
-        for name, annotation in settings.__annotations__.items()
-        for inner in (annotation, *get_args(annotation))
-        for key in getattr(inner, "__metadata__", ())
-    }
+    """The keys at the fields of a record, by field."""
+    rows = settings.__annotations__.items()
+    return {name: row.__metadata__[0] for name, row in rows if hasattr(row, "__metadata__")}
 
 
 def _table(
-    name: str, defaults: object, rows: Mapping[str, Key] | None = None, repository: str = YES
+    section: str, defaults: object, rows: Mapping[str, Key] | None = None, repository: str = YES
 ) -> Iterator[Key]:
     """The keys of a table, whole: those at the fields of `defaults`, or `rows`, by field."""
     for at, row in (rows or _of_fields(type(defaults))).items():
         default = getattr(defaults, at, None)
         yield row._replace(
-            name=f"{name}.{row.name or at}",
+            name=f"{section}.{row.name or at}",
+            section=section,
+            leaf=row.name or at,
             field=at,
             default=default,
             repository=row.repository or repository,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hydra.checks.programs import UNSTARTED
-from hydra.config.check_specs import in_folder, split_folder, typed
+from hydra.config.check_specs import in_folder, split_folder, split_folders, typed
 from hydra.errors import Refused
 from hydra.git.runner import join, run, split
 from hydra.process.sandbox.hidden_output import ABSENT
@@ -167,7 +167,7 @@ def _uncommitted(command: str, top: Path) -> str:
 
 def _another_folder(absent: str, command: str, top: Path) -> str:
     """What to do about a `cd` that fails: most are from the top, and Hydra is below it already."""
-    place = split_folder(command)[0]
+    place = next(iter(split_folders(command)[0]), "")
     if (top / place).is_dir() and (top / absent).is_dir():
         path = os.path.relpath(top / absent, top / place)
         return f"it already runs in {place}: cd {shlex.quote(path)} leads there"

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hydra.config.check_specs import in_folder, named, split_folder
+from hydra.config.check_specs import in_folder, named, split_folders
 from hydra.config.load import DEFAULT
 from hydra.config.schema import Config
 from hydra.race.guesses.commands import guess_checks
@@ -57,7 +57,7 @@ def placed(config: Config, top: Path, folder: str) -> tuple[Check, ...]:
 
 def _placed(check: Check, top: Path, folder: str) -> Check:
     """Run where one stands; a line that says so already, as Hydra's own do, is left as it is."""
-    if split_folder(check.command)[0] == folder and not (top / folder / folder).is_dir():
+    if split_folders(check.command)[0][:1] == [folder] and not (top / folder / folder).is_dir():
         return check
     return replace(check, name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
 

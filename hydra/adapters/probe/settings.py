@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from hydra import paths
 from hydra.adapters import registry
 from hydra.config.load import load as load_layers
+from hydra.config.load import read_file
 from hydra.config.schema import Config, Profile
-from hydra.config.toml import read_file
 from hydra.errors import ConfigError
 from hydra.process.sandbox.places import exposed_place
 from hydra.records.request import Lane

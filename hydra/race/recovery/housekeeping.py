@@ -57,8 +57,7 @@ def hint(runs: Path, state: Path, environ: Mapping[str, str], sizes: Mapping[str
     The limits are the user's own; where their settings cannot be read, nothing is said here.
     """
     from hydra import paths
-    from hydra.config.load import load
-    from hydra.config.toml import read_file
+    from hydra.config.load import load, read_file
     from hydra.race.recovery.retention import over_limits
 
     with suppress(HydraError):
