@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.commands.demo import command as app_demo
+from hydra.commands.demo import landed as app_demo
 from hydra.errors import Refused
 from tests.conftest import git
 from tests.support import fakes

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hydra.checks.baseline import DROPPED, base_of, newest
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, details
-from hydra.commands.check import CheckRequest, plan_here
+from hydra.commands.check_plan import CheckRequest, plan_here
 from hydra.commands.known_checks import known_checks, named_apart
 from hydra.errors import Refused
 from hydra.race.recovery import runs

@@ -424,7 +424,7 @@ def test_only_commands_that_race_ask_for_the_platform(monkeypatch: pytest.Monkey
         racing.main([], standalone_mode=False)
     other.main([], standalone_mode=False)
     assert ran == ["doctor"]
-    assert getattr(import_module("hydra.cli.race").command, "races", False)
+    assert getattr(import_module("hydra.commands.race").command, "races", False)
 
 
 # --- the diagnosis log -------------------------------------------------------------------------

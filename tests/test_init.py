@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.cli import main
-from hydra.commands import init
+from hydra.commands import init_guesses as init
 from hydra.config.load import load
 from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hydra.checks.baseline import LANDING
-from hydra.commands import merge as app
-from hydra.commands.merge import Landing
+from hydra.commands import merge_landing as app
+from hydra.commands.merge_landing import Landing
 from hydra.commands.merge_selection import MergeRequest
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.landing.hunks import hunks

@@ -24,19 +24,37 @@ def experimental_option(
     return click.option(name, "experimental", is_flag=True, help=help)
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """A document on stdout, as `--json` prints it."""
-    from hydra.records.codec import dump
+def show(output: Mapping[str, object] | str | bytes) -> None:
+    """On stdout: a document as `--json` prints it, a text, or bytes as they are.
 
-    sys.stdout.write(dump(document))
+    Commands print here, and on stderr by `note`: whatever fails in this room is a lost output.
+    """
+    if isinstance(output, bytes):
+        sys.stdout.buffer.write(output)
+        return
+    if not isinstance(output, str):
+        from hydra.records.codec import dump
+
+        output = dump(output)
+    sys.stdout.write(output)
+
+
+def flush() -> None:
+    """What was shown is out from here on."""
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """On stderr, as it is."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def say(line: str, *, plain: bool = False) -> None:
     """A line on stderr, clean of control characters; `plain` without Hydra's name before it."""
     from hydra.report.text import clean
 
-    sys.stderr.write(f"{'' if plain else 'hydra: '}{clean(line)}\n")
-    sys.stderr.flush()
+    note(f"{'' if plain else 'hydra: '}{clean(line)}\n")
 
 
 def cells(stream: IO[str]) -> int | None:
@@ -60,8 +78,7 @@ def lines_width(stream: IO[str]) -> int | None:
 def part() -> None:
     """An empty line between what was watched and the result, where a person sees both."""
     if is_terminal(sys.stderr) and is_terminal(sys.stdout):
-        sys.stderr.write("\n")
-        sys.stderr.flush()
+        note("\n")
 
 
 def progress(options: Mapping[str, Any]) -> Callable[[str], None]:

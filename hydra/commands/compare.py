@@ -1,149 +1,171 @@
-"""`hydra compare`: the verdict on a run, as data, and its page as a file."""
+"""`hydra compare`: the verdict on a race, as a table, a document, a comment or a page; what asks an
+agent of it."""
 
 from __future__ import annotations
 
-import os
-import tempfile
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from stat import S_ISREG
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+import click
 
-from hydra import executables
-from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK, Refused
-from hydra.race.recovery import runs
-from hydra.race.verdict import judgement
-from hydra.ranking.model import Verdict
-from hydra.records.store.files import shared
-from hydra.records.store.reader import RunRecord
+from hydra.cli.common import (
+    DURATION,
+    Command,
+    json_option,
+    refuse,
+    require_race_platform,
+    run_option,
+)
+from hydra.cli.display import experimental_option, flush, looks, note, say, show
 
-PAGE = "compare.html"
-"""The page's name in the run's folder."""
+if TYPE_CHECKING:
+    from hydra.commands.compare_page import JudgedRun
+    from hydra.ranking.model import Verdict
 
-_MARK, _HEAD = b'<meta name="generator" content="hydra">', 1024
-"""By which a page is known for Hydra's own, and in how many bytes from its beginning."""
-
-
-class CompareRequest(Struct, frozen=True, kw_only=True):
-    """What a person asks for. `lanes` are those to be told of in full; () is all of them."""
-
-    run: str = ""
-    lanes: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
-    directory: Path | None = None
+_NO_PATH = "\0"
+"""`--html` without a FILE: no file can be called that."""
 
 
-class JudgedRun(Struct, frozen=True, kw_only=True):
-    """A run and its verdict; ranks are those of all lanes, whichever are told of."""
+@click.command(
+    cls=Command,
+    common=("--html", "--open", "--markdown", "--review", "--separate", "--run", "--json"),
+    examples=(
+        "hydra compare",
+        "hydra compare codex",
+        "hydra compare --html --open",
+        "hydra compare --markdown > comment.md && gh pr comment --body-file comment.md",
+        "hydra compare -r @-1 --json | jq -r .top",
+        "hydra compare --review claude --separate codex",
+    ),
+)
+@click.argument("lanes", nargs=-1, metavar="[LANE...]")
+@click.option("--markdown", is_flag=True, help="A comment for a pull request.")
+@click.option(
+    "--html",
+    is_flag=False,
+    flag_value=_NO_PATH,
+    metavar="[FILE]",
+    help="Write one page (default: beside the race's records; - is stdout).",
+)
+@click.option("--open", "opens", is_flag=True, help="Show the page of --html in your browser.")
+@click.option(
+    "--review",
+    metavar="AGENT",
+    help="Ask this agent what is to be known of the patches; it changes no rank.",
+)
+@click.option(
+    "--separate",
+    metavar="AGENT",
+    help="Ask this agent for tests that tell the patches apart, and run them.",
+)
+@click.option("--budget", type=DURATION, help="The longest that each of the two may take (5m).")
+@experimental_option("Let an experimental agent be asked.")
+@run_option
+@json_option
+def command(lanes: tuple[str, ...], **options: Any) -> None:
+    """Rank the lanes of a race: which patch, why, and how sure.
 
-    record: RunRecord
-    verdict: Verdict
-    root: Path
-    lanes: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """0 where a lane may land without being named, of those that are told of."""
-        rows = (lane for lane in self.verdict.lanes if not self.lanes or lane.lane in self.lanes)
-        return EXIT_OK if any(map(self.verdict.lands, rows)) else EXIT_NO_USABLE_LANE
-
-    def document(self) -> dict[str, Any]:
-        """As `--json` prints it."""
-        return replace(self.verdict, exit_code=self.exit_code).document()
-
-
-def compare(request: CompareRequest) -> JudgedRun:
-    """The verdict on the run that is named.
-
-    Raises `UsageError` for an unknown run or lane, `Refused` for a run under way, `RecordError`.
+    Exit 0: a lane is proved, or no check ran and the only lane may land; 1: none is. With LANE,
+    only these are told of in full, and the exit code is theirs; ranks are those of all.
     """
-    place = runs.repository_runs(request.environ, request.directory)
-    record = runs.find(place, request.run)
-    with shared(record.folder):
-        runs.check_patches(record)
-        reading = runs.read(record)
-        verdict = judgement(reading, request.environ)
-    for lane in request.lanes:
-        runs.check_lane(reading, lane)
-    lanes = tuple(dict.fromkeys(request.lanes))
-    return JudgedRun(record=record, verdict=verdict, root=place.repository.root, lanes=lanes)
+    from hydra.commands.compare_page import CompareRequest, compare
+
+    _check_outputs(options)
+    if stopped := _consult(options):
+        sys.exit(stopped)
+    html = options["html"]
+    done = compare(CompareRequest(run=options["run"], lanes=lanes))
+    if html is not None and done.verdict.lane(html):
+        # `--html claude`: a lane, for whoever does not write ./claude.
+        done = compare(CompareRequest(run=options["run"], lanes=(*lanes, html)))
+        html = _NO_PATH
+    _show(done, html, options)
+    sys.exit(done.exit_code)
 
 
-def page_of(compared: JudgedRun) -> bytes:
-    """The whole page. Raises `RecordError` where the patches cannot be read."""
-    from hydra.commands.html_page import page
-    from hydra.commands.merge_candidates import with_candidates
+def _check_outputs(options: Mapping[str, Any]) -> None:
+    named = [f"--{name.removeprefix('as_')}" for name in ("as_json", "markdown") if options[name]]
+    named += ["--html -"] if options["html"] == "-" else []
+    asks = options["review"] is not None or options["separate"] is not None
+    budget = "--budget" if options["budget"] else ""
+    bound = budget or ("--allow-experimental-adapters" if options["experimental"] else "")
+    refuse(
+        (len(named) > 1, f"{' and '.join(named)} both go to standard output", "give one"),
+        (
+            options["opens"] and options["html"] in (None, "-"),
+            "--open shows the page of --html",
+            "hydra compare --html --open",
+        ),
+        (options["html"] == "", "--html has no name", "--html verdict.html"),
+        (
+            bound and not asks,
+            f"{bound} is for --review and --separate",
+            "name an agent: hydra compare --review claude",
+        ),
+    )
 
-    with shared(compared.record.folder):
-        return page(
-            compared.record, with_candidates(compared.verdict, compared.root, compared.record)
+
+def _consult(options: Mapping[str, Any]) -> int:
+    """Asks whom the options name; 0, or the exit code where it was interrupted."""
+    names = [name for name in ("review", "separate") if options[name] is not None]
+    if not names:
+        return 0
+    require_race_platform()
+    from hydra.commands.review import discriminate, review
+    from hydra.commands.review.reviewer import BUDGET, Asker
+
+    ways = {"review": review.review, "separate": discriminate.separate}
+    for name in names:
+        asker = Asker(
+            agent=options[name],
+            budget=BUDGET if options["budget"] is None else options["budget"],
+            experimental=options["experimental"],
+            tell=say,
         )
+        done = ways[name](asker, options["run"])
+        for line in (*(f"warning: {warning}" for warning in done.warnings), done.says):
+            if line:
+                say(line)
+        if done.interrupted:
+            from hydra.errors import EXIT_INTERRUPTED, EXIT_TERMINATED
+
+            return EXIT_INTERRUPTED if done.interrupted == 2 else EXIT_TERMINATED
+    return 0
 
 
-def write_page(compared: JudgedRun, file: Path | None) -> Path:
-    """Writes the page whole or not at all; where it lies. None is the run's folder.
+def _show(done: JudgedRun, html: str | None, options: Mapping[str, Any]) -> None:
+    from hydra.commands.compare_page import open_page, page_of, write_page
 
-    Raises `Refused` where that cannot be written, or where something stands that is no page.
-    """
-    into = compared.record.folder / PAGE if file is None else file
-    _check_place(into)
-    data = page_of(compared)
-    try:
-        number, name = tempfile.mkstemp(prefix=".compare-", dir=into.parent)
-        try:
-            with os.fdopen(number, "wb") as out:
-                out.write(data)
-            if file is not None:  # as any file that a person has made
-                Path(name).chmod(0o666 & ~_umask())
-            Path(name).replace(into)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise _unwritable(into, error) from error
-    return into.absolute()
-
-
-def _check_place(into: Path) -> None:
-    if into.is_dir():
-        raise Refused(f"{into} is a folder", hint=f"--html {into / PAGE}")
-    try:
-        result = into.lstat()
-        # Not opened before it is known what it is: a FIFO waits, a device does something.
-        ours = S_ISREG(result.st_mode) and (not result.st_size or _is_page(into))
-    except FileNotFoundError:
+    if html == "-":
+        show(page_of(done))
         return
-    except OSError as error:
-        raise _unwritable(into, error) from error
-    if not ours:
-        raise Refused(
-            f"{into} is there already, and is no page of Hydra's", hint="choose another name"
-        )
+    path = Path(html) if html and html != _NO_PATH else None
+    page = None if html is None else write_page(done, path)
+    if options["as_json"]:
+        show(done.document())
+    elif options["markdown"]:
+        from hydra.report.markdown import comment
+
+        show(comment(_candidates(done), lanes=done.lanes))
+    elif page is None:
+        from hydra.report.compare import compare_text
+
+        show(compare_text(_candidates(done), lanes=done.lanes, **looks()))
+    if page is None:
+        return
+    from hydra.report.text import clean
+
+    # Where it is, so that `$(hydra compare --html)` is its name.
+    place = note if options["as_json"] or options["markdown"] else show
+    place(f"{clean(str(page))}\n")
+    flush()
+    if options["opens"] and not open_page(page):
+        say("no browser could be opened: open that file yourself")
 
 
-def _is_page(file: Path) -> bool:
-    with file.open("rb") as reader:
-        return _MARK in reader.read(_HEAD)
+def _candidates(done: JudgedRun) -> Verdict:
+    from hydra.race.candidates import with_candidates
 
-
-def _unwritable(into: Path, error: OSError) -> Refused:
-    return Refused(f"{into} cannot be written: {error.strerror}", hint="another: --html FILE")
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-def open_page(file: Path) -> bool:
-    """Shows it in the user's browser; False where there is none that could."""
-    import webbrowser
-
-    try:
-        return webbrowser.open(file.as_uri())
-    except (webbrowser.Error, OSError, ValueError):
-        return False
+    return with_candidates(done.verdict, done.root, done.record)

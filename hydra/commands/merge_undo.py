@@ -11,7 +11,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.commands.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
+from hydra.commands.merge_landing import (
+    Landing,
+    as_landing,
+    carry_out,
+    desk,
+    scratch_of,
+    with_salvaged,
+)
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.git import attributes
 from hydra.git.diff import changes

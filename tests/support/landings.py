@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra import paths
-from hydra.commands import merge, merge_undo
-from hydra.commands.merge import Landing
+from hydra.commands import merge_landing as merge
+from hydra.commands import merge_undo
+from hydra.commands.merge_landing import Landing
 from hydra.commands.merge_selection import MergeRequest
 from hydra.git import base_commit
 from hydra.records.store.files import write_json

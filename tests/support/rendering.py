@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra.commands.merge_candidates import unjudged
 from hydra.commands.review import groups
+from hydra.race.candidates import unjudged
 from hydra.ranking import document as whole_verdict
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import EndedRace, LaneVerdict, Verdict

@@ -1,100 +1,70 @@
-"""`hydra demo`: a true race over scripted agents, with nothing of the user's in it."""
+"""`hydra demo`: see a race without a key, a CLI or a network."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import sys
+from typing import Any
 
-from msgspec import Struct
+import click
 
-from hydra.commands.check import check_commit
-from hydra.commands.compare import CompareRequest, compare, write_page
-from hydra.commands.demo.race import Demo, new_folder, prepare
-from hydra.commands.merge import Landing, merge
-from hydra.commands.merge_selection import MergeRequest
-from hydra.commands.race import RaceReport
-from hydra.commands.race_start import start
-from hydra.errors import LandingRefused
-from hydra.race.follower import RaceWatcher
-from hydra.race.preflight import RaceRequest
-from hydra.records.events import Event
+from hydra.cli.common import Command, invoked_as, json_option
+from hydra.cli.display import cells, looks, note, part, show, watcher
 
 
-class DemoReport(Struct, frozen=True):
-    """The demo's folder, which is kept, its race, the page of its verdict, and what was landed.
+@click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
+@json_option
+def command(quiet: bool, **options: Any) -> None:
+    """Race scripted agents on a small repository: no key, no CLI, no network, no cost.
 
-    `landing` is None where the ranking named no lane to land, `page` where there was no verdict.
+    Their patches are checked and ranked, the page of the verdict is written, and the first of them
+    is landed on the repository's branch.
+
+    The agents are scripts that speak the real CLIs' formats; everything else is the real thing.
+    The folder is kept, so that you can look at the patches.
     """
+    from hydra.commands.demo.landed import demo
+    from hydra.commands.demo.race import TEACHES, Demo
+    from hydra.race.candidates import of_race
+    from hydra.ranking.model import EndedRace
+    from hydra.records.codec import shaped
+    from hydra.report.demo import introduction, what_next
+    from hydra.report.document import result_document
+    from hydra.report.landing import landed_text, landing_document
+    from hydra.report.race_end import race_end
 
-    demo: Demo
-    report: RaceReport
-    page: Path | None
-    landing: Landing | None
+    def announce(prepared: Demo) -> None:
+        if not quiet:
+            width = cells(sys.stderr)
+            text = introduction(prepared.folder, prepared.task, prepared.agents, width=width)
+            note(text)
 
-
-class _Calm:
-    """Shows a race without what is not sure of the real CLIs: here they are scripts."""
-
-    def __init__(self, watcher: RaceWatcher) -> None:
-        self._watcher = watcher
-        self.tick, self.close = watcher.tick, watcher.close
-
-    def event(self, event: Event) -> None:
-        """All but a lane's warning."""
-        if event.kind != "lane_warning":
-            self._watcher.event(event)
-
-
-def demo(watcher: RaceWatcher | None, announce: Callable[[Demo], None]) -> DemoReport:
-    """Makes the small repository and races the scripted agents in it.
-
-    `announce` is told where it all lies before the race starts.
-    """
-    folder = new_folder()
-    try:
-        prepared = prepare(folder)
-    except BaseException:
-        # No git, a full disk, Ctrl-C: nothing has been shown that would be worth keeping.
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    announce(prepared)
-    environ = prepared.environment(os.environ)
-    # What is started from here on, git too, has none of the user's settings.
-    os.environ.clear()
-    os.environ.update(environ)
-    watcher = None if watcher is None else _Calm(watcher)
-    request = RaceRequest(
-        prompt=prepared.task,
-        directory=prepared.repository,
-        flags={
-            "race.agents": prepared.agents,
-            "race.check": (prepared.check,),
-            "race.allow_experimental_adapters": prepared.allow_experimental,
-        },
-        environ=environ,
-    )
-    report = start(request, watcher)
-    if report.result is None or report.result.verdict is None:
-        return DemoReport(prepared, report, None, None)
-    return DemoReport(prepared, report, _page(prepared, environ), _land(prepared, environ))
-
-
-def _page(prepared: Demo, environ: Mapping[str, str]) -> Path:
-    done = compare(CompareRequest(environ=environ, directory=prepared.repository))
-    return write_page(done, prepared.folder / "page.html")
-
-
-def _land(prepared: Demo, environ: Mapping[str, str]) -> Landing | None:
-    """Lands the top of the ranking, on the demo's own branch."""
-    try:
-        return merge(
-            MergeRequest(
-                environ=environ,
-                directory=prepared.repository,
-                check=check_commit,
-            )
-        )
-    except LandingRefused:  # a tie: the summary says so
-        return None
+    done = demo(None if quiet else watcher(sys.stderr), announce)
+    assert done.report.result is not None
+    document = result_document(done.report.plan, done.report.result)
+    landing, page = done.landing, None if done.page is None else str(done.page)
+    if not quiet:
+        part()
+    if options["as_json"]:
+        landed = landing and landing_document(landing.record, hooks=landing.hooks)
+        show({**document, "page": page, "landing": landed})
+    else:
+        look = looks()
+        race = shaped(document, EndedRace)
+        verdict = of_race(race, done.report.result.verdict)
+        show(race_end(race, verdict, **look, steps=False))
+        line_of = done.demo.command
+        lines = {
+            "see the patch that passes its tests by changing one": line_of("diff", "cursor-agent"),
+            "see why claude's is first": line_of("compare"),
+        }
+        if page is not None:
+            lines["the same as a page for your browser"] = page
+        if landing is not None:
+            text = landed_text(landing.record, landing.files, color=look["color"], steps=False)
+            show(f"\n{text}")
+            lines["take the landing back"] = line_of("merge", "--undo")
+        program, width = invoked_as(), look["width"]
+        removal = done.demo.removal
+        show(what_next(TEACHES, lines, removal, program=program, width=width))
+    sys.exit(done.report.exit_code)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hydra.commands.check import CheckRequest, plan_here
+from hydra.commands.check_plan import CheckRequest, plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
 from hydra.commands.review.groups import MOST, Groups, nothing, patch_groups

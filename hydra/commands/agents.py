@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hydra.cli.common import Command, json_option
-from hydra.cli.display import experimental_option, looks, print_json
+from hydra.cli.display import experimental_option, looks, show
 
 if TYPE_CHECKING:
     from hydra.commands.models import ModelListing
@@ -40,12 +39,12 @@ def command(name: str | None, experimental: bool, as_json: bool, **options: Any)
 
         listing = models(options["model"], name, options["local"])
         if as_json:
-            print_json(_models_document(listing))
+            show(_models_document(listing))
         else:
-            sys.stdout.write(_models_text(listing, bool(options["model"])))
+            show(_models_text(listing, bool(options["model"])))
         return
+    from hydra.commands.agent_probes import agents, example_line
     from hydra.commands.agent_rows import rows as rows_of
-    from hydra.commands.doctor import agents, example_line
     from hydra.report.agents_document import agent_document
     from hydra.report.listing import agent_text, agents_table, notes
 
@@ -53,12 +52,12 @@ def command(name: str | None, experimental: bool, as_json: bool, **options: Any)
     rows, look = rows_of(pairs), looks()
     if as_json:
         documents = [agent_document(row) for row in rows]
-        print_json({"schema": 1, "agents": documents, "problems": list(problems)})
+        show({"schema": 1, "agents": documents, "problems": list(problems)})
     elif name is None:
         text = agents_table(rows, **look)
-        sys.stdout.write(text + "".join(f"\n{line}" for line in notes(problems, look["width"])))
+        show(text + "".join(f"\n{line}" for line in notes(problems, look["width"])))
     else:
-        sys.stdout.write(agent_text(rows[0], example_line(*pairs[0]), **look))
+        show(agent_text(rows[0], example_line(*pairs[0]), **look))
 
 
 def _models_text(listing: ModelListing, is_single: bool) -> str:

@@ -12,6 +12,7 @@ import click
 
 from hydra import executables
 from hydra.cli.common import Command, is_terminal, json_option, refuse, run_option, use_color
+from hydra.cli.display import show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +96,7 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
     if options["output"] is not None:
         _write(text, options["output"])
     elif not sys.stdout.isatty():
-        sys.stdout.buffer.write(text)
+        show(text)
     else:
         from hydra.process.foreground import page, pager_of
 
@@ -118,7 +119,7 @@ def _hand_over(lane: str, options: Mapping[str, Any]) -> None:
         from hydra.report.hunks import shown
 
         data = shown(data, color=False)
-    sys.stdout.buffer.write(data)
+    show(data)
 
 
 def _write(data: bytes, output: str) -> None:

@@ -20,7 +20,7 @@ from hydra.cli.common import (
     run_argument,
     usage,
 )
-from hydra.cli.display import looks, print_json, say
+from hydra.cli.display import flush, looks, note, say, show
 
 if TYPE_CHECKING:
     from hydra.landing.record import LandingRecord
@@ -81,28 +81,28 @@ def command(context: click.Context, /, **options: Any) -> None:
     rows = [_row(place, reading, _verdict(reading)[0]) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
-        print_json({"schema": 1, "kind": "runs", "runs": documents})
+        show({"schema": 1, "kind": "runs", "runs": documents})
     elif rows:
-        sys.stdout.write(runs_table(rows, **looks()))
+        show(runs_table(rows, **looks()))
         _hint(place, {row.run: row.size or 0 for row in rows})
     else:
         if elsewhere := runs.moved(place.state, place.repository.root):
             raise elsewhere
-        sys.stderr.write('no races yet: hydra race "your task"\n')
+        note('no races yet: hydra race "your task"\n')
     _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
 
 
 @command.command("show", cls=Command, examples=("hydra runs show", "hydra runs show @-1 --json"))
 @run_argument
 @json_option
-def show(**options: Any) -> None:
+def show_run(**options: Any) -> None:
     """Show how a race ended.
 
     Every lane's rank, its patch, and why; what was landed. RUN is an id, how it begins or ends, or
     @-1: the one before. Default: the latest.
     """
-    from hydra.commands.merge_candidates import unjudged, with_candidates
     from hydra.landing.record import landings
+    from hydra.race.candidates import unjudged, with_candidates
     from hydra.race.recovery import runs
     from hydra.records.store.files import shared
     from hydra.report.runs import run_text
@@ -122,13 +122,13 @@ def show(**options: Any) -> None:
             if result is None
             else {**_ended(result, verdict, landed), "problem": problem or None}
         )
-        print_json(document)
+        show(document)
     else:
         look, ending = looks(), ""
         data = with_candidates(verdict or unjudged(reading.race), place.repository.root, run)
         if result is not None:
             ending = summary(reading.race, data, **look, problem=problem)
-        sys.stdout.write(run_text(row, ending, landed=landed, **look))
+        show(run_text(row, ending, landed=landed, **look))
     _end_by([reading] if reading.damage else [], as_json=options["as_json"])
 
 
@@ -136,7 +136,7 @@ def _end_by(damaged: Sequence[RunReading], *, as_json: bool) -> None:
     """What is readable has been shown: says what is not, and ends with 6."""
     if not damaged:
         return
-    sys.stdout.flush()
+    flush()
     error = damaged[0].damage
     assert error is not None
     if as_json:  # the document has been printed, with the problem in it
@@ -196,16 +196,16 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     dry, as_json = options["dry_run"], options["as_json"]
     text = losses_text(losses) or _nothing(options)
     if not as_json:
-        (sys.stdout if dry else sys.stderr).write(text)
+        (show if dry else note)(text)
     removed: list[str] = []
     if losses and not dry and (options["yes"] or _may_go(text if as_json else "")):
         for run in chosen:
             runs_remove.remove(place, run)
             removed.append(run.id)
         if not as_json:
-            sys.stderr.write(gone_text(losses))
+            note(gone_text(losses))
     if as_json:
-        print_json(removal_document(losses, removed, dry_run=dry))
+        show(removal_document(losses, removed, dry_run=dry))
 
 
 def _nothing(options: Mapping[str, Any]) -> str:
@@ -224,17 +224,17 @@ def _may_go(unsaid: str) -> bool:
             "add --yes to remove, or --dry-run to see what would go",
         )
     )
-    sys.stderr.write(unsaid)
+    note(unsaid)
     if click.confirm("remove for good?", err=True):
         return True
-    sys.stderr.write("nothing was removed\n")
+    note("nothing was removed\n")
     return False
 
 
 def _hint(place: CommandContext, sizes: Mapping[str, int]) -> None:
     from hydra.race.recovery.housekeeping import hint
 
-    sys.stdout.flush()
+    flush()
     if text := hint(place.folder, place.state, os.environ, sizes):
         say(text)
 
