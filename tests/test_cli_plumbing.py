@@ -20,16 +20,9 @@ import pytest
 
 from hydra import __version__
 from hydra.cli import exit_report, main
-from hydra.cli.common import (
-    DURATION,
-    Command,
-    json_option,
-    require_race_platform,
-    terminal_height,
-    terminal_width,
-    use_color,
-)
+from hydra.cli.common import DURATION, Command, json_option, require_race_platform
 from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra
+from hydra.cli.streams import terminal_height, terminal_width, use_color
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 

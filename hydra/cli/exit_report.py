@@ -156,8 +156,7 @@ def _print_error(error: HydraError, *, as_json: bool) -> None:
         sys.stdout.write(dump(error_document(error)))
         sys.stdout.flush()
     else:
-        from hydra.cli.common import use_color
-        from hydra.cli.display import lines_width
+        from hydra.cli.streams import lines_width, use_color
         from hydra.report.text import error_text
 
         width = lines_width(sys.stderr)

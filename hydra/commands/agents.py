@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option
-from hydra.cli.display import experimental_option, looks, show
+from hydra import executables
+from hydra.cli.common import Command, experimental_option, json_option, usage
+from hydra.cli.streams import looks, show
 
 if TYPE_CHECKING:
-    from hydra.commands.models import ModelListing
+    from hydra.adapters.contract import Adapter
+    from hydra.records.agent import DetectResult
 
 
 @click.command(
@@ -35,54 +39,96 @@ def command(name: str | None, experimental: bool, as_json: bool, **options: Any)
     A race takes any model's name: one that is unknown here goes to its agent with a warning.
     """
     if options["models"] or options["local"] or options["model"] is not None:
-        from hydra.commands.models import models
-
-        listing = models(options["model"], name, options["local"])
-        if as_json:
-            show(_models_document(listing))
-        else:
-            show(_models_text(listing, bool(options["model"])))
+        _models(options["model"], name, options["local"], as_json)
         return
-    from hydra.commands.agent_probes import agents, example_line
-    from hydra.commands.agent_rows import rows as rows_of
+    from hydra.adapters.probe import available, settings
+    from hydra.commands.agent_rows import probe, rows, state_folder
     from hydra.report.agents_document import agent_document
     from hydra.report.listing import agent_text, agents_table, notes
 
-    pairs, problems = agents(name, {"race.allow_experimental_adapters": experimental})
-    rows, look = rows_of(pairs), looks()
+    environ = executables.users_environment()
+    config = settings.load(None, environ, {"race.allow_experimental_adapters": experimental})
+    agent_set = available.AgentSet() if name is not None else available.of_all(config)
+    named = [] if name is None else [available.adapter_of(config, name)]
+    adapters = named or list(agent_set.adapters.values())
+    state, problem = state_folder(environ)
+    _, results = probe(adapters, config, environ, None if problem else state)
+    agent_rows, look = rows(adapters, results), looks()
     if as_json:
-        documents = [agent_document(row) for row in rows]
-        show({"schema": 1, "agents": documents, "problems": list(problems)})
+        documents = [agent_document(row) for row in agent_rows]
+        show({"schema": 1, "agents": documents, "problems": list(agent_set.problems)})
     elif name is None:
-        text = agents_table(rows, **look)
-        show(text + "".join(f"\n{line}" for line in notes(problems, look["width"])))
+        lines = notes(agent_set.problems, look["width"])
+        show(agents_table(agent_rows, **look) + "".join(f"\n{line}" for line in lines))
     else:
-        show(agent_text(rows[0], example_line(*pairs[0]), **look))
+        line = _example_line(adapters[0], results.get(adapters[0].key()))
+        show(agent_text(agent_rows[0], line, **look))
 
 
-def _models_text(listing: ModelListing, is_single: bool) -> str:
-    from hydra.report.models import choice_text, local_text, model_text, models_table
+def _example_line(adapter: Adapter, result: DetectResult | None) -> tuple[str, ...]:
+    """The exact line a race would run for this agent here, () where there is none."""
+    from hydra.errors import AgentError
+    from hydra.records.agent import SpawnRequest
+    from hydra.records.request import Permission
 
+    if result is None or not result.ready:
+        return ()
+    request = SpawnRequest(
+        prompt="TASK",
+        worktree=Path("/WORKTREE"),
+        permission=Permission.FULL_AUTO,
+        as_root=os.geteuid() == 0,
+    )
+    try:
+        return adapter.build_command(request, result).argv
+    except AgentError:
+        return ()
+
+
+def _models(name: str | None, agent: str | None, local: bool, as_json: bool) -> None:
+    """The models, or the one named; those that `agent` takes; those that this machine serves."""
+    from hydra.adapters.models.catalog import with_own
+    from hydra.adapters.models.selection import choose, nearest
+    from hydra.adapters.probe import available, settings
+    from hydra.adapters.probe.local_models import discover
+    from hydra.report import models as report
+
+    environ = executables.users_environment()
+    config = settings.load(None, environ, {})
+    catalog = with_own(config.models.items())
+    descriptor = available.adapter_of(config, agent).descriptor if agent else None
+    key, families = (descriptor.key, descriptor.families) if descriptor else ("", ())
+    cli_names = catalog.words_of(key) if descriptor else {}
+    servers = discover(environ) if local else None
+    choice, models = None, [m for m in catalog.models if not families or m.family in families]
+    if name is not None:
+        choice = choose(catalog, name, agent=key, families=families)
+        if choice.model is None and name.lower() not in cli_names:
+            near = nearest(catalog, name)
+            raise usage(
+                f"Hydra knows no model {name!r}{f'; did you mean {near}?' if near else ''}",
+                "`hydra agents --models` lists them; a race takes any name all the same",
+            )
+        models = [] if choice.model is None else [choice.model]
+        choice, cli_names = choice if descriptor else None, {}
+    if as_json:
+        show(
+            {
+                "schema": 1,
+                "models": [report.model_document(model) for model in models],
+                "agent": agent or None,
+                "told": choice.argument if choice else None,
+                "warnings": list(choice.remarks) if choice else [],
+                "words": dict(cli_names),
+                "local": servers if servers is None else list(map(report.server_document, servers)),
+            }
+        )
+        return
     look, text = looks(), ""
-    if is_single:
-        text = "".join(model_text(model, **look) for model in listing.models)
-        if listing.choice:
-            text += choice_text(listing.choice, listing.agent, look["width"])
-    elif listing.local is None:
-        text = models_table(listing.models, **look)
-    return text if listing.local is None else text + local_text(listing.local, **look)
-
-
-def _models_document(listing: ModelListing) -> dict[str, object]:
-    from hydra.report.models import model_document, server_document
-
-    choice, local = listing.choice, listing.local
-    return {
-        "schema": 1,
-        "models": [model_document(model) for model in listing.models],
-        "agent": listing.agent or None,
-        "told": choice.argument if choice else None,
-        "warnings": list(choice.remarks) if choice else [],
-        "words": dict(listing.cli_names),
-        "local": None if local is None else [server_document(server) for server in local],
-    }
+    if name:
+        text = "".join(report.model_text(model, **look) for model in models)
+        if choice:
+            text += report.choice_text(choice, agent or "", look["width"])
+    elif servers is None:
+        text = report.models_table(models, **look)
+    show(text if servers is None else text + report.local_text(servers, **look))

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from hydra.cli.common import Command, json_option, refuse, run_option
-from hydra.cli.display import looks, note, progress, show
 from hydra.cli.options import flags, settings
+from hydra.cli.streams import looks, note, progress, show
 
 
 @click.command(

@@ -13,12 +13,13 @@ import click
 from hydra.cli.common import (
     DURATION,
     Command,
+    experimental_option,
     json_option,
     refuse,
     require_race_platform,
     run_option,
 )
-from hydra.cli.display import experimental_option, flush, looks, note, say, show
+from hydra.cli.streams import flush, looks, note, say, show
 
 if TYPE_CHECKING:
     from hydra.commands.compare_page import JudgedRun

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra import executables
-from hydra.cli.common import Command, is_terminal, json_option, refuse, run_option, use_color
-from hydra.cli.display import show
+from hydra.cli.common import Command, json_option, refuse, run_option
+from hydra.cli.streams import is_terminal, show, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

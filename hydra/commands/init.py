@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from hydra.cli.common import Command, json_option
-from hydra.cli.display import show
+from hydra.cli.streams import show
 
 
 @click.command(cls=Command, examples=("hydra init", "hydra init --print", "hydra init --user"))

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import (
-    Command,
-    is_terminal,
-    json_option,
-    refuse,
-    run_option,
-    usage,
-    use_color,
-)
-from hydra.cli.display import note, progress, show
+from hydra.cli.common import Command, json_option, refuse, run_option, usage
+from hydra.cli.streams import is_terminal, note, progress, show, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

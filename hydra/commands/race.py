@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, json_option, refuse, usage
-from hydra.cli.display import flush, looks, part, progress, say, show, watcher
 from hydra.cli.options import flags, settings
-from hydra.cli.streams import write_through
+from hydra.cli.streams import flush, looks, part, progress, say, show, watcher, write_through
 
 if TYPE_CHECKING:
     from hydra.race.follower import RaceWatcher

@@ -14,13 +14,12 @@ from hydra.cli.common import (
     DURATION,
     Command,
     CommandGroup,
-    is_terminal,
     json_option,
     refuse,
     run_argument,
     usage,
 )
-from hydra.cli.display import flush, looks, note, say, show
+from hydra.cli.streams import flush, is_terminal, looks, note, say, show
 
 if TYPE_CHECKING:
     from hydra.landing.record import LandingRecord

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hydra.cli.common import Command, invoked_as, json_option
-from hydra.cli.display import cells, looks, note, part, show, watcher
+from hydra.cli.streams import cells, looks, note, part, show, watcher
 
 
 @click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
