@@ -83,6 +83,14 @@ def say(line: str, *, plain: bool = False) -> None:
     note(f"{'' if plain else 'hydra: '}{clean(line)}\n")
 
 
+def tell_check(lane: str, kind: str, data: Mapping[str, object]) -> None:
+    """What goes on in a check, as a line on stderr."""
+    from hydra.report.checks import line
+
+    if text := line(lane.removeprefix("_"), kind, data):
+        note(f"{text}\n")
+
+
 def cells(stream: IO[str]) -> int | None:
     """The width to fit a table into; None into a pipe or a file, where nothing is wrapped."""
     if is_terminal(stream) or os.environ.get("COLUMNS"):

@@ -3,7 +3,6 @@ agent of it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,8 @@ from hydra.cli.common import (
 from hydra.cli.streams import flush, looks, note, say, show
 
 if TYPE_CHECKING:
-    from hydra.commands.compare_page import JudgedRun
     from hydra.ranking.model import Verdict
+    from hydra.records.store.reader import RunRecord
 
 _NO_PATH = "\0"
 """`--html` without a FILE: no file can be called that."""
@@ -65,25 +64,84 @@ _NO_PATH = "\0"
 @experimental_option("Let an experimental agent be asked.")
 @run_option
 @json_option
-def command(lanes: tuple[str, ...], **options: Any) -> None:
+def command(lanes: tuple[str, ...], **options: Any) -> int:
     """Rank the lanes of a race: which patch, why, and how sure.
 
     Exit 0: a lane is proved, or no check ran and the only lane may land; 1: none is. With LANE,
     only these are told of in full, and the exit code is theirs; ranks are those of all.
     """
-    from hydra.commands.compare_page import CompareRequest, compare
-
     _check_outputs(options)
     if stopped := _consult(options):
-        sys.exit(stopped)
-    html = options["html"]
-    done = compare(CompareRequest(run=options["run"], lanes=lanes))
-    if html is not None and done.verdict.lane(html):
+        return stopped
+    from msgspec.structs import replace
+
+    from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
+    from hydra.race.candidates import with_candidates
+    from hydra.race.recovery import runs
+    from hydra.race.verdict import judgement
+    from hydra.records.store.files import shared
+
+    place = runs.repository_runs()
+    record, html = runs.find(place, options["run"]), options["html"]
+    with shared(record.folder):
+        runs.check_patches(record)
+        reading = runs.read(record)
+        verdict = judgement(reading, place.environ)
+    for lane in lanes:
+        runs.check_lane(reading, lane)
+    if html is not None and verdict.lane(html):
         # `--html claude`: a lane, for whoever does not write ./claude.
-        done = compare(CompareRequest(run=options["run"], lanes=(*lanes, html)))
-        html = _NO_PATH
-    _show(done, html, options)
-    sys.exit(done.exit_code)
+        lanes, html = (*lanes, html), _NO_PATH
+    lanes = tuple(dict.fromkeys(lanes))
+    mine = [lane for lane in verdict.lanes if not lanes or lane.lane in lanes]
+    code = EXIT_OK if any(map(verdict.lands, mine)) else EXIT_NO_USABLE_LANE
+    document = replace(verdict, exit_code=code).document() if options["as_json"] else None
+    if document is None or html is not None:
+        verdict = with_candidates(verdict, place.repository.root, record)
+    page = None if html is None else _page(record, verdict, html)
+    if html == "-":
+        return code
+    if document is not None:
+        show(document)
+    elif options["markdown"]:
+        from hydra.report.markdown import comment
+
+        show(comment(verdict, lanes=lanes))
+    elif page is None:
+        from hydra.report.compare import compare_text
+
+        show(compare_text(verdict, lanes=lanes, **looks()))
+    if page is not None:
+        _show_page(page, options)
+    return code
+
+
+def _page(record: RunRecord, verdict: Verdict, html: str) -> Path | None:
+    """Where the page lies by now; None where it was printed."""
+    from hydra.commands.html_page import page, write_page
+
+    if html == "-":
+        show(page(record, verdict))
+        return None
+    return write_page(record, verdict, None if html == _NO_PATH else Path(html))
+
+
+def _show_page(page: Path, options: Mapping[str, Any]) -> None:
+    """Where it is, so that `$(hydra compare --html)` is its name; and the page itself."""
+    import webbrowser
+
+    from hydra.report.text import clean
+
+    (note if options["as_json"] or options["markdown"] else show)(f"{clean(str(page))}\n")
+    flush()
+    if not options["opens"]:
+        return
+    try:
+        opened = webbrowser.open(page.as_uri())
+    except (webbrowser.Error, OSError, ValueError):
+        opened = False
+    if not opened:
+        say("no browser could be opened: open that file yourself")
 
 
 def _check_outputs(options: Mapping[str, Any]) -> None:
@@ -134,39 +192,3 @@ def _consult(options: Mapping[str, Any]) -> int:
 
             return EXIT_INTERRUPTED if done.interrupted == 2 else EXIT_TERMINATED
     return 0
-
-
-def _show(done: JudgedRun, html: str | None, options: Mapping[str, Any]) -> None:
-    from hydra.commands.compare_page import open_page, page_of, write_page
-
-    if html == "-":
-        show(page_of(done))
-        return
-    path = Path(html) if html and html != _NO_PATH else None
-    page = None if html is None else write_page(done, path)
-    if options["as_json"]:
-        show(done.document())
-    elif options["markdown"]:
-        from hydra.report.markdown import comment
-
-        show(comment(_candidates(done), lanes=done.lanes))
-    elif page is None:
-        from hydra.report.compare import compare_text
-
-        show(compare_text(_candidates(done), lanes=done.lanes, **looks()))
-    if page is None:
-        return
-    from hydra.report.text import clean
-
-    # Where it is, so that `$(hydra compare --html)` is its name.
-    place = note if options["as_json"] or options["markdown"] else show
-    place(f"{clean(str(page))}\n")
-    flush()
-    if options["opens"] and not open_page(page):
-        say("no browser could be opened: open that file yourself")
-
-
-def _candidates(done: JudgedRun) -> Verdict:
-    from hydra.race.candidates import with_candidates
-
-    return with_candidates(done.verdict, done.root, done.record)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hydra import executables
 from hydra.cli.common import Command, json_option, refuse, run_option, usage
-from hydra.cli.streams import is_terminal, note, progress, show, use_color
+from hydra.cli.streams import is_terminal, note, progress, show, tell_check, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hydra.commands.merge_landing import Landing
     from hydra.commands.merge_selection import Confirm, MergeRequest
     from hydra.landing.picks import Pick
     from hydra.race.command_context import CommandContext
@@ -88,14 +88,22 @@ def command(lane: str | None, **options: Any) -> None:
     _refuse_mixtures(lane, options)
     if not (options["abort"] or options["undo"]):
         progress(options)("looking at the race and at your branch")
-    from hydra.commands import merge_landing, merge_undo
-
+    environ, as_json = executables.users_environment(), options["as_json"]
     if options["abort"]:
-        _abort(options)
-    elif options["undo"]:
-        _show_undone(merge_undo.undo(_environ(), options["run"]), options)
+        document = _abort(environ)
+        show(document if as_json else _abort_text(document))
+        return
+    from hydra.report.landing import landed_text
+
+    if options["undo"]:
+        from hydra.commands.merge_undo import undo
+
+        landing = undo(environ, options["run"])
     else:
-        _show(merge_landing.merge(_request(lane or "", options)), options)
+        from hydra.commands.merge_landing import merge
+
+        landing = merge(_request(lane or "", options))
+    show(landing.document() if as_json else landed_text(landing, color=use_color(sys.stdout)))
 
 
 _NOT_ALONE = ("picks", "hunks", "without", "branch", "no_commit", "message", "edit", "no_check")
@@ -213,13 +221,8 @@ def _warn(sentence: str) -> None:
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
     """Runs the race's checks on what is to be landed; a line each on stderr."""
     from hydra.commands.check_plan import check_commit
-    from hydra.report.checks import line
 
-    def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
-        if text := line(lane.removeprefix("_"), kind, data):
-            note(f"{text}\n")
-
-    return check_commit(record, commit, tell=tell)
+    return check_commit(record, commit, tell=tell_check)
 
 
 def _edit(text: str, editor: str) -> str:
@@ -233,48 +236,19 @@ def _edit(text: str, editor: str) -> str:
     return "\n".join(names).strip() + "\n"
 
 
-def _show(landing: Landing, options: Mapping[str, Any]) -> None:
-    from hydra.report.landing import landed_text, landing_document
+def _abort(environ: Mapping[str, str]) -> dict[str, Any]:
+    from hydra.commands.merge_undo import abort
 
-    record = landing.record
-    data: dict[str, Any] = {
-        **{"hooks": landing.hooks, "notes": landing.notes, "remarks": landing.remarks},
-        "dry_run": landing.dry_run,
-    }
-    if options["as_json"]:
-        show(landing_document(record, **data))
-    else:
-        color = use_color(sys.stdout)
-        show(landed_text(record, landing.files, color=color, **data))
+    folder, changed = abort(environ)
+    text = None if folder is None else str(folder)
+    return {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
 
 
-def _show_undone(landing: Landing, options: Mapping[str, Any]) -> None:
-    from hydra.report.landing import landing_document, undone_text
-
-    if options["as_json"]:
-        show(landing_document(landing.record))
-    else:
-        color = use_color(sys.stdout)
-        show(undone_text(landing.record, landing.files, color=color))
-
-
-def _abort(options: Mapping[str, Any]) -> None:
-    from hydra.commands import merge_undo
+def _abort_text(document: Mapping[str, Any]) -> str:
     from hydra.report.text import clean
 
-    folder, changed = merge_undo.abort(_environ())
-    text = None if folder is None else str(folder)
-    if options["as_json"]:
-        show({"schema": 1, "kind": "abort", "kept": text, "left": list(changed)})
-        return
-    show("the landing is undone\n")
-    for path in changed:
-        show(f"left as it is now: {clean(path)}\n")
-    if text:
-        show(f"what these were before is in {clean(text)}\n")
-
-
-def _environ() -> dict[str, str]:
-    from hydra import executables
-
-    return executables.users_environment()
+    lines = ["the landing is undone"]
+    lines += [f"left as it is now: {clean(path)}" for path in document["left"]]
+    if kept := document["kept"]:
+        lines.append(f"what these were before is in {clean(kept)}")
+    return "".join(f"{line}\n" for line in lines)

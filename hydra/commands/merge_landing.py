@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra import paths
@@ -43,32 +42,7 @@ from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
 from hydra.redaction import notice, redacted
-
-
-class Landing(Struct, frozen=True, kw_only=True):
-    """What was landed, or with `dry_run` would be. `commit` "" is a landing without one.
-
-    `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are
-    those of the user's that would have run with git. `remarks` are what it touches that deserves a
-    look.
-    """
-
-    record: LandingRecord
-    files: tuple[TreeChange, ...]
-    hooks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    dry_run: bool = False
-    remarks: tuple[Remark, ...] = ()
-
-    @property
-    def lanes(self) -> tuple[str, ...]:
-        """What was landed of."""
-        return self.record.lanes
-
-    @property
-    def commit(self) -> str:
-        """The commit on the user's branch, "" where there is none (any more)."""
-        return "" if self.record.undone else self.record.commit
+from hydra.report.landing import Landing
 
 
 def merge(request: MergeRequest) -> Landing:
@@ -222,7 +196,8 @@ class _Merge:
         elif request.dry_run:
             transaction.look(order, self.scratch)
         else:
-            landing = with_salvaged(landing, carry_out(order, desk(self.place)))
+            kept = carry_out(order, desk(self.place))
+            landing = replace(landing, record=replace(landed, kept=kept))
             with suppress(HydraError, OSError):  # it has landed, whatever can be said of it
                 missing = _installs_of(self.place, record, self.files)
                 landing = replace(landing, notes=(*landing.notes, *missing))
@@ -347,11 +322,6 @@ class _Merge:
             ) from failed
         assert order.document is not None
         completion.write_record(order.document, desk(self.place))
-
-
-def with_salvaged(landing: Landing, files: Sequence[SalvagedFile]) -> Landing:
-    """The landing, and what of the user's is kept besides."""
-    return replace(landing, record=replace(landing.record, kept=tuple(files)))
 
 
 def carry_out(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, ...]:

@@ -11,14 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.commands.merge_landing import (
-    Landing,
-    as_landing,
-    carry_out,
-    desk,
-    scratch_of,
-    with_salvaged,
-)
+from hydra.commands.merge_landing import as_landing, carry_out, desk, scratch_of
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.git import attributes
 from hydra.git.diff import changes
@@ -33,6 +26,7 @@ from hydra.race.recovery.processes import end_left
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
+from hydra.report.landing import Landing
 
 
 def undo(environ: Mapping[str, str], run: str = "") -> Landing:
@@ -88,7 +82,7 @@ def _undone(
         except LandingRefused as refused:
             _reword(refused)
             raise
-    return with_salvaged(Landing(record=undone, files=back), files)
+    return Landing(record=replace(undone, kept=files), files=back)
 
 
 def _exact(document: LandingRecord) -> dict[bytes, Path]:
