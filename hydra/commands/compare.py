@@ -173,7 +173,7 @@ def _consult(options: Mapping[str, Any]) -> int:
         return 0
     require_race_platform()
     from hydra.commands.review import discriminate, review
-    from hydra.commands.review.reviewer import BUDGET, Asker
+    from hydra.commands.review.session import BUDGET, Asker
 
     ways = {"review": review.review, "separate": discriminate.separate}
     for name in names:
@@ -183,12 +183,11 @@ def _consult(options: Mapping[str, Any]) -> int:
             experimental=options["experimental"],
             tell=say,
         )
-        done = ways[name](asker, options["run"])
-        for line in (*(f"warning: {warning}" for warning in done.warnings), done.says):
-            if line:
-                say(line)
-        if done.interrupted:
+        lines, interrupted = ways[name](asker, options["run"])
+        for line in filter(None, lines):
+            say(line)
+        if interrupted:
             from hydra.errors import EXIT_INTERRUPTED, EXIT_TERMINATED
 
-            return EXIT_INTERRUPTED if done.interrupted == 2 else EXIT_TERMINATED
+            return EXIT_INTERRUPTED if interrupted == 2 else EXIT_TERMINATED
     return 0

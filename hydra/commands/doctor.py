@@ -61,7 +61,7 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
 
     recover(environ)
     config = settings.load(None, environ, {"race.allow_experimental_adapters": experimental})
-    found = _machine(config, environ, whole=as_json)
+    machine = _machine(config, environ, whole=as_json)
     agent_set = available.of_all(config)
     adapters = tuple(agent_set.adapters.values())
     servers = discover(environ) if config.race.allow_experimental else ()
@@ -69,23 +69,23 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
     if fresh:
         # Nobody elsewhere is asked by this: the next race there asks again.
         paths.cache_dir(environ).joinpath(ELSEWHERE).unlink(missing_ok=True)
-    state = found["state"]
+    state = machine["state"]
     folder = None if state["problem"] or not state["folder"] else Path(state["folder"])
     confinement, results = probe(adapters, config, environ, folder, fresh=fresh)
     agents = rows(adapters, results, whole=as_json)
     first = (row.detection for row in agents if row.descriptor.tier is Tier.TIER1)
     code = EXIT_OK if any(each and each.ready for each in first) else EXIT_NO_AGENT
-    code = EXIT_REFUSED if found["git"]["problem"] or state["problem"] else code
+    code = EXIT_REFUSED if machine["git"]["problem"] or state["problem"] else code
     document = {
         "schema": 1,
-        "git": found["git"],
+        "git": machine["git"],
         "confinement": {
             "kind": confinement.kind,
             "program": confinement.program or None,
             "reason": confinement.reason or None,
             "promises": list(confinement.promises),
         },
-        **found,
+        **machine,
         "program": _program(environ),
         "path_distrusted": list(executables.distrusted_entries(environ.get("PATH"))),
         "agents": [agent_document(row) for row in agents] if as_json else [],
@@ -97,13 +97,13 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
     return code
 
 
-def _checks(found: Mapping[str, Any], local: list[Server]) -> Iterator[DoctorCheck]:
+def _checks(machine: Mapping[str, Any], local: list[Server]) -> Iterator[DoctorCheck]:
     """The lines on this machine."""
     from hydra.report.doctor import DoctorCheck
     from hydra.report.models import server_words
 
     git, state, walls, about = (
-        found[name] for name in ("git", "state", "confinement", "repository")
+        machine[name] for name in ("git", "state", "confinement", "repository")
     )
     yield DoctorCheck("git", not git["problem"], git["problem"] or f"git {git['version']}")
     if walls["kind"] != "none":
@@ -113,17 +113,17 @@ def _checks(found: Mapping[str, Any], local: list[Server]) -> Iterator[DoctorChe
         yield DoctorCheck("confinement", None, f"none: {walls['reason']}", hint)
     where = state["problem"] or f"races are kept in {state['folder']}"
     yield DoctorCheck("folder", not state["problem"], where)
-    if problem := found["repository_problem"]:
+    if problem := machine["repository_problem"]:
         yield DoctorCheck("repository", None, problem)
     else:
         where = f"{about['root']} on {about['branch'] or 'no branch'}: {about['subject']}"
         yield DoctorCheck("repository", True, where)
-    if distrusted := found["path_distrusted"]:
+    if distrusted := machine["path_distrusted"]:
         entries = ", ".join(f"`{entry}`" for entry in distrusted)
         text = f"{entries}: in the repository, so Hydra takes git, bwrap and ssh from elsewhere"
         yield DoctorCheck("PATH", None, text)
-    yield DoctorCheck("hydra", True, found["program"])
-    for problem in found["adapter_problems"]:
+    yield DoctorCheck("hydra", True, machine["program"])
+    for problem in machine["adapter_problems"]:
         yield DoctorCheck("adapter", None, problem)
     for server in local:
         yield DoctorCheck("local models", None, f"{server.name}: {server_words(server)}")

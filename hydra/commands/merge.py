@@ -220,7 +220,7 @@ def _warn(sentence: str) -> None:
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
     """Runs the race's checks on what is to be landed; a line each on stderr."""
-    from hydra.commands.check_plan import check_commit
+    from hydra.commands.check_round import check_commit
 
     return check_commit(record, commit, tell=tell_check)
 

@@ -290,8 +290,8 @@ def _losses_text(losses: Sequence[Mapping[str, Any]], total: str) -> str:
         ages = f"{age(loss['age'])}, {size(loss['size'])}"
         lines.append(f"{loss['run']}: {'; '.join(parts)}; {ages}")
     if len(losses) > 1:
-        held = ("patches", "worktrees", "uncommitted")
-        count = sum(any(loss[name] for name in held) for loss in losses)
+        kinds = ("patches", "worktrees", "uncommitted")
+        count = sum(any(loss[kind] for kind in kinds) for loss in losses)
         lines.append(total + (f"; {count} of them with work in them" if count else ""))
     return "".join(f"{clean(line)}\n" for line in lines)
 

@@ -104,7 +104,7 @@ def _page(demo: Demo, environ: Mapping[str, str]) -> Path:
 
 def _land(demo: Demo, environ: Mapping[str, str]) -> Landing | None:
     """Lands the top of the ranking, on the demo's own branch."""
-    from hydra.commands.check_plan import check_commit
+    from hydra.commands.check_round import check_commit
     from hydra.commands.merge_landing import merge
     from hydra.commands.merge_selection import MergeRequest
     from hydra.errors import LandingRefused
