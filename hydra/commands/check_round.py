@@ -259,10 +259,7 @@ async def _checked(
         async with linked_aside(plan, place.repository, frozen) as dependencies:
             context = replace(context, dependencies=dependencies)
             async with hidden.beside(warn) as looks:
-                parallel = plan.checking.parallel
-                checked = await _run_round(
-                    record, context, parallel, subjects, plan.base, tell, cap
-                )
+                checked = await _run_round(record, context, plan, subjects, tell, cap)
     checked = replace(checked, warnings=(*checked.warnings, *hidden.sentences))
     with suppress(OSError):  # what is shown stands all the same
         write_json(context.folder / "result.json", as_json(checked.document()))
@@ -272,16 +269,16 @@ async def _checked(
 async def _run_round(
     record: RunRecord,
     context: CheckContext,
-    parallel: int,
+    plan: RacePlan,
     subjects: Mapping[str, str],
-    base: str,
     tell: LaneTell,
     cap: TrialCap | None,
 ) -> CheckReport:
     """Runs the checks of `context` on each of `subjects` (commits by name) and, where that is not
-    recorded, on `base`; then, with a `cap`, the trials. Ctrl-C ends them; what is done by then
+    recorded, on the base; then, with a `cap`, the trials. Ctrl-C ends them; what is done by then
     stands."""
     bind(run=record.id)
+    base, parallel = plan.base, plan.checking.parallel
     round = CheckRun(context, parallel)
     stops = {lane: trio.CancelScope() for lane in subjects}
     beside, after = trio.CancelScope(), trio.CancelScope()

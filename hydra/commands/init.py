@@ -1,4 +1,4 @@
-"""`hydra init`: a short hydra.toml to start from, guessed from what lies at the repository's top."""
+"""`hydra init`: a short hydra.toml to start from, guessed from what lies at the top."""
 
 from __future__ import annotations
 

@@ -29,6 +29,47 @@ DAEMON_LIFE = ("sleep", "1000")
 """What a daemon does when its step names nothing else."""
 
 
+CLAUDE_FAILURES: dict[str, tuple[str, int | None, str, str]] = {
+    # reason: (error, api_error_status, terminal_reason, text)
+    "sign_in": (
+        "authentication_failed",
+        None,
+        "api_error",
+        "Not logged in \u00b7 Please run /login",
+    ),
+    "bad_key": (
+        "authentication_failed",
+        401,
+        "api_error",
+        "Failed to authenticate. API Error: 401 authentication error",
+    ),
+    "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
+    "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
+    "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
+}
+"""An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
+
+LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
+"""A limit of the user's own that was reached, and the result's `subtype`."""
+CODEX_FAILURES = {
+    "sign_in": "unexpected status 401 Unauthorized: Missing bearer authentication in header",
+    "bad_key": "unexpected status 401 Unauthorized: Incorrect API key provided",
+    "rate_limit": "exceeded retry limit, last status: 429 Too Many Requests",
+    "context_overflow": "Codex ran out of room in the model's context window. Start a new thread "
+    "or clear earlier history before retrying.",
+    "budget": "Quota exceeded. Check your plan and billing details.",
+    "error": "stream disconnected before completion: the service failed",
+}
+CURSOR_FAILURES = {
+    "sign_in": "Error: Authentication required. Please run 'cursor-agent login' first.",
+    "bad_key": "Error: The API key is invalid. Please run 'cursor-agent login' again.",
+    "rate_limit": "Error: You have reached your usage limit (429).",
+    "context_overflow": "Error: The conversation is too long for the model's context window.",
+    "budget": "Error: You have reached your spending limit.",
+    "error": "Error: The service failed.",
+}
+
+
 def _emit(run: Performer, what: Any) -> None:
     run.wire.print(what if isinstance(what, str) else encode(what))
 
@@ -53,7 +94,33 @@ def _flood(run: Performer, options: Mapping[str, Any]) -> None:
 
 
 def _retry(run: Performer, options: Mapping[str, int]) -> None:
-    run.wire.retry(options["attempt"], options["of"], options["status"])
+    """The CLI tells that it asks the service again; cursor-agent's documentation has no event."""
+    wire: Any = run.wire
+    attempt, of, status = options["attempt"], options["of"], options["status"]
+    if _agent(run) == "claude":
+        wire.send(
+            {
+                "type": "system",
+                "subtype": "api_retry",
+                "attempt": attempt,
+                "max_retries": of,
+                "retry_delay_ms": 500,
+                "error_status": status,
+                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
+                    status, "server_error"
+                ),
+                "session_id": wire.session,
+                "uuid": wire.fresh(),
+            }
+        )
+    elif _agent(run) == "codex":
+        why = f"unexpected status {status}"
+        wire.send({"type": "error", "message": f"Reconnecting... {attempt}/{of} ({why})"})
+
+
+def _agent(run: Performer) -> str:
+    agent: str = run.wire.script["agent"]
+    return agent
 
 
 def _spawn_daemon(run: Performer, options: Mapping[str, Any]) -> None:
@@ -102,7 +169,28 @@ def _close_stdout(run: Performer, _: Any) -> None:
 
 
 def _fail(run: Performer, reason: str) -> None:
-    raise AgentExit(run.wire.fail(reason))
+    """The closing event of a run that failed, as each CLI has it, and exit 1."""
+    wire: Any = run.wire
+    if _agent(run) == "codex":
+        message = CODEX_FAILURES[reason]
+        wire.send({"type": "error", "message": message})
+        wire.send({"type": "turn.failed", "error": {"message": message}})
+    elif _agent(run) == "cursor-agent":
+        wire.complain(CURSOR_FAILURES[reason])
+    elif reason in LIMITS:
+        wire._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
+    else:
+        # A synthetic assistant line, then a result that says success and is an error.
+        error, status, terminal, text = CLAUDE_FAILURES[reason]
+        wire._assistant(
+            {"type": "text", "text": text},
+            model="<synthetic>",
+            error=error,
+            is_api_error_message=True,
+            api_error_status=status,
+        )
+        wire._result("success", terminal, is_error=True, api_error_status=status, result=text)
+    raise AgentExit(1)
 
 
 def _exit(run: Performer, code: int) -> None:

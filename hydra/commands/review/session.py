@@ -1,5 +1,5 @@
-"""Asks one agent once: found out first whether it can be, then read-only, on a ground of its own at a
-run's base, within a budget."""
+"""Asks one agent once: found out first whether it can be, then read-only, on a ground of its
+own at a run's base, within a budget."""
 
 from __future__ import annotations
 

@@ -138,16 +138,8 @@ class Wire:
         """Its result."""
         raise NotImplementedError
 
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """The CLI tells that it asks the service again."""
-        raise NotImplementedError
-
     def finish(self, text: str) -> int:
         """The closing event of a run that went well; the exit code."""
-        raise NotImplementedError
-
-    def fail(self, reason: str) -> int:
-        """The closing event of a run that failed by sign_in, rate_limit, ...; the exit code."""
         raise NotImplementedError
 
     def stopped(self, signum: int) -> int | None:

@@ -16,29 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-FAILURES: dict[str, tuple[str, int | None, str, str]] = {
-    # reason: (error, api_error_status, terminal_reason, text)
-    "sign_in": (
-        "authentication_failed",
-        None,
-        "api_error",
-        "Not logged in \u00b7 Please run /login",
-    ),
-    "bad_key": (
-        "authentication_failed",
-        401,
-        "api_error",
-        "Failed to authenticate. API Error: 401 authentication error",
-    ),
-    "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
-    "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
-    "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
-}
-"""An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
-
-LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
-"""A limit of the user's own that was reached, and the result's `subtype`."""
-
 
 class ClaudeWire(Wire):
     """Posing as `claude -p`."""
@@ -138,44 +115,10 @@ class ClaudeWire(Wire):
             }
         )
 
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """`system/api_retry`."""
-        self.send(
-            {
-                "type": "system",
-                "subtype": "api_retry",
-                "attempt": attempt,
-                "max_retries": of,
-                "retry_delay_ms": 500,
-                "error_status": status,
-                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
-                    status, "server_error"
-                ),
-                "session_id": self.session,
-                "uuid": self.fresh(),
-            }
-        )
-
     def finish(self, text: str) -> int:
         """`result/success`."""
         self._result("success", "completed", is_error=False, api_error_status=None, result=text)
         return 0
-
-    def fail(self, reason: str) -> int:
-        """A synthetic assistant line, then a result that says success and is an error."""
-        if reason in LIMITS:
-            self._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
-            return 1
-        error, status, terminal, text = FAILURES[reason]
-        self._assistant(
-            {"type": "text", "text": text},
-            model="<synthetic>",
-            error=error,
-            is_api_error_message=True,
-            api_error_status=status,
-        )
-        self._result("success", terminal, is_error=True, api_error_status=status, result=text)
-        return 1
 
     def stopped(self, signum: int) -> int | None:
         """SIGINT: the tool is ended, a result is told, exit 0. SIGTERM: 143 and no result."""

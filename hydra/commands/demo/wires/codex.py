@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-FAILURES = {
-    "sign_in": "unexpected status 401 Unauthorized: Missing bearer authentication in header",
-    "bad_key": "unexpected status 401 Unauthorized: Incorrect API key provided",
-    "rate_limit": "exceeded retry limit, last status: 429 Too Many Requests",
-    "context_overflow": "Codex ran out of room in the model's context window. Start a new thread "
-    "or clear earlier history before retrying.",
-    "budget": "Quota exceeded. Check your plan and billing details.",
-    "error": "stream disconnected before completion: the service failed",
-}
-
 
 class CodexWire(Wire):
     """Posing as `codex exec --json`."""
@@ -95,11 +85,6 @@ class CodexWire(Wire):
         if not (tool.denied and tool.kind == "shell"):
             self.send({"type": "item.completed", "item": _item(tool, done=True)})
 
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """An `error` event that is not the end."""
-        why = f"unexpected status {status}"
-        self.send({"type": "error", "message": f"Reconnecting... {attempt}/{of} ({why})"})
-
     def finish(self, text: str) -> int:
         """`turn.completed` with the thread's usage; its text came as a message before."""
         event: dict[str, Any] = {"type": "turn.completed"}
@@ -113,13 +98,6 @@ class CodexWire(Wire):
             }
         self.send(event)
         return 0
-
-    def fail(self, reason: str) -> int:
-        """`error`, then `turn.failed`."""
-        message = FAILURES[reason]
-        self.send({"type": "error", "message": message})
-        self.send({"type": "turn.failed", "error": {"message": message}})
-        return 1
 
     def stopped(self, signum: int) -> int | None:
         """SIGINT: exit 1 and no terminal event. SIGTERM: dies by it."""
