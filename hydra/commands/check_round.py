@@ -228,7 +228,7 @@ async def _checked(
     plan: RacePlan,
     config: Config,
     subjects: Mapping[str, str],
-    told: LaneTell,
+    tell_lane: LaneTell,
     cap: TrialCap | None,
 ) -> CheckReport:
     adapters = available.of_plan(config, plan)
@@ -246,10 +246,10 @@ async def _checked(
     hidden = HiddenPlaces.of(around, surplus, confined=plan.confinement.holds)
 
     def warn(text: str) -> None:
-        told("", "run_warning", {"text": text})
+        tell_lane("", "run_warning", {"text": text})
 
     def tell(lane: str, kind: str, data: Mapping[str, object]) -> None:
-        told(lane, kind, data)
+        tell_lane(lane, kind, data)
         if hidden.concerns(kind, data):
             looks.send_nowait(partial(hidden.notice, kind, data))
 

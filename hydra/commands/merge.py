@@ -249,6 +249,6 @@ def _abort_text(document: Mapping[str, Any]) -> str:
 
     lines = ["the landing is undone"]
     lines += [f"left as it is now: {clean(path)}" for path in document["left"]]
-    if kept := document["kept"]:
-        lines.append(f"what these were before is in {clean(kept)}")
+    if folder := document["kept"]:
+        lines.append(f"what these were before is in {clean(folder)}")
     return "".join(f"{line}\n" for line in lines)

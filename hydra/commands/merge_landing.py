@@ -196,8 +196,8 @@ class _Merge:
         elif request.dry_run:
             transaction.look(order, self.scratch)
         else:
-            kept = carry_out(order, desk(self.place))
-            landing = replace(landing, record=replace(landed, kept=kept))
+            salvaged = carry_out(order, desk(self.place))
+            landing = replace(landing, record=replace(landed, kept=salvaged))
             with suppress(HydraError, OSError):  # it has landed, whatever can be said of it
                 missing = _installs_of(self.place, record, self.files)
                 landing = replace(landing, notes=(*landing.notes, *missing))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hydra.commands.check_plan import plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
-from hydra.commands.review.review import Said, task_of, unanswered, without_names
+from hydra.commands.review.review import AnswerLines, task_of, unanswered, without_names
 from hydra.commands.review.run_tests import ReviewRuns, Stage, run_apart
 from hydra.commands.review.session import Asker, ask, ready
 from hydra.commands.review.test_files import NewTest, Places
@@ -33,7 +33,7 @@ MOST = 6
 Groups = tuple[tuple[str, ...], ...]
 
 
-def separate(asker: Asker, run: str = "") -> Said:
+def separate(asker: Asker, run: str = "") -> AnswerLines:
     """Asks an agent for tests that tell the groups apart that pass their gates, and tries them.
 
     Raises what `review` does, and `Refused`, `UsageError` where the run's checks cannot run here.

@@ -22,11 +22,11 @@ LONGEST = 20_000
 _PATCH = re.compile(r"\b[Pp]atch ([A-Z]{1,2})\b")
 
 
-Said = tuple[tuple[str, ...], int]
+AnswerLines = tuple[tuple[str, ...], int]
 """What came of one question: lines for a person, and a signal's number, or 0."""
 
 
-def review(asker: Asker, run: str = "") -> Said:
+def review(asker: Asker, run: str = "") -> AnswerLines:
     """Asks an agent what is to be known of a run's patches. It changes no rank and no gate.
 
     Raises `UsageError` for an unknown agent, or for one that is experimental and not allowed,
@@ -47,7 +47,7 @@ def review(asker: Asker, run: str = "") -> Said:
     return (*remarks, f"{answer.agent} has read {plural(lanes, 'patch')}"), 0
 
 
-def unanswered(answer: ReviewAnswer) -> Said:
+def unanswered(answer: ReviewAnswer) -> AnswerLines:
     """An answer that did not come, in one clear sentence; after Ctrl-C nothing of it is kept."""
     if number := answer.interrupted:
         says = f"warning: asking {answer.agent} was interrupted; nothing of it is kept"
