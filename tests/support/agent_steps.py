@@ -4,13 +4,16 @@ An agent gets this text with its script, and runs it; in the tests it is importe
 the same names. Plain os calls: subprocess would cost a fifth of the agent's start-up time.
 """
 
-# ruff: noqa: PTH116
+# ruff: noqa: PTH109, PTH116, PTH123
 # (pathlib would cost a third of the start-up time)
 
 from __future__ import annotations
 
 import binascii
+import fcntl
+import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -166,6 +169,103 @@ def _close_stdout(run: Performer, _: Any) -> None:
     if null != 1:
         os.dup2(null, 1)
         os.close(null)
+
+
+def before(
+    script_path: str,
+    script: Mapping[str, Any],
+    argv: Sequence[str],
+    stdin: bytes | None,
+    wire: Any,
+) -> None:
+    """Keeps the call where that was wanted; refuses a line as the real CLI would."""
+    _record(script, script_path, argv, stdin)
+    if wire is None or stdin is None:
+        return
+    last = argv[-1] if argv else ""
+    prompt = stdin.decode("utf-8", "surrogateescape") or ("" if last[:1] == "-" else last)
+    unknown = _unknown_option(argv, script["options_from"])
+    code, why = _REFUSALS[script["agent"]](wire, argv, unknown, prompt)
+    if why:
+        write(2, why.encode())
+        raise AgentExit(code)
+
+
+def _claude_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `-p` it would open the terminal UI; stream-json wants `--verbose`."""
+    missing = "Error: Input must be provided either through stdin or as a prompt argument"
+    excused = os.environ.get("IS_SANDBOX") == "1" or "CLAUDE_CODE_BUBBLEWRAP" in os.environ
+    if unknown:
+        return 1, f"error: unknown option '{unknown}'\n"
+    if "-p" not in argv and "--print" not in argv:
+        return 1, f"{missing}\n"
+    if wire.streams and "--verbose" not in argv:
+        needs = "--output-format=stream-json requires --verbose"
+        return 1, f"Error: When using --print, {needs}\n"
+    if wire._mode() == "bypassPermissions" and os.geteuid() == 0 and not excused:
+        return 1, (
+            "--dangerously-skip-permissions cannot be used with root/sudo privileges "
+            "for security reasons\n"
+        )
+    return 1, "" if prompt.strip() else f"{missing} when using --print\n"
+
+
+def _codex_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `exec` it would open the terminal UI; clap says what it does not know."""
+    if unknown:
+        tip = f"  tip: to pass '{unknown}' as a value, use '-- {unknown}'"
+        return 2, f"error: unexpected argument '{unknown}' found\n\n{tip}\n"
+    return 1, "" if "exec" in argv else "Error: stdin is not a terminal\n"
+
+
+def _cursor_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `-p` it would open the terminal UI; an unapproved folder needs `--trust`."""
+    if unknown:
+        return 1, f"error: unknown option '{unknown}'\n"
+    if "-p" not in argv and "--print" not in argv:
+        return 1, "Error: a terminal is needed without --print\n"
+    if "--trust" not in argv:
+        return 1, "Error: Workspace trust required. Pass --trust to run headless here.\n"
+    return 1, ""
+
+
+_REFUSALS = {"claude": _claude_refuses, "codex": _codex_refuses, "cursor-agent": _cursor_refuses}
+
+
+def _unknown_option(argv: Sequence[str], helps: Sequence[str]) -> str:
+    """The first long option that none of these help texts shows, or ""; `--a[-b]` shows both."""
+    shown: set[str] = set()
+    for text in helps:
+        for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", text):
+            shown.update((name, name + more))
+    for term in argv if helps else ():
+        if term == "--":
+            return ""
+        name = term.partition("=")[0]
+        if name.startswith("--") and name not in shown:
+            return name
+    return ""
+
+
+def _record(
+    script: Mapping[str, Any], script_path: str, argv: Sequence[str], stdin: bytes | None
+) -> None:
+    """One line about this call, where the script asks for it: a file or a FIFO."""
+    if "record" not in script:
+        return
+    call = {
+        "argv": list(argv),
+        "env": dict(os.environ),
+        "cwd": os.getcwd(),
+        "pid": os.getpid(),
+        "stdin": None if stdin is None else stdin.decode("utf-8", "surrogateescape"),
+    }
+    # Two calls at once must not mix; the script is there for both, on a read-only mount too.
+    with open(script_path, "rb") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        fd = os.open(script["record"], os.O_WRONLY | os.O_APPEND)
+        write(fd, json.dumps(call).encode() + b"\n")
+        os.close(fd)
 
 
 def _fail(run: Performer, reason: str) -> None:

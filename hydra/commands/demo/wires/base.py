@@ -106,18 +106,6 @@ class Wire:
         """The time as the CLIs write it."""
         return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
 
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """Exit code and stderr where the real CLI would refuse this line."""
-        raise NotImplementedError
-
-    def unknown_option(self, name: str) -> tuple[int, str]:
-        """Exit code and stderr for an option that the help text does not show (commander's)."""
-        return 1, f"error: unknown option '{name}'\n"
-
-    def prompt_missing(self) -> tuple[int, str] | None:
-        """Exit code and stderr where the real CLI would refuse an empty prompt."""
-        return None
-
     def begin(self, prompt: str) -> None:
         """The first events."""
         raise NotImplementedError

@@ -27,31 +27,6 @@ class ClaudeWire(Wire):
         self.streams = self.option("--output-format") == "stream-json"
         self.denials: list[dict[str, Any]] = []
 
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """`-p` missing would open the terminal UI; stream-json wants `--verbose`."""
-        if "-p" not in argv and "--print" not in argv:
-            return 1, "Error: Input must be provided either through stdin or as a prompt argument\n"
-        if self.option("--output-format") == "stream-json" and "--verbose" not in argv:
-            needs = "--output-format=stream-json requires --verbose"
-            return 1, f"Error: When using --print, {needs}\n"
-        if self._mode() == "bypassPermissions" and self._refuses_root():
-            return 1, (
-                "--dangerously-skip-permissions cannot be used with root/sudo privileges "
-                "for security reasons\n"
-            )
-        return None
-
-    def _refuses_root(self) -> bool:
-        excused = os.environ.get("IS_SANDBOX") == "1" or "CLAUDE_CODE_BUBBLEWRAP" in os.environ
-        return os.geteuid() == 0 and not excused
-
-    def prompt_missing(self) -> tuple[int, str] | None:
-        """An empty prompt is refused."""
-        return 1, (
-            "Error: Input must be provided either through stdin or as a prompt argument "
-            "when using --print\n"
-        )
-
     def begin(self, prompt: str) -> None:
         """`system/init`."""
         self.send(

@@ -27,15 +27,6 @@ class CodexWire(Wire):
         super().__init__(argv, script)
         self.streams = "--json" in argv
 
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """Without `exec` it would open the terminal UI."""
-        return None if "exec" in argv else (1, "Error: stdin is not a terminal\n")
-
-    def unknown_option(self, name: str) -> tuple[int, str]:
-        """As clap says it."""
-        tip = f"  tip: to pass '{name}' as a value, use '-- {name}'"
-        return 2, f"error: unexpected argument '{name}' found\n\n{tip}\n"
-
     def begin(self, prompt: str) -> None:
         """`thread.started`, `turn.started`."""
         folder = self.option("-C", "--cd")

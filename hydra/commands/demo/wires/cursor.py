@@ -28,14 +28,6 @@ class CursorWire(Wire):
         super().__init__(argv, script)
         self.streams = self.option("--output-format") == "stream-json"
 
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """`-p` missing would open the terminal UI; an unapproved folder needs `--trust`."""
-        if "-p" not in argv and "--print" not in argv:
-            return 1, "Error: a terminal is needed without --print\n"
-        if "--trust" not in argv:
-            return 1, "Error: Workspace trust required. Pass --trust to run headless here.\n"
-        return None
-
     def begin(self, prompt: str) -> None:
         """`system/init`, then the prompt as a `user` line."""
         folder = self.option("--workspace")
