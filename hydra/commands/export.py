@@ -64,11 +64,9 @@ def export(place: CommandContext, record: RunRecord, lane: str, *, bundle: bool)
                 timeout=300,
                 extra_env=handing.beside_patches(record.patches, Path(folder)),
             ).stdout
-        return _kept_returns(mail) if b"\r" in mail else mail
-
-
-def _kept_returns(mail: bytes) -> bytes:
-    """As quoted-printable: of plain mail `git am` takes the CR from every line's end."""
+    if b"\r" not in mail:
+        return mail
+    # As quoted-printable: of plain mail `git am` takes the CR from every line's end.
     head, _, body = mail.partition(b"\n\n")
     lines = [line for line in head.split(b"\n") if not line.lower().startswith(_MIME)]
     quoted = _QUOTED.sub(lambda match: b"=%02X" % match[0][0], body)

@@ -90,8 +90,7 @@ def command(lane: str | None, **options: Any) -> None:
         progress(options)("looking at the race and at your branch")
     environ, as_json = executables.users_environment(), options["as_json"]
     if options["abort"]:
-        document = _abort(environ)
-        show(document if as_json else _abort_text(document))
+        show(_abort(environ, as_json=as_json))
         return
     from hydra.report.landing import landed_text
 
@@ -236,19 +235,14 @@ def _edit(text: str, editor: str) -> str:
     return "\n".join(names).strip() + "\n"
 
 
-def _abort(environ: Mapping[str, str]) -> dict[str, Any]:
+def _abort(environ: Mapping[str, str], *, as_json: bool) -> Mapping[str, object] | str:
     from hydra.commands.merge_undo import abort
+    from hydra.report.text import clean
 
     folder, changed = abort(environ)
     text = None if folder is None else str(folder)
-    return {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
-
-
-def _abort_text(document: Mapping[str, Any]) -> str:
-    from hydra.report.text import clean
-
-    lines = ["the landing is undone"]
-    lines += [f"left as it is now: {clean(path)}" for path in document["left"]]
-    if folder := document["kept"]:
-        lines.append(f"what these were before is in {clean(folder)}")
+    if as_json:
+        return {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
+    lines = ["the landing is undone", *(f"left as it is now: {clean(path)}" for path in changed)]
+    lines += [f"what these were before is in {clean(text)}"] if text else []
     return "".join(f"{line}\n" for line in lines)

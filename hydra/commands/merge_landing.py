@@ -37,7 +37,6 @@ from hydra.race.guesses.setups import install
 from hydra.race.recovery import runs
 from hydra.race.recovery.runs import RunReading
 from hydra.records.codec import as_json, shaped
-from hydra.records.outcome import Remark
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
@@ -100,7 +99,11 @@ def _check_branch(place: CommandContext, branch: str) -> None:
     valid = run("check-ref-format", "--branch", branch, cwd=root, check=False)
     if valid.code != 0 or branch.startswith("-"):
         raise UsageError(f"{branch!r} is no name for a branch", hint="--branch my-branch")
-    if text := _branch_in_the_way(root, branch):
+    # One of this name, or one that would be a folder of it, or it of that one.
+    ours = [*(os.fsdecode(folder) for folder in parents(os.fsencode(branch))), branch]
+    refs = (f"refs/heads/{name}" for name in ours)
+    names = run("for-each-ref", "--format=%(refname:lstrip=2)", *refs, cwd=root).line.splitlines()
+    if text := next((n for n in names if n in ours or n.startswith(f"{branch}/")), ""):
         so = "" if text == branch else f", so there can be no {branch}"
         mine = text == place.repository.branch
         delete = f"delete it first: git branch -d {text}"
@@ -109,16 +112,6 @@ def _check_branch(place: CommandContext, branch: str) -> None:
             f"nothing was landed: the branch {text} is there already{so}",
             hint=f"choose another name, or {way}",
         )
-
-
-def _branch_in_the_way(root: Path, branch: str) -> str:
-    """A branch of this name, or one that would be a folder of it, or it of that one."""
-    above = [os.fsdecode(place) for place in parents(os.fsencode(branch))]
-    names = [f"refs/heads/{name}" for name in (*above, branch)]
-    text = run("for-each-ref", "--format=%(refname:lstrip=2)", *names, cwd=root).line
-    ours = (*above, branch)
-    mine = (name for name in text.splitlines() if name in ours or name.startswith(f"{branch}/"))
-    return next(mine, "")
 
 
 class _Merge:
@@ -163,6 +156,7 @@ class _Merge:
         commit = self._commit(text) if request.commits else ""
         name = new_run_id()
         landed = self._record_of(text, commit, name, checks)
+        _, touched_files = touched(self.patches, tree.head, tree.result)
         landing = Landing(
             record=landed,
             files=self.files,
@@ -171,7 +165,7 @@ class _Merge:
                 self.place, self.reading, self.choice.parts, self.choice.picks, tree, self.files
             ),
             dry_run=request.dry_run,
-            remarks=self._remarks(),
+            remarks=remarks(touched_files, self.repository.config.get("core.hookspath", "")),
         )
         order = replace(
             self._order(),
@@ -294,11 +288,6 @@ class _Merge:
             outside=attributes.left_out(self.repository, added, self.scratch),
         )
 
-    def _remarks(self) -> tuple[Remark, ...]:
-        """What it touches that deserves a look."""
-        _, files = touched(self.patches, self.tree.head, self.tree.result)
-        return remarks(files, self.repository.config.get("core.hookspath", ""))
-
     def _look_at_branch(self) -> None:
         check_names(self.files)
         check_branch(self.repository, f"refs/heads/{self.request.branch}")
@@ -397,13 +386,13 @@ def _installs_of(
     paths = other_requirements(record.patches, files)
     if not paths:
         return ()
-    folder, _, name = min(paths, key=_least_of_a_lock).rpartition(b"/")
+
+    def least_of_a_lock(path: bytes) -> tuple[bool, int]:
+        return b"lock" not in path.rpartition(b"/")[2].lower(), len(path)
+
+    folder, _, name = min(paths, key=least_of_a_lock).rpartition(b"/")
     command = install(place.repository.root / os.fsdecode(folder), os.fsdecode(name))
     if not (command := command or set_up_for(name)):
         return ()
     named = os.fsdecode(min(paths, key=len))
     return (f"dependencies changed ({named}): {in_folder(command, os.fsdecode(folder))}",)
-
-
-def _least_of_a_lock(path: bytes) -> tuple[bool, int]:
-    return b"lock" not in path.rpartition(b"/")[2].lower(), len(path)

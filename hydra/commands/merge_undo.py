@@ -79,8 +79,13 @@ def _undone(
     else:
         try:
             files = carry_out(order, at)
-        except LandingRefused as refused:
-            _reword(refused)
+        except LandingRefused as refused:  # the move's own, in the words of an undoing
+            refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
+            refused.args = (refused.message,)
+            if isinstance(refused, transaction.RolledBack):
+                refused.hint = "undo again: the tree is looked at anew"
+            elif refused.paths:
+                refused.hint = "commit, move or stash what is named, then undo again"
             raise
     return Landing(record=replace(undone, kept=files), files=back)
 
@@ -99,16 +104,6 @@ def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
     place = runs.repository_runs(environ)
     files, paths = completion.abort(desk(place), partial(end_left, lanes=()))
     return (Path(files[0].file).parent if files else None), paths
-
-
-def _reword(refused: LandingRefused) -> None:
-    """The move's own refusal, in the words of an undoing."""
-    refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
-    refused.args = (refused.message,)
-    if isinstance(refused, transaction.RolledBack):
-        refused.hint = "undo again: the tree is looked at anew"
-    elif refused.paths:
-        refused.hint = "commit, move or stash what is named, then undo again"
 
 
 def _remove_branch(place: CommandContext, ref: str, commit: str) -> None:
