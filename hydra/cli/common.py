@@ -212,6 +212,17 @@ def refuse(*rows: tuple[object, str, str]) -> None:
             raise usage(message, hint)
 
 
+def edited(text: str, what: str, way: str, *, extension: str, editor: str | None = None) -> str:
+    """What a person makes of a text in their editor, without the lines that begin with #."""
+    try:
+        text = click.edit(text, editor=editor, extension=extension) or ""
+    except (click.ClickException, OSError, UnicodeError) as error:
+        why = error.format_message() if isinstance(error, click.ClickException) else error
+        message = f"your editor did not give {what} ({why})"
+        raise usage(message, f"set $EDITOR, or {way}") from error
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
+
+
 def invoked_as() -> str:
     """How the user's shell can run this very hydra again, quoted: by name where PATH has it."""
     from shlex import join

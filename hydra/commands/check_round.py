@@ -79,10 +79,8 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     def unstartable(self) -> CheckResult | None:
         """A check whose program, or a path that it names, is missing on the base and on every
         patch: it says nothing of any of them."""
-        return next(filter(self._is_absent, self.base.values()), None)
-
-    def _is_absent(self, base: CheckResult) -> bool:
-        return all(map(_lacks, self._of(base.check.name)))
+        rows = self.base.values()
+        return next((row for row in rows if all(map(_lacks, self._of(row.check.name)))), None)
 
     def _of(self, name: str) -> Iterator[CheckResult]:
         """All that a check came to."""
@@ -90,14 +88,14 @@ class CheckReport(Struct, frozen=True, kw_only=True):
         return (result for result in results if result.check.name == name)
 
     @property
-    def telling_nothing(self) -> Iterator[str]:
-        """The checks that fail on the base and on every patch, and do not say of what."""
+    def drops(self) -> Iterator[str]:
+        """How each check goes that fails on the base and on every patch and does not say of what."""
         for name in self.base:
             if all(
-                result.status is CheckStatus.FAILED and result.tests is None
-                for result in self._of(name)
+                row.status is CheckStatus.FAILED and row.tests is None for row in self._of(name)
             ):
-                yield name
+                line = f"hydra check --drop {quote(name)}{of_run(self.run)}"
+                yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
 
     @property
     def exit_code(self) -> int:
@@ -145,7 +143,7 @@ def check(
         cap = None if lanes else plan.checking.trials
         done = trio.run(_checked, place, record, plan, config, subjects, tell, cap)
         _refuse_unstartable(done, place, folder, plan)
-        more = () if lanes else _drops(done, record.id)
+        more = () if lanes else done.drops
         return replace(done, warnings=(*warnings, *done.warnings, *more))
 
 
@@ -172,13 +170,6 @@ def _refuse_unstartable(
         shown=plan.confined,
         racing=False,
     )
-
-
-def _drops(done: CheckReport, run: str) -> Iterator[str]:
-    """How a check goes that tells no patch from the base."""
-    for name in done.telling_nothing:
-        line = f"hydra check --drop {quote(name)}{of_run(run)}"
-        yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
 
 
 def check_commit(record: RunRecord, commit: str, *, tell: LaneTell = silent) -> dict[str, Any]:

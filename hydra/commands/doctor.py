@@ -16,7 +16,6 @@ from hydra.cli.common import Command, experimental_option, json_option
 from hydra.cli.streams import looks, show
 
 if TYPE_CHECKING:
-    from hydra.adapters.contract import Adapter
     from hydra.adapters.probe.local_models import Server
     from hydra.config.schema import Config
     from hydra.process.sandbox.view import View
@@ -214,16 +213,10 @@ def _seen_by_lanes(environ: Mapping[str, str]) -> View:
         pass  # one stands in none
     config = settings.load(repository.root if repository else None, environ, {})
     adapters = available.of_all(config).adapters
-    programs = _programs_of(adapters, config, environ)
-    state = paths.state_dir(environ)
-    return view_source(config, environ, state, repository, adapters, programs=programs)()
-
-
-def _programs_of(
-    adapters: Mapping[str, Adapter], config: Config, environ: Mapping[str, str]
-) -> Iterator[str]:
+    path, programs = environ.get("PATH"), []
     for key, adapter in adapters.items():
         configured = config.agent(key).path
-        for name in (configured,) if configured else adapter.descriptor.binaries:
-            if program := executables.find_all_users(name, environ.get("PATH")):
-                yield program
+        names = (configured,) if configured else adapter.descriptor.binaries
+        programs += filter(None, (executables.find_all_users(name, path) for name in names))
+    state = paths.state_dir(environ)
+    return view_source(config, environ, state, repository, adapters, programs=programs)()

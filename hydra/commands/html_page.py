@@ -105,7 +105,8 @@ def write_page(run: RunRecord, verdict: Verdict, file: Path | None) -> Path:
             with os.fdopen(number, "wb") as out:
                 out.write(data)
             if file is not None:  # as any file that a person has made
-                Path(name).chmod(0o666 & ~_umask())
+                os.umask(mask := os.umask(0o077))
+                Path(name).chmod(0o666 & ~mask)
             Path(name).replace(into)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -139,9 +140,3 @@ def _is_page(file: Path) -> bool:
 
 def _unwritable(into: Path, error: OSError) -> Refused:
     return Refused(f"{into} cannot be written: {error.strerror}", hint="another: --html FILE")
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hydra import executables
-from hydra.cli.common import Command, json_option, refuse, run_option, usage
+from hydra.cli.common import Command, edited, json_option, refuse, run_option
 from hydra.cli.streams import is_terminal, note, progress, show, tell_check, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hydra.commands.merge_selection import Confirm, MergeRequest
+    from hydra.commands.merge_selection import MergeRequest
     from hydra.landing.picks import Pick
     from hydra.race.command_context import CommandContext
     from hydra.records.store.reader import RunRecord
@@ -149,6 +150,8 @@ def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
     from hydra.race.recovery import runs
 
     place = runs.repository_runs() if options["picks"] or options["without"] else None
+    # A dry run asks nothing, so it needs nobody at the terminal.
+    person = is_terminal(sys.stdin) and is_terminal(sys.stderr)
     picks = [_placed(place, *read_pick(text, "--pick")) for text in options["picks"]]
     for text in options["hunks"]:
         named, part = read_pick(text, "--hunk")
@@ -167,7 +170,7 @@ def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
         override=options["override"],
         warn=_warn,
         tell=progress(options),
-        confirm=_confirm(dry_run=options["dry_run"]),
+        confirm=partial(_ask, options["dry_run"]) if options["dry_run"] or person else None,
     )
 
 
@@ -182,33 +185,18 @@ def _placed(place: CommandContext | None, lane: str, path: str, *, without: bool
     return Pick(lane, path=top[0] if top else "", other=other, without=without)
 
 
-def _confirm(*, dry_run: bool) -> Confirm | None:
-    """Who asks the person that stands at the terminal; None where there is none. A dry run asks
-    nothing, so it needs none."""
+def _ask(dry_run: bool, sentence: str) -> bool:
+    from hydra.report.text import gist
+
+    question = f"{gist(sentence, 600)}. Land it?"
     if dry_run:
-        return _would_ask
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        return None
-    return _ask
-
-
-def _ask(sentence: str) -> bool:
+        note(f"it would ask: {question} [y/N]\n")
+        return True
     try:
-        return click.confirm(_question(sentence), prompt_suffix=" ", err=True)
+        return click.confirm(question, prompt_suffix=" ", err=True)
     except click.Abort:  # Ctrl-C, or no answer will come
         note("\nnothing was landed\n")
         raise
-
-
-def _would_ask(sentence: str) -> bool:
-    note(f"it would ask: {_question(sentence)} [y/N]\n")
-    return True
-
-
-def _question(sentence: str) -> str:
-    from hydra.report.text import gist
-
-    return f"{gist(sentence, 600)}. Land it?"
 
 
 def _warn(sentence: str) -> None:
@@ -225,14 +213,8 @@ def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
 
 
 def _edit(text: str, editor: str) -> str:
-    try:
-        edited = click.edit(text + _HINT, editor=editor, extension=".txt")
-    except (click.ClickException, OSError, UnicodeError) as error:
-        value = error.format_message() if isinstance(error, click.ClickException) else error
-        message = f"your editor did not give a message ({value})"
-        raise usage(message, "set $EDITOR, or give the message: -m") from error
-    names = (line for line in (edited or "").splitlines() if not line.startswith("#"))
-    return "\n".join(names).strip() + "\n"
+    way = "give the message: -m"
+    return edited(text + _HINT, "a message", way, editor=editor, extension=".txt") + "\n"
 
 
 def _abort(environ: Mapping[str, str], *, as_json: bool) -> Mapping[str, object] | str:

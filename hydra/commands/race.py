@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import Command, json_option, refuse, usage
+from hydra.cli.common import Command, edited, json_option, refuse, usage
 from hydra.cli.options import flags, settings
 from hydra.cli.streams import flush, looks, part, progress, say, show, watcher, write_through
 
 if TYPE_CHECKING:
     from hydra.race.follower import RaceWatcher
     from hydra.race.run import RaceReport
+
+
+_EXAMPLE = 'hydra race "what is to be done"'
 
 
 class RaceCommand(Command):
@@ -38,7 +41,7 @@ class RaceCommand(Command):
                 raise
             raise usage(
                 "the task is one argument, and there are several",
-                'put it in quotes: hydra race "what is to be done"',
+                f"put it in quotes: {_EXAMPLE}",
             ) from error
 
 
@@ -166,16 +169,9 @@ def _prompt(task: str | None, file: Path | None) -> str:
 
 def _edited() -> str:
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    refuse((not terminal, "no task was given", 'hydra race "what is to be done"'))
+    refuse((not terminal, "no task was given", _EXAMPLE))
     hint = "\n# The task, in your own words. Lines that start with # are left out.\n"
-    try:
-        text = click.edit(hint, extension=".md") or ""
-    except click.ClickException as error:
-        raise usage(
-            f"your editor did not give a task ({error.format_message()})",
-            'set $EDITOR, or write it here: hydra race "what is to be done"',
-        ) from error
-    return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
+    return edited(hint, "a task", f"write it here: {_EXAMPLE}", extension=".md")
 
 
 def _watcher(options: Mapping[str, Any], output: _Output) -> RaceWatcher | None:

@@ -82,8 +82,13 @@ def command(context: click.Context, /, **options: Any) -> int:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
         show({"schema": 1, "kind": "runs", "runs": documents})
     elif rows:
+        from hydra.race.recovery.housekeeping import hint
+
         show(runs_table(rows, **looks()))
-        _hint(place, {row.run: row.size or 0 for row in rows})
+        flush()
+        sizes = {row.run: row.size or 0 for row in rows}
+        if text := hint(place.folder, place.state, os.environ, sizes):
+            say(text)
     else:
         if elsewhere := runs.moved(place.state, place.repository.root):
             raise elsewhere
@@ -188,7 +193,11 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     losses = [loss_of(place, run) for run in chosen]
     dry, as_json = options["dry_run"], options["as_json"]
     total = f"{plural(len(losses), 'run')}, {size(sum(loss['size'] for loss in losses))}"
-    text = _losses_text(losses, total) or _nothing(options)
+    kind = "empty race" if options["empty"] else "race"
+    since = " that began before then" if options["older_than"] is not None else ""
+    # Those that are still running are none of them.
+    nothing = f"there is no {kind} here{since}: nothing to remove\n"
+    text = _losses_text(losses, total) or nothing
     if not as_json:
         (show if dry else note)(text)
     removed: list[str] = []
@@ -315,13 +324,6 @@ def _remove(place: CommandContext, run: RunRecord) -> None:
         ) from error
 
 
-def _nothing(options: Mapping[str, Any]) -> str:
-    """Why no run was chosen: those that are still running are none of them."""
-    kind = "empty race" if options["empty"] else "race"
-    since = " that began before then" if options["older_than"] is not None else ""
-    return f"there is no {kind} here{since}: nothing to remove\n"
-
-
 def _may_go(unsaid: str) -> bool:
     """Asks; `unsaid` is what has not been shown yet of what would go."""
     refuse(
@@ -336,14 +338,6 @@ def _may_go(unsaid: str) -> bool:
         return True
     note("nothing was removed\n")
     return False
-
-
-def _hint(place: CommandContext, sizes: Mapping[str, int]) -> None:
-    from hydra.race.recovery.housekeeping import hint
-
-    flush()
-    if text := hint(place.folder, place.state, os.environ, sizes):
-        say(text)
 
 
 def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:

@@ -76,7 +76,9 @@ def _run(wire: Wire, script: Mapping[str, Any], script_path: str, before: Any) -
             signal.signal(number, _raise_stopped)
         stdin = b"" if os.isatty(0) else _read_all(0)
         before(script_path, script, wire.argv, stdin, wire)
-        prompt = stdin.decode("utf-8", "surrogateescape") or _prompt_argument(wire.argv)
+        last = wire.argv[-1] if wire.argv else ""
+        argument = "" if last.startswith("-") else last
+        prompt = stdin.decode("utf-8", "surrogateescape") or argument
         wire.begin(prompt)
         performer.perform(_steps(script, prompt, wire.argv))
         finish(performer, "")
@@ -85,11 +87,6 @@ def _run(wire: Wire, script: Mapping[str, Any], script_path: str, before: Any) -
     except AgentStop as stop:
         return _stopped(performer, stop.signum)
     return 0
-
-
-def _prompt_argument(argv: Sequence[str]) -> str:
-    last = argv[-1] if argv else ""
-    return "" if last.startswith("-") else last
 
 
 def _steps(script: Mapping[str, Any], prompt: str, argv: Sequence[str]) -> Sequence[Any]:

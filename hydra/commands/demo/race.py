@@ -115,7 +115,8 @@ def prepare(folder: Path) -> Demo:
     (home / "hydra.toml").touch()
     project = folder / "pager"
     pager.make(project)
-    for agent, steps in _scripts().items():
+    scripts = {"claude": _claude(), "codex": _codex(), "cursor-agent": _cursor()}
+    for agent, steps in scripts.items():
         place(folder / "agents", agent, steps, usage=USAGE[agent])
     demo = Demo(
         folder=folder,
@@ -152,10 +153,6 @@ USAGE: Mapping[str, Mapping[str, float]] = {
     "cursor-agent": {"input": 9_300, "output": 310, "cached": 7_700},
 }
 """Made-up figures of a plausible size; only Claude Code's format carries a cost."""
-
-
-def _scripts() -> dict[str, list[Step]]:
-    return {"claude": _claude(), "codex": _codex(), "cursor-agent": _cursor()}
 
 
 def _tests() -> Step:

@@ -269,16 +269,12 @@ def rows(
         return ()
     seen = [tests for run in (base, *groups.values()) for tests in (run.first, run.again) if tests]
     new = dict.fromkeys(case.id for tests in seen for case in tests.cases if case.id not in names)
-    return tuple(_row(check, id, base, groups, untried) for id in list(new)[:ROWS])
-
-
-def _row(
-    check: str, id: str, base: Twice, groups: Mapping[str, Twice], untried: Sequence[str]
-) -> ResultRow:
-    on_base = base.of(id)
-    cells = {letter: run.of(id) for letter, run in groups.items()}
-    why = _why(on_base, list(cells.values()), untried)
-    return ResultRow(id=id, check=check, base=on_base, cells=cells, why=why)
+    result_rows = []
+    for id in list(new)[:ROWS]:
+        on_base, cells = base.of(id), {letter: run.of(id) for letter, run in groups.items()}
+        why = _why(on_base, list(cells.values()), untried)
+        result_rows.append(ResultRow(id=id, check=check, base=on_base, cells=cells, why=why))
+    return tuple(result_rows)
 
 
 def _why(base: Cell, cells: Sequence[Cell], untried: Sequence[str]) -> str:

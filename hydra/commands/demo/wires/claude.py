@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 
-from hydra.commands.demo.wires import claude_tools
 from hydra.commands.demo.wires.base import ToolUse, Wire
 
 TYPE_CHECKING = False
@@ -66,17 +65,17 @@ class ClaudeWire(Wire):
     def tool_started(self, tool: ToolUse) -> None:
         """One assistant line with one tool_use block."""
         self._opened(tool, "toolu_")
-        self._assistant(claude_tools.use(tool))
+        self._assistant(_use(tool))
 
     def tool_ended(self, tool: ToolUse) -> None:
         """A `user` line with the tool_result; where it was denied, a `system` line before it."""
         self.open = None
         if tool.denied:
             self._denied(tool)
-        self._user(claude_tools.result(tool), tool_use_result=claude_tools.details(tool))
+        self._user(_result(tool), tool_use_result=_details(tool))
 
     def _denied(self, tool: ToolUse) -> None:
-        used = claude_tools.use(tool)
+        used = _use(tool)
         named = {"tool_name": used["name"], "tool_use_id": tool.id}
         self.denials.append({**named, "tool_input": used["input"]})
         self.send(
@@ -84,7 +83,7 @@ class ClaudeWire(Wire):
                 "type": "system",
                 "subtype": "permission_denied",
                 **named,
-                "message": claude_tools.result_text(tool),
+                "message": _result_text(tool),
                 "uuid": self.fresh(),
                 "session_id": self.session,
             }
@@ -180,3 +179,68 @@ class ClaudeWire(Wire):
             "cacheCreationInputTokens": 0,
             "costUSD": spent.get("cost", 0),
         }
+
+
+# ---- A tool call and its result, as the model reads them and as the terminal would show them.
+
+_NAMES = {"edit": "Edit", "write": "Write", "delete": "Bash", "shell": "Bash"}
+"""It has no tool to remove a file: a shell command does it."""
+
+
+def _use(tool: ToolUse) -> dict[str, Any]:
+    """The `tool_use` block."""
+    path = os.path.abspath(tool.target)
+    document: dict[str, Any]
+    if tool.kind == "edit":
+        document = {"replace_all": False, "file_path": path}
+        document.update(old_string=tool.old, new_string=tool.new)
+    elif tool.kind == "write":
+        document = {"file_path": path, "content": tool.new}
+    else:
+        command = f"rm -- {tool.target}" if tool.kind == "delete" else tool.target
+        document = {"command": command, "description": "Runs a command"}
+    return {"type": "tool_use", "id": tool.id, "name": _NAMES[tool.kind], "input": document}
+
+
+def _result_text(tool: ToolUse) -> str:
+    """The result as the model reads it."""
+    if tool.denied:
+        if tool.kind in ("edit", "write"):
+            request = f"write to {os.path.abspath(tool.target)}"
+        else:
+            request = f"use {_NAMES[tool.kind]}"
+        return f"Claude requested permissions to {request}, but you haven't granted it yet."
+    if tool.kind in ("shell", "delete"):
+        output = tool.output.rstrip("\n")
+        if not tool.ok:
+            return f"Exit code {tool.exit_code}\n{output}"
+        return output or "(Bash completed with no output)"
+    if not tool.ok:
+        return f"<tool_use_error>{tool.output}</tool_use_error>"
+    if tool.existed:
+        return f"The file {os.path.abspath(tool.target)} has been updated successfully."
+    return f"File created successfully at: {os.path.abspath(tool.target)}"
+
+
+def _result(tool: ToolUse) -> dict[str, Any]:
+    """The `tool_result` block."""
+    block = {"tool_use_id": tool.id, "type": "tool_result", "content": _result_text(tool)}
+    if not tool.ok:
+        return {**block, "is_error": True}
+    return {**block, "is_error": False} if _NAMES[tool.kind] == "Bash" else block
+
+
+def _details(tool: ToolUse) -> dict[str, Any] | str:
+    """`tool_use_result`: the result as the terminal would show it."""
+    path = os.path.abspath(tool.target)
+    if not tool.ok:
+        return f"Error: {tool.output if tool.kind in ('edit', 'write') else _result_text(tool)}"
+    shared: dict[str, Any] = {"structuredPatch": [], "originalFile": None, "userModified": False}
+    if tool.kind == "edit":
+        change = {"oldString": tool.old, "newString": tool.new, "replaceAll": False}
+        return {"filePath": path, **change, **shared}
+    if tool.kind == "write":
+        kind = "update" if tool.existed else "create"
+        return {"type": kind, "filePath": path, "content": tool.new, **shared}
+    output = tool.output.rstrip("\n")
+    return {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
