@@ -89,13 +89,13 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
     @property
     def drops(self) -> Iterator[str]:
-        """How each check goes that fails on the base and on every patch and does not say of what."""
+        """How each check goes that fails everywhere, and does not say of what."""
         for name in self.base:
-            if all(
-                row.status is CheckStatus.FAILED and row.tests is None for row in self._of(name)
-            ):
+            rows = self._of(name)
+            if all(row.status is CheckStatus.FAILED and row.tests is None for row in rows):
                 line = f"hydra check --drop {quote(name)}{of_run(self.run)}"
-                yield f"{name} fails on the base and on every patch: if the mistake is its own, {line}"
+                why = f"{name} fails on the base and on every patch"
+                yield f"{why}: if the mistake is its own, {line}"
 
     @property
     def exit_code(self) -> int:

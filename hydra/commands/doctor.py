@@ -213,7 +213,7 @@ def _seen_by_lanes(environ: Mapping[str, str]) -> View:
         pass  # one stands in none
     config = settings.load(repository.root if repository else None, environ, {})
     adapters = available.of_all(config).adapters
-    path, programs = environ.get("PATH"), []
+    path, programs = environ.get("PATH"), list[str]()
     for key, adapter in adapters.items():
         configured = config.agent(key).path
         names = (configured,) if configured else adapter.descriptor.binaries

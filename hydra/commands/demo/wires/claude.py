@@ -1,6 +1,6 @@
 """Claude Code's `--output-format stream-json --verbose`, as seen in 2.1.330."""
 
-# ruff: noqa: PTH109
+# ruff: noqa: PTH100, PTH109
 # (pathlib would cost a third of the start-up time)
 
 from __future__ import annotations
