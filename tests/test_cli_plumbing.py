@@ -82,6 +82,32 @@ def test_help_of_a_command_by_its_name() -> None:
     assert hydra_process("help", "runs").stdout == hydra_process("runs", "--help").stdout
 
 
+def test_help_of_every_command_loads_nothing_that_a_command_works_with() -> None:
+    """Completion loads a command as its help does; a race's imports take half a second."""
+    code = (
+        "import contextlib, io, sys; from hydra.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    codes = {main([*name.split(), '--help']) for name in sys.argv[1:]}\n"
+        "rooms = {'.'.join(name.split('.')[:2]) for name in sys.modules if name[:6] == 'hydra.'}\n"
+        "print(codes, 'trio' in sys.modules, *sorted(rooms))\n"
+    )
+    names = (*COMMANDS, "runs show", "runs path", "runs rm")
+    rooms = [
+        "cli",
+        "commands",
+        "config",
+        "conformance",
+        "errors",
+        "executables",
+        "log",
+        "records",
+        "redaction",
+    ]
+    loaded = python("-c", code, *names).stdout.split()
+    assert loaded[:2] == ["{0}", "False"]
+    assert {name.removeprefix("hydra.") for name in loaded[2:]} <= rooms
+
+
 # --- errors and exit codes -------------------------------------------------------------------
 
 

@@ -78,10 +78,14 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
         pieces = hunks(run.patches, *ends) if options["hunks"] else ()
         picked = [hunk for hunk in pieces if _within(hunk.path, paths)]
         if options["as_json"]:
-            rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
+            files = [
+                {"path": path.decode("utf-8", "backslashreplace"), "added": more, "deleted": less}
+                for path, more, less in patches.numstat(run.patches, *ends)
+                if _within(path, paths)
+            ]
             document = {
                 **{"schema": 1, "run": run.id, "lane": lane, "against": other},
-                **{"from": ends[0], "to": ends[1], "files": list(map(_file, rows))},
+                **{"from": ends[0], "to": ends[1], "files": files},
             }
             if options["hunks"]:
                 document["hunks"] = hunk_rows(picked, short_ids(pieces))
@@ -157,12 +161,6 @@ def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[s
             "leave -o out",
         ),
     )
-
-
-def _file(row: tuple[bytes, int | None, int | None]) -> dict[str, object]:
-    path, added, deleted = row
-    name = path.decode("utf-8", "backslashreplace")
-    return {"path": name, "added": added, "deleted": deleted}
 
 
 def _within(path: bytes, folders: tuple[str, ...]) -> bool:

@@ -148,6 +148,7 @@ def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
     from hydra.commands.merge_selection import MergeRequest
     from hydra.landing.picks import Pick, read_pick
     from hydra.race.recovery import runs
+    from hydra.report.text import gist
 
     place = runs.repository_runs() if options["picks"] or options["without"] else None
     # A dry run asks nothing, so it needs nobody at the terminal.
@@ -168,7 +169,7 @@ def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
         edit=_edit if options["edit"] else None,
         check=None if options["no_check"] else _check,
         override=options["override"],
-        warn=_warn,
+        warn=lambda sentence: note(f"warning: {gist(sentence)}\n"),
         tell=progress(options),
         confirm=partial(_ask, options["dry_run"]) if options["dry_run"] or person else None,
     )
@@ -197,12 +198,6 @@ def _ask(dry_run: bool, sentence: str) -> bool:
     except click.Abort:  # Ctrl-C, or no answer will come
         note("\nnothing was landed\n")
         raise
-
-
-def _warn(sentence: str) -> None:
-    from hydra.report.text import gist
-
-    note(f"warning: {gist(sentence)}\n")
 
 
 def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:

@@ -75,7 +75,7 @@ class RaceCommand(Command):
 @click.option("--events", is_flag=True, help="Print each event as a line of JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
 @json_option
-def command(**options: Any) -> None:
+def command(**options: Any) -> int:
     """Give one TASK to several agents, each on a copy of its own.
 
     TASK is a sentence, "-" for standard input, or left out for your $EDITOR. Each agent has a
@@ -109,10 +109,10 @@ def command(**options: Any) -> None:
         from hydra.cli.exit_report import silence
 
         silence(sys.stdout)  # the terminal has gone, which is what ended the race
-        sys.exit(report.exit_code)
+        return report.exit_code
     if report.hint and not (options["quiet"] or options["as_json"] or options["events"]):
         say(report.hint)
-    sys.exit(report.exit_code)
+    return report.exit_code
 
 
 def _first_look(options: Mapping[str, Any]) -> str:

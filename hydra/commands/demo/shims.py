@@ -103,7 +103,17 @@ def place(
         "more": more,
         **extra,
     }
-    return _write(folder, name, script)
+    # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
+    terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER)]
+    shim = folder / "bin" / name
+    shim.parent.mkdir(parents=True, exist_ok=True)
+    shim.unlink(missing_ok=True)
+    # The shell reads two lines of it. No path stands in the third that a confined lane would see
+    # because a program names it.
+    text = json.dumps(script).replace("/", "\\/")
+    shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$0" "$@"\n{text}\n')
+    shim.chmod(0o755)
+    return shim.parent
 
 
 def newest_version(agent: str) -> str:
@@ -116,17 +126,3 @@ def recorded_helps(agent: str) -> dict[str, str]:
     """What the real CLI of that version prints for help, by the arguments that ask for it."""
     recorded = fixtures() / "adapters" / agent / newest_version(agent)
     return {terms: (recorded / file).read_text() for terms, file in HELP_TEXTS[agent].items()}
-
-
-def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
-    # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
-    terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER)]
-    shim = folder / "bin" / name
-    shim.parent.mkdir(parents=True, exist_ok=True)
-    shim.unlink(missing_ok=True)
-    # The shell reads two lines of it. No path stands in the third that a confined lane would see
-    # because a program names it.
-    text = json.dumps(script).replace("/", "\\/")
-    shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$0" "$@"\n{text}\n')
-    shim.chmod(0o755)
-    return shim.parent
