@@ -262,8 +262,8 @@ def test_what_the_repository_named_since_is_not_trusted(
     async def unconfined(*_: object) -> Confinement:
         return nothing
 
-    monkeypatch.setattr("hydra.commands.check.try_confinement", unconfined)
-    monkeypatch.setattr("hydra.commands.check.try_layers", unconfined)
+    monkeypatch.setattr("hydra.commands.check_plan.try_confinement", unconfined)
+    monkeypatch.setattr("hydra.commands.check_plan.try_layers", unconfined)
     with pytest.raises(Refused, match="nothing confines the repository's checks here"):
         plan_here(place, record, {}, "")
 

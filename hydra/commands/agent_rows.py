@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from hydra import paths
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe import settings
-from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_confinement
 from hydra.adapters.proofs import proven_capabilities, records
@@ -49,17 +48,8 @@ def probe(
 
     async def ask(folder: Path) -> tuple[Confinement, dict[str, DetectResult]]:
         confinement = await try_confinement(environ)
-        context = ProbeContext(
-            environ=environ,
-            home=paths.home_dir(environ),
-            confinement=confinement,
-            state=folder,
-            paths=settings.programs(config),
-            extra_names=settings.extra_names(config),
-            show=config.show,
-            cache_file=paths.cache_dir(environ) / "probes.json",
-            confirm_sign_in=True,
-            fresh=fresh,
+        context = settings.probe_context(
+            config, environ, confinement, folder, confirm_sign_in=True, fresh=fresh
         )
         return confinement, await detect_all(
             tuple(

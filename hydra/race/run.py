@@ -18,7 +18,6 @@ from hydra import paths
 from hydra.adapters import registry
 from hydra.adapters.probe import settings
 from hydra.adapters.probe.cache import ELSEWHERE
-from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_layers
 from hydra.adapters.remote.spec import RemoteDetection
@@ -244,16 +243,8 @@ async def _probe(
     adapters = [inputs.adapters[key] for key in names]
     detect_results = await detect_all(
         adapters,
-        ProbeContext(
-            environ=inputs.environ,
-            home=inputs.home,
-            confinement=confinement,
-            state=inputs.state,
-            paths=settings.programs(inputs.config),
-            extra_names=settings.extra_names(inputs.config),
-            show=inputs.config.show,
-            masks=masks,
-            cache_file=paths.cache_dir(inputs.environ) / "probes.json",
+        settings.probe_context(
+            inputs.config, inputs.environ, confinement, inputs.state, masks=masks
         ),
     )
     return {**detect_results, **results}

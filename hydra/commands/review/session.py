@@ -19,7 +19,6 @@ from hydra import paths
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.probe import available, settings
-from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.adapters.probe.sandbox import try_confinement, try_layers
 from hydra.adapters.registry import check_experimental
@@ -125,16 +124,7 @@ async def _probe(
 ) -> tuple[Confinement, DetectResult]:
     confinement = await try_confinement(place.environ)
     confinement = await try_layers(confinement, place.environ, place.state)
-    around = ProbeContext(
-        environ=place.environ,
-        home=place.home,
-        confinement=confinement,
-        state=place.state,
-        paths=settings.programs(config),
-        extra_names=settings.extra_names(config),
-        show=config.show,
-        cache_file=paths.cache_dir(place.environ) / "probes.json",
-    )
+    around = settings.probe_context(config, place.environ, confinement, place.state)
     results = await detect_all([adapter], around)
     return confinement, results[adapter.key()]
 
