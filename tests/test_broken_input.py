@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra.commands.demo import command as app_demo
+from hydra.commands.demo import race as app_demo
 from hydra.errors import Refused
 from tests.conftest import git
 from tests.support import fakes
@@ -125,5 +125,5 @@ def test_a_demo_that_cannot_begin_leaves_no_folder(
     monkeypatch.setattr(app_demo, "new_folder", lambda: folder)
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(Refused, match="git was not found"):
-        app_demo.demo(None, lambda prepared: None)
+        app_demo.new_demo()
     assert not folder.exists()

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from hydra.checks.baseline import DROPPED, base_of, newest
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, details
-from hydra.commands.check import CheckRequest, plan_here
-from hydra.commands.known_checks import known_checks, named_apart
+from hydra.commands.check_plan import known_checks, named_apart, plan_here
 from hydra.errors import Refused
 from hydra.race.recovery import runs
 from hydra.ranking.verdict import rank
@@ -263,10 +262,10 @@ def test_what_the_repository_named_since_is_not_trusted(
     async def unconfined(*_: object) -> Confinement:
         return nothing
 
-    monkeypatch.setattr("hydra.commands.check.try_confinement", unconfined)
-    monkeypatch.setattr("hydra.commands.check.try_layers", unconfined)
+    monkeypatch.setattr("hydra.commands.check_plan.try_confinement", unconfined)
+    monkeypatch.setattr("hydra.commands.check_plan.try_layers", unconfined)
     with pytest.raises(Refused, match="nothing confines the repository's checks here"):
-        plan_here(place, record, CheckRequest(environ=environ))
+        plan_here(place, record, {}, "")
 
 
 @pytest.mark.slow

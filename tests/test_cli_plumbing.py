@@ -20,16 +20,9 @@ import pytest
 
 from hydra import __version__
 from hydra.cli import exit_report, main
-from hydra.cli.common import (
-    DURATION,
-    Command,
-    json_option,
-    require_race_platform,
-    terminal_height,
-    terminal_width,
-    use_color,
-)
+from hydra.cli.common import DURATION, Command, json_option, require_race_platform
 from hydra.cli.group import COMMANDS, OTHER_NAMES, hydra
+from hydra.cli.streams import terminal_height, terminal_width, use_color
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 
@@ -87,6 +80,23 @@ def test_help_is_on_stdout_however_it_is_asked_for() -> None:
 
 def test_help_of_a_command_by_its_name() -> None:
     assert hydra_process("help", "runs").stdout == hydra_process("runs", "--help").stdout
+
+
+def test_help_of_every_command_loads_nothing_that_a_command_works_with() -> None:
+    """Completion loads a command as its help does; a race's imports take half a second."""
+    code = (
+        "import contextlib, io, sys; from hydra.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    codes = {main([*name.split(), '--help']) for name in sys.argv[1:]}\n"
+        "rooms = {'.'.join(name.split('.')[:2]) for name in sys.modules if name[:6] == 'hydra.'}\n"
+        "print(codes, 'trio' in sys.modules, *sorted(rooms))\n"
+    )
+    names = (*COMMANDS, "runs show", "runs path", "runs rm")
+    rooms = {"cli", "commands", "conformance", "config", "records"}
+    rooms |= {"errors", "executables", "log", "redaction"}
+    loaded = python("-c", code, *names).stdout.split()
+    assert loaded[:2] == ["{0}", "False"]
+    assert {name.removeprefix("hydra.") for name in loaded[2:]} <= rooms
 
 
 # --- errors and exit codes -------------------------------------------------------------------
@@ -424,7 +434,7 @@ def test_only_commands_that_race_ask_for_the_platform(monkeypatch: pytest.Monkey
         racing.main([], standalone_mode=False)
     other.main([], standalone_mode=False)
     assert ran == ["doctor"]
-    assert getattr(import_module("hydra.cli.race").command, "races", False)
+    assert getattr(import_module("hydra.commands.race").command, "races", False)
 
 
 # --- the diagnosis log -------------------------------------------------------------------------

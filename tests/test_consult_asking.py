@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hydra.checks.results import TestCase, Tests
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
-from hydra.commands.review.groups import Groups, nothing
-from hydra.commands.review.results import Twice, rows
+from hydra.commands.review.discriminate import Groups, nothing
+from hydra.commands.review.run_tests import Twice, rows
 from hydra.commands.review.test_files import FILES, KIB, NewTest, Places, blocks
 from hydra.report.compare import separated
 from hydra.report.text import width

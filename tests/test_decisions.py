@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hydra.commands import merge as app
-from hydra.commands.merge import Landing
+from hydra.commands import merge_landing as app
 from hydra.commands.merge_selection import MergeRequest
 from hydra.errors import LandingRefused, RecordError
 from hydra.landing.picks import Pick
@@ -20,6 +19,7 @@ from hydra.race.verdict import recorded_verdict
 from hydra.ranking.model import EndedRace, may_land, way_to_land
 from hydra.ranking.verdict import rank
 from hydra.records.store.files import write_json
+from hydra.report.landing import Landing
 from hydra.text import of_run
 from tests.conftest import git, make_repository
 from tests.support import evidences, verdicts

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hydra.adapters import registry
 from hydra.adapters.probe.health import HealthState, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
-from hydra.cli.race import command
+from hydra.commands.race import command
 from hydra.errors import Failure
 from hydra.records.agent import DetectResult, SignIn
 

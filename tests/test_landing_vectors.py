@@ -93,6 +93,7 @@ def trapped(
 def land_in_every_way(trap: Trap) -> None:
     """Each command that has to do with a patch; the tree is then as it was."""
     from hydra.commands.export import export
+    from hydra.race.recovery import runs
 
     shelf = trap.shelf
     before = everything(trap.repo)
@@ -105,7 +106,8 @@ def land_in_every_way(trap: Trap) -> None:
     shelf.merge("claude", branch="try")
     shelf.undo()
     for bundle in (False, True):
-        assert export("claude", "", bundle=bundle, environ=shelf.environ)
+        place = runs.repository_runs(shelf.environ)
+        assert export(place, runs.find(place, ""), "claude", bundle=bundle)
     assert everything(trap.repo) == before
     assert leftovers(trap.repo) == []
 

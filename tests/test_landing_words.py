@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.commands import merge_candidates
 from hydra.errors import LandingRefused, UsageError
 from hydra.landing import transaction
 from hydra.landing.picks import Pick
+from hydra.race import candidates as merge_candidates
 from hydra.race.guesses.setups import install
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import write_json

@@ -12,9 +12,9 @@ import pytest
 import trio
 
 from hydra import paths
-from hydra.commands import race
 from hydra.git.base_commit import Repository, read
 from hydra.race import dependencies
+from hydra.race import run as race
 from hydra.race.dependencies import Links
 from hydra.race.recovery.retention import remove_strays
 from hydra.records.store.files import LOCK, alone, open_lock, take_lock

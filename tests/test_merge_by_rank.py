@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from hydra.checks.baseline import LANDING
-from hydra.commands import merge as app
-from hydra.commands.merge import Landing
+from hydra.commands import merge_landing as app
 from hydra.commands.merge_selection import MergeRequest
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.landing.hunks import hunks
@@ -22,6 +21,7 @@ from hydra.race.recovery.reviews import FOLDER
 from hydra.race.verdict import judgement
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
+from hydra.report.landing import Landing
 from tests.conftest import git, make_repository
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole, laid, leftovers

@@ -394,7 +394,7 @@ def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
     code = (
         "import sys\n"
         "from hydra.race.recovery import runs\n"
-        "from hydra.commands.check import check_commit\n"
+        "from hydra.commands.check_round import check_commit\n"
         "record = runs.find(runs.repository_runs(), '')\n"
         "for lane in ('claude', 'codex'):\n"
         "    done = check_commit(record, runs.commit_of(record, lane))\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hydra.cli.display import lines_width
+from hydra.cli.streams import lines_width
 from hydra.errors import AuthMissing, Refused
 from hydra.records.agent import Tier
 from hydra.records.codec import dump

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hydra.commands import runs_remove
+from hydra.commands.runs import loss_of
 from hydra.errors import Exhausted
 from hydra.git.worktree import _submodule
 from hydra.landing import transaction
@@ -123,10 +123,10 @@ def test_no_record_is_called_damaged(shelf: Shelf, short: Shortage) -> None:
 def test_what_a_removal_takes_is_not_told_too_small(shelf: Shelf, short: Shortage) -> None:
     place = runs.repository_runs(shelf.environ)
     record = runs.find(place, RUN)
-    assert runs_remove.plan_removal(place, record).patches == ("claude",)
+    assert loss_of(place, record)["patches"] == ["claude"]
     short("for-each-ref")
     with pytest.raises(Exhausted):
-        runs_remove.plan_removal(place, record)
+        loss_of(place, record)
 
 
 def test_a_removal_leaves_no_pin_behind(shelf: Shelf, short: Shortage) -> None:

@@ -74,7 +74,7 @@ def stand(checkout: Checkout, task: Task) -> None:
 
 def _race(folder: Path, checkout: Checkout, item: list[Lane]) -> subprocess.CompletedProcess[str]:
     cases = [(f"--model\nl{number}\n", _steps(lane)) for number, lane in enumerate(item)]
-    shims.place(folder / "agents", "claude", [script.finish()], cases=cases, checks_options=False)
+    shims.place(folder / "agents", "claude", [script.finish()], cases=cases)
     tests = " ".join(checkout.project["tests"])
     entry = ["race", "Mend it", "--check", f".venv/bin/python -m pytest -q {tests}"]
     entry += [item for number in range(len(item)) for item in ("-a", f"claude:l{number}")]

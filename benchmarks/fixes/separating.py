@@ -59,7 +59,7 @@ def _first(folder: Path, checkout: Checkout, answer: str) -> list[str]:
         shutil.rmtree(consult)
     steps = [script.say(answer), script.finish()]
     cases = [(_QUESTION, steps)] if answer else []
-    shims.place(folder / "agents", "claude", [script.finish()], cases=cases, checks_options=False)
+    shims.place(folder / "agents", "claude", [script.finish()], cases=cases)
     options = ("--separate", "claude", "--budget", "20m") if answer else ()
     done = run(folder, checkout, ["compare", "--json", *options])
     document = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The command line: one file a command, every import lazy."""
+"""The command line: its group, which knows the commands by name, options, streams, errors."""
 
 import gc
 import sys

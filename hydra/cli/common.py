@@ -3,8 +3,8 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-NARROWEST = 20
 _DIAGNOSIS = f"{__name__}.diagnosis"
 _HELP_ALL = "--help-all"
 _EVERYWHERE = ("-h", _HELP_ALL)
@@ -165,6 +164,14 @@ def run_argument(function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
+def experimental_option(
+    help: str = "Look for experimental agents too, which runs their programs.",
+) -> Callable[[F], F]:
+    """`--allow-experimental-adapters`, as `experimental`."""
+    name = "--allow-experimental-adapters"
+    return click.option(name, "experimental", is_flag=True, help=help)
+
+
 def verbose_option(command: click.Command) -> click.Command:
     """Adds `-v/--verbose`, which sets the diagnosis log up before the command starts."""
     return click.option(
@@ -192,39 +199,15 @@ def refuse(*rows: tuple[object, str, str]) -> None:
             raise usage(message, hint)
 
 
-def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a person reads this stream; one that is closed is no terminal."""
+def edited(text: str, what: str, way: str, *, extension: str, editor: str | None = None) -> str:
+    """What a person makes of a text in their editor, without the lines that begin with #."""
     try:
-        return stream is not None and stream.isatty()
-    except ValueError:
-        return False
-
-
-def use_color(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether to colour: NO_COLOR, then FORCE_COLOR, then whether it is an able terminal."""
-    from hydra.report.style import wants_color
-
-    return wants_color(environ, is_terminal(stream))
-
-
-def terminal_width(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> int:
-    """Columns: COLUMNS where it is set, else the terminal's, else 80; never fewer than 20."""
-    named = environ.get("COLUMNS", "")[:6]
-    if named.isascii() and named.isdigit() and int(named):
-        return max(int(named), NARROWEST)
-    try:
-        columns = os.get_terminal_size(stream.fileno() if stream else -1).columns
-    except (OSError, ValueError):
-        columns = 0
-    return max(columns or 80, NARROWEST)  # a terminal over a serial line says 0
-
-
-def terminal_height(stream: IO[str]) -> int:
-    """Rows of the terminal that is drawn on, not that of stdout; 24 where none says."""
-    try:
-        return os.get_terminal_size(stream.fileno()).lines or 24
-    except (OSError, ValueError):
-        return 24
+        text = click.edit(text, editor=editor, extension=extension) or ""
+    except (click.ClickException, OSError, UnicodeError) as error:
+        why = error.format_message() if isinstance(error, click.ClickException) else error
+        message = f"your editor did not give {what} ({why})"
+        raise usage(message, f"set $EDITOR, or {way}") from error
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()
 
 
 def invoked_as() -> str:

@@ -62,6 +62,7 @@ class StructuredLog:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self.shows = False
         self._verbosity = 0
+        self._console = structlog.dev.ConsoleRenderer(colors=False, sort_keys=False)
         self._secrets: frozenset[str] = frozenset()
         self._redactor = Redactor(())
         self._early: deque[Line] | None = deque(maxlen=EARLY)
@@ -73,8 +74,7 @@ class StructuredLog:
     def show(self, verbosity: int) -> None:
         """On stderr from now on: at 1 what was decided and spawned, at 2 with details."""
         if verbosity and not self.shows:
-            render = _Console(lambda: self._verbosity > 1)
-            self._places.append(_Place("", sys.stderr, render, self._problems))
+            self._places.append(_Place("", sys.stderr, self._for_person, self._problems))
             self.shows = True
         self._verbosity = max(verbosity, self._verbosity)
 
@@ -164,6 +164,21 @@ class StructuredLog:
         text = os.fsdecode(value) if isinstance(value, bytes) else str(value)
         return self._redactor.text(text)[:LONGEST]
 
+    def _for_person(self, line: Line) -> str:
+        """As a person reads it; "" for what was not asked for."""
+        if self._verbosity > 1:
+            line = _flat(line)
+        elif line["level"] == "debug":
+            return ""
+        # The renderer lets control sequences of agents through (14 of 16 that were tried).
+        shown = {
+            name: clean(value, multiline=name == "exception") if isinstance(value, str) else value
+            for name, value in line.items()
+            if name != "more"
+        }
+        shown["timestamp"] = f"{datetime.fromtimestamp(line['timestamp']):%H:%M:%S.%f}"[:-3]
+        return str(self._console(None, line["level"], shown))
+
 
 class _Foreign(logging.Handler):
     """What is logged by the standard library, as a line."""
@@ -244,28 +259,6 @@ class _Place:
 def _unwritable(file: Path | str, error: Exception) -> str:
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"the log {file} cannot be written: {why}"
-
-
-class _Console:
-    """As a person reads it; "" for what was not asked for."""
-
-    def __init__(self, detailed: Callable[[], bool]) -> None:
-        self._detailed = detailed
-        self._renderer = structlog.dev.ConsoleRenderer(colors=False, sort_keys=False)
-
-    def __call__(self, line: Line) -> str:
-        if self._detailed():
-            line = _flat(line)
-        elif line["level"] == "debug":
-            return ""
-        # The renderer lets control sequences of agents through (14 of 16 that were tried).
-        shown = {
-            name: clean(value, multiline=name == "exception") if isinstance(value, str) else value
-            for name, value in line.items()
-            if name != "more"
-        }
-        shown["timestamp"] = f"{datetime.fromtimestamp(line['timestamp']):%H:%M:%S.%f}"[:-3]
-        return str(self._renderer(None, line["level"], shown))
 
 
 def _for_programs(line: Line) -> str:

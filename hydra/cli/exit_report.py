@@ -43,10 +43,15 @@ def tell(error: BaseException, *, as_json: bool, streams: bool = False) -> int:
         return value
     try:
         if isinstance(value, Bug):
-            _print_traceback(error)
+            import traceback
+
+            from hydra.report.text import clean
+
+            text = "".join(traceback.format_exception(error))
+            sys.stderr.write(clean(text, multiline=True))
         lost_output = isinstance(value, OutputLost)
         if streams and not as_json and not lost_output:
-            _print_line(value)
+            _print_error(value, as_line=True)
         _print_error(value, as_json=as_json and not lost_output)
     except OSError as lost:
         if as_json or streams:
@@ -64,16 +69,18 @@ def _exit_code(error: BaseException) -> HydraError | int:
         if isinstance(cause, SystemExit):
             return cause.code if isinstance(cause.code, int) else int(cause.code is not None)
     for cause in causes:
-        if isinstance(cause, OSError) and (lost := _lost_output(cause)):
+        if isinstance(cause, OSError) and _raised_while_printing(cause):
             silence(sys.stdout)
-            return lost
+            if cause.errno == errno.EPIPE:
+                return EXIT_PIPE
+            return OutputLost(f"standard output cannot be written: {cause.strerror}")
     reasons = [reason for cause in causes if (reason := _reason(cause))]
     if len(reasons) == len(causes):
         return reasons[0]
     if isinstance(error, FileNotFoundError) and not _stands_somewhere():
         return Refused("the folder you are in is gone", hint="change to one that is there")
     return Bug(
-        f"this is a bug in Hydra: {_summary(error)}",
+        f"this is a bug in Hydra: {type(error).__name__}: {error}".rstrip(": "),
         hint="please report it with the traceback above and what you ran",
     )
 
@@ -100,14 +107,6 @@ def _stands_somewhere() -> bool:
     return False
 
 
-def _lost_output(error: OSError) -> HydraError | int | None:
-    if not _raised_while_printing(error):
-        return None
-    if error.errno == errno.EPIPE:
-        return EXIT_PIPE
-    return OutputLost(f"standard output cannot be written: {error.strerror}")
-
-
 def _raised_while_printing(error: OSError) -> bool:
     """Whether it came out of a room that writes nothing but the standard streams.
 
@@ -127,37 +126,19 @@ def _from_click(error: click.ClickException) -> UsageError:
     return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
-def _summary(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+def _print_error(error: HydraError, *, as_json: bool = False, as_line: bool = False) -> None:
+    from hydra.cli.streams import lines_width, show, use_color
 
+    if as_json or as_line:
+        import json
 
-def _print_traceback(error: BaseException) -> None:
-    import traceback
-
-    from hydra.report.text import clean
-
-    sys.stderr.write(clean("".join(traceback.format_exception(error)), multiline=True))
-
-
-def _print_line(error: HydraError) -> None:
-    import json
-
-    from hydra.report.document import error_document
-
-    sys.stdout.write(json.dumps(redacted(error_document(error)), separators=(",", ":")) + "\n")
-    sys.stdout.flush()
-
-
-def _print_error(error: HydraError, *, as_json: bool) -> None:
-    if as_json:
-        from hydra.records.codec import dump
         from hydra.report.document import error_document
 
-        sys.stdout.write(dump(error_document(error)))
+        document = error_document(error)
+        line = f"{json.dumps(redacted(document), separators=(',', ':'))}\n"
+        show(line if as_line else document)
         sys.stdout.flush()
     else:
-        from hydra.cli.common import use_color
-        from hydra.cli.display import lines_width
         from hydra.report.text import error_text
 
         width = lines_width(sys.stderr)

@@ -58,9 +58,12 @@ OTHER_NAMES = {
 """What other words people type for a command, by the line that does it."""
 
 
+_ELSEWHERE = {"conformance": "hydra.conformance.cli", "demo": "hydra.commands.demo.command"}
+
+
 def module_of(name: str) -> str:
-    """The module whose `command` it is; conformance stands above all others, with its own."""
-    return "hydra.conformance.cli" if name == "conformance" else f"hydra.cli.{name}"
+    """The module whose `command` it is."""
+    return _ELSEWHERE.get(name, f"hydra.commands.{name}")
 
 
 class LazyGroup(CommandGroup):

@@ -1,176 +1,172 @@
-"""`hydra doctor` and `hydra agents`: what is here, and what is missing."""
+"""`hydra doctor`: is everything here that a race needs?"""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import trio
-from msgspec import Struct
+import click
 
-from hydra import __version__, executables, paths
-from hydra.adapters.contract import Adapter
-from hydra.adapters.probe import available, settings
-from hydra.adapters.probe.cache import ELSEWHERE
-from hydra.adapters.probe.context import ProbeContext
-from hydra.adapters.probe.detect import detect_all
-from hydra.adapters.probe.local_models import Server, discover
-from hydra.adapters.probe.sandbox import try_confinement
-from hydra.config.schema import Config
-from hydra.errors import (
-    EXIT_NO_AGENT,
-    EXIT_OK,
-    EXIT_REFUSED,
-    AgentError,
-    Exhausted,
-    HydraError,
+from hydra import __version__, executables
+from hydra.cli.common import Command, experimental_option, json_option
+from hydra.cli.streams import looks, show
+
+if TYPE_CHECKING:
+    from hydra.adapters.probe.local_models import Server
+    from hydra.config.schema import Config
+    from hydra.process.sandbox.view import View
+    from hydra.report.doctor import DoctorCheck
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hydra doctor",
+        "hydra doctor --view",
+        "hydra doctor --allow-experimental-adapters --json",
+    ),
 )
-from hydra.git import base_commit
-from hydra.git.runner import require_git
-from hydra.git.runner import run as git
-from hydra.process.sandbox.view import View
-from hydra.race.command_context import view_source
-from hydra.race.disk_space import check_room
-from hydra.race.recovery.startup import recover
-from hydra.records.agent import DetectResult, SpawnRequest, Tier
-from hydra.records.plan import Confinement
-from hydra.records.request import Permission
+@experimental_option()
+@click.option("--fresh", is_flag=True, help="Ask every agent again, not only those that changed.")
+@click.option("--view", is_flag=True, help="List what agents see of this machine, and why.")
+@json_option
+def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
+    """Check what a race needs, and say what to do.
 
-
-class Checkup(Struct, frozen=True, kw_only=True):
-    """What `hydra doctor` found. Sentences are "" where all is well."""
-
-    git_version: str
-    git_problem: str
-    confinement: Confinement
-    state: Path | None
-    state_problem: str
-    repository: Mapping[str, object]
-    repository_problem: str
-    adapters: tuple[Adapter, ...]
-    detections: Mapping[str, DetectResult]
-    program: str
-    adapter_problems: tuple[str, ...] = ()
-    distrusted_path: tuple[str, ...] = ()
-    """Entries of PATH in which Hydra looks for none of its own programs."""
-    local: tuple[Server, ...] = ()
-    """The model servers of this machine that run, where experimental adapters were asked for."""
-
-    @property
-    def exit_code(self) -> int:
-        """What a race would end with here: 3 without git or a state folder, 4 without an agent."""
-        if self.git_problem or self.state_problem:
-            return EXIT_REFUSED
-        ready = any(
-            adapter.descriptor.tier is Tier.TIER1 and self.detections[adapter.key()].ready
-            for adapter in self.adapters
-            if adapter.key() in self.detections
-        )
-        return EXIT_OK if ready else EXIT_NO_AGENT
-
-
-def doctor(
-    flags: Mapping[str, object],
-    environ: Mapping[str, str] | None = None,
-    *,
-    fresh: bool = False,
-    whole: bool = True,
-) -> Checkup:
-    """Looks at everything a race needs. Raises `ConfigError` alone; what it finds, it tells.
-
-    `fresh` asks every CLI again, whatever is remembered; not `whole`, of the repository it tells
-    only what a line has room for.
+    Exit 4 where neither claude nor codex is ready, 3 without git or a folder for races.
     """
-    environ = executables.users_environment() if environ is None else environ
+    environ = executables.users_environment()
+    if view:
+        from hydra.report.lane_view import view_document, view_text
+
+        seen = _seen_by_lanes(environ)
+        show(view_document(seen) if as_json else view_text(seen))
+        return 0
+    from hydra import paths
+    from hydra.adapters.probe import available, settings
+    from hydra.adapters.probe.cache import ELSEWHERE
+    from hydra.adapters.probe.local_models import discover
+    from hydra.commands.agent_rows import probe, rows
+    from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED
+    from hydra.race.recovery.startup import recover
+    from hydra.records.agent import Tier
+    from hydra.report.agents_document import agent_document
+    from hydra.report.doctor import doctor_text
+    from hydra.report.models import server_document
+
     recover(environ)
-    config = settings.load(None, environ, flags)
-    git_version, git_problem = _git()
-    state, state_problem = _state(environ)
-    if state is not None and not state_problem:
-        try:
-            check_room(state, state, config.limits.disk_floor)
-        except HydraError as error:
-            state_problem = f"{error.message} ({error.hint})"
-    about, about_problem = _repository(environ, state, whole) if git_version else ({}, git_problem)
+    config = settings.load(None, environ, {"race.allow_experimental_adapters": experimental})
+    machine = _machine(config, environ, whole=as_json)
     agent_set = available.of_all(config)
     adapters = tuple(agent_set.adapters.values())
-    probed = _probed(adapters, config)
     servers = discover(environ) if config.race.allow_experimental else ()
-    local = tuple(server for server in servers if server.is_up)
+    local = [server for server in servers if server.is_up]
     if fresh:
         # Nobody elsewhere is asked by this: the next race there asks again.
         paths.cache_dir(environ).joinpath(ELSEWHERE).unlink(missing_ok=True)
-    with _scratch_state(state, state_problem) as scratch:
-        confinement, results = trio.run(_probe, probed, config, environ, scratch, fresh)
-    return Checkup(
-        git_version=git_version,
-        git_problem=git_problem,
-        confinement=confinement,
-        state=state,
-        state_problem=state_problem,
-        repository=about,
-        repository_problem=about_problem,
-        adapters=adapters,
-        detections=results,
-        program=_program(environ),
-        adapter_problems=agent_set.problems,
-        distrusted_path=executables.distrusted_entries(environ.get("PATH")),
-        local=local,
+    state = machine["state"]
+    folder = None if state["problem"] or not state["folder"] else Path(state["folder"])
+    confinement, results = probe(adapters, config, environ, folder, fresh=fresh)
+    agents = rows(adapters, results, whole=as_json)
+    first = (row.detection for row in agents if row.descriptor.tier is Tier.TIER1)
+    code = EXIT_OK if any(each and each.ready for each in first) else EXIT_NO_AGENT
+    code = EXIT_REFUSED if machine["git"]["problem"] or state["problem"] else code
+    document = {
+        "schema": 1,
+        "git": machine["git"],
+        "confinement": {
+            "kind": confinement.kind,
+            "program": confinement.program or None,
+            "reason": confinement.reason or None,
+            "promises": list(confinement.promises),
+        },
+        **machine,
+        "program": _program(environ),
+        "path_distrusted": list(executables.distrusted_entries(environ.get("PATH"))),
+        "agents": [agent_document(row) for row in agents] if as_json else [],
+        "adapter_problems": list(agent_set.problems),
+        "local_models": list(map(server_document, local)),
+        "exit_code": code,
+    }
+    show(document if as_json else doctor_text(list(_checks(document, local)), agents, **looks()))
+    return code
+
+
+def _checks(machine: Mapping[str, Any], local: list[Server]) -> Iterator[DoctorCheck]:
+    """The lines on this machine."""
+    from hydra.report.doctor import DoctorCheck
+    from hydra.report.models import server_words
+
+    git, state, walls, about = (
+        machine[name] for name in ("git", "state", "confinement", "repository")
     )
+    yield DoctorCheck("git", not git["problem"], git["problem"] or f"git {git['version']}")
+    if walls["kind"] != "none":
+        yield DoctorCheck("confinement", True, f"agents are confined by {walls['program']}")
+    else:
+        hint = "without it agents may edit files and run no commands"
+        yield DoctorCheck("confinement", None, f"none: {walls['reason']}", hint)
+    where = state["problem"] or f"races are kept in {state['folder']}"
+    yield DoctorCheck("folder", not state["problem"], where)
+    if problem := machine["repository_problem"]:
+        yield DoctorCheck("repository", None, problem)
+    else:
+        where = f"{about['root']} on {about['branch'] or 'no branch'}: {about['subject']}"
+        yield DoctorCheck("repository", True, where)
+    if distrusted := machine["path_distrusted"]:
+        entries = ", ".join(f"`{entry}`" for entry in distrusted)
+        text = f"{entries}: in the repository, so Hydra takes git, bwrap and ssh from elsewhere"
+        yield DoctorCheck("PATH", None, text)
+    yield DoctorCheck("hydra", True, machine["program"])
+    for problem in machine["adapter_problems"]:
+        yield DoctorCheck("adapter", None, problem)
+    for server in local:
+        yield DoctorCheck("local models", None, f"{server.name}: {server_words(server)}")
 
 
-def _git() -> tuple[str, str]:
+def _machine(config: Config, environ: Mapping[str, str], *, whole: bool) -> dict[str, Any]:
+    """git, the folder for races, and the repository; not `whole`, of that only what a line has room
+    for. What is wrong is told in a sentence, None where all is well."""
+    from hydra.commands.agent_rows import state_folder
+    from hydra.errors import HydraError
+    from hydra.git.runner import require_git
+    from hydra.race.disk_space import check_room
+
+    version = git_problem = ""
     try:
-        return ".".join(map(str, require_git())), ""
+        version = ".".join(map(str, require_git()))
     except HydraError as error:
-        return "", f"{error.message} ({error.hint})"
-
-
-def _state(environ: Mapping[str, str]) -> tuple[Path | None, str]:
-    try:
-        state = paths.state_dir(environ)
-    except HydraError as error:
-        return None, f"{error.message} ({error.hint})"
-    if _lies_in_repository(state):
-        hint = "set HYDRA_STATE_DIR to a folder outside the repository"
-        return state, f"{state} and the repository lie in each other ({hint})"
-    try:
-        paths.make_private(state)  # as a race would: only the attempt tells
-    except OSError as error:
-        hint = "set HYDRA_STATE_DIR to a folder you can write"
-        return state, f"{state} cannot be made: {error.strerror} ({hint})"
-    if not (state.is_dir() and os.access(state, os.W_OK | os.X_OK)):
-        return state, f"{state} cannot be written (set HYDRA_STATE_DIR to a folder that can)"
-    return state, ""
-
-
-def _lies_in_repository(state: Path) -> bool:
-    try:
-        root = base_commit.read(Path.cwd()).root
-    except HydraError:
-        return False
-    return state.is_relative_to(root) or root.is_relative_to(state)
-
-
-@contextmanager
-def _scratch_state(state: Path | None, problem: str) -> Iterator[Path]:
-    """The state folder; where there is none, a folder for the probes alone, out of /tmp as it."""
+        git_problem = f"{error.message} ({error.hint})"
+    state, problem = state_folder(environ)
     if state is not None and not problem:
-        yield state
-        return
-    with TemporaryDirectory(prefix="hydra-doctor-", dir="/var/tmp") as folder:
-        yield Path(folder)
+        try:
+            check_room(state, state, config.limits.disk_floor)
+        except HydraError as error:
+            problem = f"{error.message} ({error.hint})"
+    about: Mapping[str, object] = {}
+    about_problem = git_problem
+    if version:
+        about, about_problem = _repository(environ, state, whole)
+    return {
+        "git": {"version": version or None, "problem": git_problem or None},
+        "state": {"folder": None if state is None else str(state), "problem": problem or None},
+        "repository": dict(about) or None,
+        "repository_problem": about_problem or None,
+    }
 
 
 def _repository(
     environ: Mapping[str, str], state: Path | None, whole: bool
 ) -> tuple[Mapping[str, object], str]:
+    from hydra.adapters.probe import settings
+    from hydra.errors import HydraError
+    from hydra.git import base_commit
+    from hydra.git.runner import run as git
+
     try:
         repository = base_commit.read(Path.cwd(), state=state)
         root, head = repository.root, repository.head
@@ -185,91 +181,11 @@ def _repository(
         return {}, f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-async def _probe(
-    adapters: tuple[Adapter, ...],
-    config: Config,
-    environ: Mapping[str, str],
-    state: Path,
-    fresh: bool = False,
-) -> tuple[Confinement, dict[str, DetectResult]]:
-    confinement = await try_confinement(environ)
-    results = await detect_all(
-        adapters,
-        ProbeContext(
-            environ=environ,
-            home=paths.home_dir(environ),
-            confinement=confinement,
-            state=state,
-            paths=settings.programs(config),
-            extra_names=settings.extra_names(config),
-            show=config.show,
-            cache_file=paths.cache_dir(environ) / "probes.json",
-            confirm_sign_in=True,
-            fresh=fresh,
-        ),
-    )
-    return confinement, results
-
-
-class AgentListing(NamedTuple):
-    """What `hydra agents` lists: each adapter with what is here of it (None: not probed), why a
-    third party's is not among them, a sentence each."""
-
-    rows: list[tuple[Adapter, DetectResult | None]]
-    problems: tuple[str, ...] = ()
-
-
-def agents(
-    name: str | None, flags: Mapping[str, object], environ: Mapping[str, str] | None = None
-) -> AgentListing:
-    """The adapters, or the one named.
-
-    Raises `UsageError` for a name that no adapter has, or one whose adapter cannot be used.
-    """
-    environ = executables.users_environment() if environ is None else environ
-    config = settings.load(None, environ, flags)
-    agent_set = available.AgentSet() if name is not None else available.of_all(config)
-    adapters = (
-        (available.adapter_of(config, name),)
-        if name is not None
-        else tuple(agent_set.adapters.values())
-    )
-    probed = _probed(adapters, config)
-    state, problem = _state(environ)
-    with _scratch_state(state, problem) as scratch:
-        _, results = trio.run(_probe, probed, config, environ, scratch)
-    rows = [(adapter, results.get(adapter.key())) for adapter in adapters]
-    return AgentListing(rows, agent_set.problems)
-
-
-def example_line(adapter: Adapter, result: DetectResult | None) -> tuple[str, ...]:
-    """The exact line a race would run for this agent here, () where there is none."""
-    if result is None or not result.ready:
-        return ()
-    request = SpawnRequest(
-        prompt="TASK",
-        worktree=Path("/WORKTREE"),
-        permission=Permission.FULL_AUTO,
-        as_root=os.geteuid() == 0,
-    )
-    try:
-        return adapter.build_command(request, result).argv
-    except AgentError:
-        return ()
-
-
-def _probed(adapters: tuple[Adapter, ...], config: Config) -> tuple[Adapter, ...]:
-    """Tier 1, and the others where they are allowed: without that none of their programs runs."""
-    return tuple(
-        adapter
-        for adapter in adapters
-        if config.race.allow_experimental or adapter.descriptor.tier is Tier.TIER1
-    )
-
-
 def _program(environ: Mapping[str, str]) -> str:
     """Which `hydra` a shell finds: Debian's login cracker has the same name."""
-    text = shutil.which("hydra", path=environ.get("PATH"))
+    from shutil import which
+
+    text = which("hydra", path=environ.get("PATH"))
     if text is None:
         return f"{__version__}; `hydra` is not on PATH (python -m hydra works)"
     ours = Path(text).parent == Path(sys.executable).parent
@@ -280,35 +196,27 @@ def _program(environ: Mapping[str, str]) -> str:
     return f"{__version__}; but `hydra` on PATH is another program ({text}): use hydra-race"
 
 
-# ---- `--view`: what the lanes of a race would see of this machine, and why.
-
-
-def seen_by_lanes() -> View:
+def _seen_by_lanes(environ: Mapping[str, str]) -> View:
     """Computed as for a race of every agent that is found here. Raises `HydraError`."""
-    environ = executables.users_environment()
-    repo = _repository_here()
-    config = settings.load(repo.root if repo else None, environ, {})
-    adapters = available.of_all(config).adapters
-    programs = _programs_of(adapters, config, environ)
-    state = paths.state_dir(environ)
-    return view_source(config, environ, state, repo, adapters, programs=programs)()
+    from hydra import paths
+    from hydra.adapters.probe import available, settings
+    from hydra.errors import Exhausted, HydraError
+    from hydra.git import base_commit
+    from hydra.race.command_context import view_source
 
-
-def _repository_here() -> base_commit.Repository | None:
-    """The one that one stands in, if any."""
+    repository = None
     try:
-        return base_commit.read(Path.cwd())
+        repository = base_commit.read(Path.cwd())
     except Exhausted:
         raise
     except HydraError:
-        return None
-
-
-def _programs_of(
-    adapters: Mapping[str, Adapter], config: Config, environ: Mapping[str, str]
-) -> Iterator[str]:
+        pass  # one stands in none
+    config = settings.load(repository.root if repository else None, environ, {})
+    adapters = available.of_all(config).adapters
+    path, programs = environ.get("PATH"), list[str]()
     for key, adapter in adapters.items():
         configured = config.agent(key).path
-        for name in (configured,) if configured else adapter.descriptor.binaries:
-            if program := executables.find_all_users(name, environ.get("PATH")):
-                yield program
+        names = (configured,) if configured else adapter.descriptor.binaries
+        programs += filter(None, (executables.find_all_users(name, path) for name in names))
+    state = paths.state_dir(environ)
+    return view_source(config, environ, state, repository, adapters, programs=programs)()

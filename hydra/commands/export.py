@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from hydra.errors import Refused
@@ -13,8 +11,10 @@ from hydra.git import export as handing
 from hydra.git import patches
 from hydra.git.runner import run
 from hydra.landing.compose import message_of
+from hydra.race.command_context import CommandContext
 from hydra.race.recovery import runs
 from hydra.records.store.files import shared
+from hydra.records.store.reader import RunRecord
 
 _MAIL = (
     *("format-patch", "--stdout", "--binary", "--full-index", "--no-renames", "--no-signature"),
@@ -29,14 +29,12 @@ _QUOTED_PRINTABLE = (
 _QUOTED = re.compile(rb"[=\r\x80-\xff]")
 
 
-def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) -> bytes:
+def export(place: CommandContext, record: RunRecord, lane: str, *, bundle: bool) -> bytes:
     """A lane's patch as `git am` takes it, or as a bundle that `git fetch` does.
 
     The mail is the user's own, as a landing's commit would be. Raises `Refused` for a lane that
     changed nothing, `UsageError` for one that is not there.
     """
-    place = runs.repository_runs(environ)
-    record = runs.find(place, name)
     with shared(record.folder):
         commit, base = runs.commit_of(record, lane), record.base
         if commit == base:
@@ -56,7 +54,7 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
                 head=base,
                 message=message_of([patches.message(record.patches, commit)]).encode(),
                 identity={key: config[key] for key in ("user.name", "user.email") if key in config},
-                environ=environ,
+                environ=place.environ,
                 sign=False,
             )
             mail = run(
@@ -66,11 +64,9 @@ def export(lane: str, name: str, *, bundle: bool, environ: Mapping[str, str]) ->
                 timeout=300,
                 extra_env=handing.beside_patches(record.patches, Path(folder)),
             ).stdout
-        return _kept_returns(mail) if b"\r" in mail else mail
-
-
-def _kept_returns(mail: bytes) -> bytes:
-    """As quoted-printable: of plain mail `git am` takes the CR from every line's end."""
+    if b"\r" not in mail:
+        return mail
+    # As quoted-printable: of plain mail `git am` takes the CR from every line's end.
     head, _, body = mail.partition(b"\n\n")
     lines = [line for line in head.split(b"\n") if not line.lower().startswith(_MIME)]
     quoted = _QUOTED.sub(lambda match: b"=%02X" % match[0][0], body)
@@ -83,15 +79,3 @@ def _bundle(store: Path, base: str, lane: str) -> bytes:
         row = ("bundle", "create", "--quiet", file, f"refs/heads/{lane}", f"^{base}")
         run(*row, git_dir=store, isolated=True, timeout=300)
         return file.read_bytes()
-
-
-def write(data: bytes, file: Path) -> None:
-    """Writes an export to a file that is not there yet. Raises `Refused`."""
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except FileExistsError:
-        raise Refused(f"{file} is there already", hint="choose another name: -o FILE") from None
-    except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror}") from error
-    with os.fdopen(descriptor, "wb") as out:
-        out.write(data)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
 
-from hydra.errors import Exhausted, HydraError
+from hydra.errors import Exhausted, HydraError, Refused
 from hydra.git import patches
 from hydra.git.diff import renames
 from hydra.git.runner import GitFailed
@@ -76,3 +80,63 @@ def _events(run: RunRecord, problems: list[str]) -> Iterator[Event]:
         yield from run.events()
     except HydraError as error:
         problems.append(f"the timeline is not whole: {error.message}")
+
+
+# ---- As a file.
+
+PAGE = "compare.html"
+"""The page's name in the run's folder."""
+
+_MARK, _HEAD = b'<meta name="generator" content="hydra">', 1024
+"""By which a page is known for Hydra's own, and in how many bytes from its beginning."""
+
+
+def write_page(run: RunRecord, verdict: Verdict, file: Path | None) -> Path:
+    """Writes the page whole or not at all; where it lies. None is the run's folder.
+
+    Raises `Refused` where that cannot be written, or where something stands that is no page.
+    """
+    into = run.folder / PAGE if file is None else file
+    _check_place(into)
+    data = page(run, verdict)
+    try:
+        number, name = tempfile.mkstemp(prefix=".compare-", dir=into.parent)
+        try:
+            with os.fdopen(number, "wb") as out:
+                out.write(data)
+            if file is not None:  # as any file that a person has made
+                os.umask(mask := os.umask(0o077))
+                Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(into)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _unwritable(into, error) from error
+    return into.absolute()
+
+
+def _check_place(into: Path) -> None:
+    if into.is_dir():
+        raise Refused(f"{into} is a folder", hint=f"--html {into / PAGE}")
+    try:
+        result = into.lstat()
+        # Not opened before it is known what it is: a FIFO waits, a device does something.
+        ours = S_ISREG(result.st_mode) and (not result.st_size or _is_page(into))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unwritable(into, error) from error
+    if not ours:
+        raise Refused(
+            f"{into} is there already, and is no page of Hydra's", hint="choose another name"
+        )
+
+
+def _is_page(file: Path) -> bool:
+    with file.open("rb") as reader:
+        return _MARK in reader.read(_HEAD)
+
+
+def _unwritable(into: Path, error: OSError) -> Refused:
+    return Refused(f"{into} cannot be written: {error.strerror}", hint="another: --html FILE")

@@ -1,439 +1,225 @@
-"""`hydra merge`: from a lane, or picks of several, to a commit on the user's branch."""
+"""`hydra merge`: lands a lane's patch, or parts of several, on the user's branch."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import sys
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import replace
+import click
 
-from hydra import paths
-from hydra.analysis.notices.notice import remarks
-from hydra.analysis.notices.requirements import set_up_for
-from hydra.checks.requirements import other_requirements
-from hydra.commands.merge_checks import checked
-from hydra.commands.merge_selection import MergeRequest, MergeSelection, chosen
-from hydra.commands.merge_tree import composed, is_whole, notes_of, placed, tree_of
-from hydra.config.check_specs import in_folder
-from hydra.errors import HydraError, LandingRefused, Refused, UsageError
-from hydra.git import attributes, export, index, patches
-from hydra.git.diff import TreeChange, difference
-from hydra.git.patch_facts import touched
-from hydra.git.paths import parents
-from hydra.git.runner import GitError, run
-from hydra.landing import completion, transaction
-from hydra.landing.compose import message_of
-from hydra.landing.journal import LandingOrder, LandingStore
-from hydra.landing.obstacles import check_branch
-from hydra.landing.preflight import check_names
-from hydra.landing.record import LandingRecord, SalvagedFile
-from hydra.race.command_context import CommandContext
-from hydra.race.guesses.setups import install
-from hydra.race.recovery import runs
-from hydra.race.recovery.runs import RunReading
-from hydra.records.codec import as_json, shaped
-from hydra.records.outcome import Remark
-from hydra.records.store.files import shared
-from hydra.records.store.reader import RunRecord
-from hydra.records.store.writer import new_run_id
-from hydra.redaction import notice, redacted
+from hydra import executables
+from hydra.cli.common import Command, edited, json_option, refuse, run_option
+from hydra.cli.streams import is_terminal, note, progress, show, tell_check, use_color
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hydra.commands.merge_selection import MergeRequest
+    from hydra.landing.picks import Pick
+    from hydra.race.command_context import CommandContext
+    from hydra.records.store.reader import RunRecord
+
+_HINT = """
+# The message of the commit. Lines that start with # are left out;
+# without any other, nothing is landed.
+"""
 
 
-class Landing(Struct, frozen=True, kw_only=True):
-    """What was landed, or with `dry_run` would be. `commit` "" is a landing without one.
+@click.command(
+    cls=Command,
+    common=(
+        *("--branch", "--message", "--no-commit", "--pick", "--hunk", "--no-check"),
+        *("--override", "--dry-run", "--undo", "--run"),
+    ),
+    examples=(
+        "hydra merge                          # the top of the ranking",
+        "hydra merge claude",
+        "hydra merge --pick codex:src/a.py --pick claude:tests/",
+        "hydra merge --hunk codex:1f3a9c --dry-run",
+        'hydra merge claude --branch try-claude -m "Fix the pager"',
+        "hydra merge --undo",
+    ),
+)
+@click.argument("lane", required=False)
+@click.option(
+    "--pick", "picks", multiple=True, metavar="LANE:PATH", help="Only this file or folder of LANE."
+)
+@click.option(
+    "--hunk",
+    "hunks",
+    multiple=True,
+    metavar="LANE:ID",
+    help="Only this part of a file (hydra diff LANE --hunks).",
+)
+@click.option(
+    "--except",
+    "without",
+    multiple=True,
+    metavar="PATH",
+    help="All but this file or folder of a whole lane.",
+)
+@click.option("--branch", metavar="NAME", help="Land on a new branch of this name.")
+@click.option("--no-commit", is_flag=True, help="Change and stage your files, commit nothing.")
+@click.option("-m", "--message", metavar="TEXT", help="The commit's message.")
+@click.option("--edit", is_flag=True, help="Edit the message first.")
+@click.option("--no-check", is_flag=True, help="Do not run the checks on the result first.")
+@click.option(
+    "--override", metavar="REASON", help="Land it whatever is against it; the reason is kept."
+)
+@click.option("--dry-run", is_flag=True, help="Look and check as a landing would; touch nothing.")
+@click.option("--undo", is_flag=True, help="Take the last landing back, if nothing has moved.")
+@click.option(
+    "--abort", is_flag=True, help="Undo a landing that was broken off; keep what changed since."
+)
+@run_option
+@json_option
+def command(lane: str | None, **options: Any) -> None:
+    """Land LANE's patch, or picks of several, on your branch.
 
-    `moved`: the branch had moved on since the race, and the patch was merged onto it. `hooks` are
-    those of the user's that would have run with git. `remarks` are what it touches that deserves a
-    look.
+    Without LANE and picks: the first of the ranking (`hydra compare`), if it is proved; of a race
+    of one lane in which no check ran (--no-check), that lane. An untested patch lands by its name,
+    one that is broken or held back only with --override. Where one demands of a test what no other
+    patch does, you are asked first.
+
+    Nothing is touched that you have changed, staged, ignored or not yet added: where a patch would
+    touch it, it is refused and every path is named.
     """
+    _refuse_mixtures(lane, options)
+    if not (options["abort"] or options["undo"]):
+        progress(options)("looking at the race and at your branch")
+    environ, as_json = executables.users_environment(), options["as_json"]
+    if options["abort"]:
+        show(_abort(environ, as_json=as_json))
+        return
+    from hydra.report.landing import landed_text
 
-    record: LandingRecord
-    files: tuple[TreeChange, ...]
-    hooks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    dry_run: bool = False
-    remarks: tuple[Remark, ...] = ()
+    if options["undo"]:
+        from hydra.commands.merge_undo import undo
 
-    @property
-    def lanes(self) -> tuple[str, ...]:
-        """What was landed of."""
-        return self.record.lanes
+        landing = undo(environ, options["run"])
+    else:
+        from hydra.commands.merge_landing import merge
 
-    @property
-    def commit(self) -> str:
-        """The commit on the user's branch, "" where there is none (any more)."""
-        return "" if self.record.undone else self.record.commit
-
-
-def merge(request: MergeRequest) -> Landing:
-    """Lands it. Raises `LandingRefused` with nothing touched, `UsageError`, `RecordError`."""
-    place = runs.repository_runs(request.environ, request.directory)
-    record = runs.find(place, request.run)
-    with shared(record.folder), as_landing(), scratch_of(place) as scratch:
-        reading = runs.read(record)
-        for lane in filter(None, (request.lane, *(pick.lane for pick in request.picks))):
-            runs.check_lane(reading, lane)
-        request = replace(request, picks=placed(record, request.picks))
-        _check_state(place, request)
-        choice = chosen(reading, request, scratch)
-        for warning in choice.warnings:
-            request.warn(warning)
-        return _Merge(place, reading, request, scratch, choice).land()
+        landing = merge(_request(lane or "", options))
+    show(landing.document() if as_json else landed_text(landing, color=use_color(sys.stdout)))
 
 
-def desk_of(state: Path, root: Path) -> LandingStore:
-    """Where a repository's landings are kept."""
-    return LandingStore(state / paths.repository_key(root) / "landing")
+_NOT_ALONE = ("picks", "hunks", "without", "branch", "no_commit", "message", "edit", "no_check")
 
 
-def desk(place: CommandContext) -> LandingStore:
-    """The same, from where one stands."""
-    return desk_of(place.state, place.repository.root)
-
-
-def _check_state(place: CommandContext, request: MergeRequest) -> None:
-    repository = place.repository
-    if request.branch:
-        _check_branch(place, request.branch)
-    if repository.state and not request.branch:
-        raise LandingRefused(
-            f"nothing was landed: a {repository.state} is under way here",
-            hint=f"finish it first (git {repository.state} --continue, or --abort), or take the "
-            "patch on a branch of its own: --branch NAME",
-        )
-    if repository.branch is None and not request.branch and request.commit:
-        raise LandingRefused(
-            "nothing was landed: HEAD is detached, so no branch would hold the commit",
-            hint="--branch NAME makes one; --no-commit lands without a commit",
-        )
-    if desk(place).file.exists():
-        with desk(place).alone() as mine:
-            text = "is under way here" if not mine else "was broken off and is not decided"
-        raise LandingRefused(
-            f"nothing was landed: another landing {text}",
-            hint="wait for it" if not mine else "hydra merge --abort",
-        )
-
-
-def _check_branch(place: CommandContext, branch: str) -> None:
-    root = place.repository.root
-    valid = run("check-ref-format", "--branch", branch, cwd=root, check=False)
-    if valid.code != 0 or branch.startswith("-"):
-        raise UsageError(f"{branch!r} is no name for a branch", hint="--branch my-branch")
-    if text := _branch_in_the_way(root, branch):
-        so = "" if text == branch else f", so there can be no {branch}"
-        mine = text == place.repository.branch
-        delete = f"delete it first: git branch -d {text}"
-        way = "leave --branch out to land on it" if mine else delete
-        raise LandingRefused(
-            f"nothing was landed: the branch {text} is there already{so}",
-            hint=f"choose another name, or {way}",
-        )
-
-
-def _branch_in_the_way(root: Path, branch: str) -> str:
-    """A branch of this name, or one that would be a folder of it, or it of that one."""
-    above = [os.fsdecode(place) for place in parents(os.fsencode(branch))]
-    names = [f"refs/heads/{name}" for name in (*above, branch)]
-    text = run("for-each-ref", "--format=%(refname:lstrip=2)", *names, cwd=root).line
-    ours = (*above, branch)
-    mine = (name for name in text.splitlines() if name in ours or name.startswith(f"{branch}/"))
-    return next(mine, "")
-
-
-class _Merge:
-    """One landing, from what was chosen to the move of the user's tree."""
-
-    def __init__(
-        self,
-        place: CommandContext,
-        reading: RunReading,
-        request: MergeRequest,
-        scratch: Path,
-        choice: MergeSelection,
-    ) -> None:
-        self.place, self.repository = place, place.repository
-        self.reading, self.record = reading, reading.run
-        self.request, self.scratch, self.choice = request, scratch, choice
-        self.patches = self.record.patches
-        self.tree = composed(
-            place,
-            self.record,
-            choice.parts,
-            commits=request.commits,
-            branch=bool(request.branch),
-        )
-        self.difference = difference(self.patches, self.tree.head, self.tree.result)
-        self.files = self.difference.files
-
-    def land(self) -> Landing:
-        """Checks it, then carries it out, or looks alone whether that would be refused."""
-        request, tree, record = self.request, self.tree, self.record
-        if not self.files:
-            raise self._nothing()
-        checks = None
-        if request.check is not None:  # nobody waits for checks to hear what is in the way
-            if request.branch:
-                self._look_at_branch()
-            else:
-                transaction.look(self._order(), self.scratch)
-            ruled = bool(self.choice.override or self.choice.verdict)
-            checks = checked(self.reading, tree, request.check, self.choice.judged, ruled=ruled)
-        text = self._message()
-        commit = self._commit(text) if request.commits else ""
-        name = new_run_id()
-        landed = self._record_of(text, commit, name, checks)
-        landing = Landing(
-            record=landed,
-            files=self.files,
-            hooks=_hooks_of(self.place, self.files) if request.commits else (),
-            notes=notes_of(
-                self.place, self.reading, self.choice.parts, self.choice.picks, tree, self.files
-            ),
-            dry_run=request.dry_run,
-            remarks=self._remarks(),
-        )
-        order = replace(
-            self._order(),
-            id=name,
-            ref=landed.ref if commit else "",
-            commit=commit,
-            reason=f"hydra merge {' '.join(tree.lanes)}: {landed.title}",
-            bring=partial(
-                export.bring,
-                self.patches,
-                self._objects,
-                self.repository,
-                self.difference,
-                tree.result,
-                commit,
-            ),
-            record=Path(landed.record),
-            document=shaped(redacted(as_json(landed)), LandingRecord),  # its journal has it as well
-        )
-        if request.branch:
-            self._make_branch(order)
-        elif request.dry_run:
-            transaction.look(order, self.scratch)
-        else:
-            landing = with_salvaged(landing, carry_out(order, desk(self.place)))
-            with suppress(HydraError, OSError):  # it has landed, whatever can be said of it
-                missing = _installs_of(self.place, record, self.files)
-                landing = replace(landing, notes=(*landing.notes, *missing))
-        return landing
-
-    @property
-    def _objects(self) -> Path:
-        return self.scratch / "objects"
-
-    def _nothing(self) -> LandingRefused:
-        tree, where = self.tree, self.repository.branch or "HEAD"
-        if tree.tree == tree_of(self.record, tree.base):
-            return LandingRefused(
-                f"there is nothing to land: the patch of {' and '.join(tree.lanes)} is empty",
-                hint=f"`hydra runs show {self.record.id}` says why",
-            )
-        return LandingRefused(
-            f"there is nothing to land: all of it is on {where} already",
-            hint="`git log` shows what is there",
-        )
-
-    def _message(self) -> str:
-        request, patch_store = self.request, self.patches
-        commits = [runs.commit_of(self.record, lane) for lane in self.tree.lanes]
-        own = [patches.message(patch_store, commit) for commit in commits]
-        text = message_of(own, request.message)
-        if request.message is None:
-            text = redacted(text)  # a person's own words are theirs, in their own commit
-        if request.edit is None or not request.commit:
-            return text
-        edited = request.edit(text, patches.editor(patch_store, request.environ))
-        if not edited.strip():
-            raise LandingRefused("nothing was landed: the message is empty")
-        notice(edited)
-        return edited
-
-    def _commit(self, text: str) -> str:
-        config, request = self.repository.config, self.request
-        if not request.dry_run and export.are_signed(attributes.user_settings(self.patches)):
-            request.tell("your signer is asked to sign the commit")
-        return export.make_commit(
-            self.patches,
-            self._objects,
-            tree=self.tree.result,
-            head=self.tree.head,
-            message=text.encode("utf-8", "surrogateescape"),
-            identity={key: config[key] for key in ("user.name", "user.email") if key in config},
-            environ=request.environ,
-            sign=not request.dry_run,
-        )
-
-    def _record_of(
-        self, text: str, commit: str, name: str, checks: Mapping[str, Any] | None
-    ) -> LandingRecord:
-        request, choice, tree, branch = self.request, self.choice, self.tree, self.request.branch
-        named = request.commits or self.repository.branch
-        return LandingRecord(
-            run=self.record.id,
-            lanes=tree.lanes,
-            picks=tuple(pick.shown for pick in choice.picks),
-            whole=tuple(part.lane for part in choice.parts if is_whole(self.record, part)),
-            title=redacted(text).splitlines()[0],
-            ref=f"refs/heads/{branch or self.repository.branch}" if named else "HEAD",
-            branch=branch,
-            onto=tree.head if branch else self.repository.head,
-            base=tree.base,
-            head=tree.head,
-            result=tree.result,
-            commit=commit,
-            files=tuple(os.fsdecode(change.path) for change in self.files),
-            loose=tuple(os.fsdecode(path) for path in sorted(tree.dirty)),
-            moved=tree.head != tree.base,
-            verdict=choice.verdict,
-            override=choice.override or None,
-            confirmed=() if request.dry_run else choice.confirmed,
-            checks=checks,
-            landed=time.time(),
-            record=str(self.record.folder / "landings" / f"{name}.json"),
-        )
-
-    def _order(self) -> LandingOrder:
-        """What is to be done to the tree; where the branch goes is added to it."""
-        added = [change.path for change in self.files if change.old is None]
-        return LandingOrder(
-            id="look",
-            run=self.record.id,
-            repository=self.repository,
-            patches=self.patches,
-            changes=self.files,
-            ref=f"refs/heads/{self.repository.branch}" if self.request.commits else "",
-            head=self.tree.head,
-            commit="",
-            loose=self.tree.dirty,
-            outside=attributes.left_out(self.repository, added, self.scratch),
-        )
-
-    def _remarks(self) -> tuple[Remark, ...]:
-        """What it touches that deserves a look."""
-        _, files = touched(self.patches, self.tree.head, self.tree.result)
-        return remarks(files, self.repository.config.get("core.hookspath", ""))
-
-    def _look_at_branch(self) -> None:
-        check_names(self.files)
-        check_branch(self.repository, f"refs/heads/{self.request.branch}")
-
-    def _make_branch(self, order: LandingOrder) -> None:
-        self._look_at_branch()
-        if self.request.dry_run:
-            return
-        order.bring()
-        nobody = "0" * len(order.commit)
-        logs = self.repository.config.get("core.logallrefupdates", "true")
-        try:
-            run(
-                *("update-ref", "-m", order.reason, order.ref, order.commit, nobody),
-                cwd=self.repository.root,
-                config=(("core.logAllRefUpdates", logs),),
-            )
-        except GitError as failed:
-            raise LandingRefused(
-                f"nothing was landed: the branch cannot be made ({failed.result.reason})"
-            ) from failed
-        assert order.document is not None
-        completion.write_record(order.document, desk(self.place))
-
-
-def with_salvaged(landing: Landing, files: Sequence[SalvagedFile]) -> Landing:
-    """The landing, and what of the user's is kept besides."""
-    return replace(landing, record=replace(landing.record, kept=tuple(files)))
-
-
-def carry_out(order: LandingOrder, store: LandingStore) -> tuple[SalvagedFile, ...]:
-    """Moves the user's tree. Gives what was displaced and is kept. Raises `LandingRefused`,
-    whatever it was that stopped it."""
-    with store.alone() as mine:
-        if not mine:
-            raise LandingRefused(
-                "nothing was landed: another landing is under way here", hint="wait for it"
-            )
-        try:
-            return transaction.move(order, store)
-        except (OSError, GitError) as error:
-            raise LandingRefused(
-                f"nothing was landed, all is as it was: {error}",
-                hint="see that the repository and its disk can be written",
-            ) from error
-
-
-@contextmanager
-def as_landing() -> Iterator[None]:
-    """What is refused in here is a landing: a signature, an identity, objects that do not go in."""
-    try:
-        yield
-    except Refused as refused:
-        raise LandingRefused(
-            f"nothing was landed: {refused.message}", hint=refused.hint
-        ) from refused
-
-
-@contextmanager
-def scratch_of(place: CommandContext) -> Iterator[Path]:
-    """A folder beside the landings, gone afterwards. Raises `Refused`."""
-    folder = desk(place).folder
-    try:
-        paths.make_private(folder)
-        with index.scratch(folder) as own:
-            yield own
-    except PermissionError as error:
-        raise Refused(f"the state folder cannot be written: {error}") from error
-
-
-# ---- What is to be said of a landing besides its files: hooks, and what is to be installed.
-
-
-def _hooks_of(place: CommandContext, files: Sequence[TreeChange]) -> tuple[str, ...]:
-    """The user's hooks that `git merge` or `git commit` would have run, those that it brings too
-    (a core.hooksPath in the tree)."""
-    repository = place.repository
-    named = repository.config.get("core.hookspath")
-    folder = (
-        repository.root / Path(named).expanduser() if named else repository.common_dir / "hooks"
-    )
-    brought = {
-        os.path.normpath(repository.root / os.fsdecode(change.path))
-        for change in files
-        if change.new is not None and change.new.mode == "100755"
-    }
-    names = ("pre-merge-commit", "pre-commit", "prepare-commit-msg", "commit-msg")
-    after_it = ("post-commit", "post-merge", "reference-transaction")
-    return tuple(
-        name
-        for name in (*names, *after_it)
-        if os.access(folder / name, os.X_OK) or os.path.normpath(folder / name) in brought
+def _refuse_mixtures(lane: str | None, options: Mapping[str, Any]) -> None:
+    more = lane or any(options[name] for name in (*_NOT_ALONE, "dry_run"))
+    more = more or options["override"] is not None
+    message = options["message"]
+    refuse(
+        (options["undo"] and more, "--undo takes nothing else", "hydra merge --undo"),
+        (
+            options["abort"] and (more or options["run"]),
+            "--abort takes nothing else",
+            "hydra merge --abort",
+        ),
+        (
+            options["undo"] and options["abort"],
+            "--undo and --abort exclude each other",
+            "`hydra merge --help`",
+        ),
+        (options["branch"] == "", "--branch has no name", "--branch my-branch"),
+        (
+            message is not None and not message.strip(),
+            "-m has no message",
+            "leave it out for the task's own words",
+        ),
+        (
+            options["branch"] and options["no_commit"],
+            "--branch and --no-commit exclude each other",
+            "leave one out",
+        ),
+        (
+            options["no_commit"] and (message or options["edit"]),
+            "--no-commit has no message",
+            "leave -m and --edit out",
+        ),
     )
 
 
-def _installs_of(
-    place: CommandContext, record: RunRecord, files: Sequence[TreeChange]
-) -> tuple[str, ...]:
-    """What installs the dependencies that a landing in the user's tree has changed, in a sentence:
-    the checkout lacks them until then."""
-    paths = other_requirements(record.patches, files)
-    if not paths:
-        return ()
-    folder, _, name = min(paths, key=_least_of_a_lock).rpartition(b"/")
-    command = install(place.repository.root / os.fsdecode(folder), os.fsdecode(name))
-    if not (command := command or set_up_for(name)):
-        return ()
-    named = os.fsdecode(min(paths, key=len))
-    return (f"dependencies changed ({named}): {in_folder(command, os.fsdecode(folder))}",)
+def _request(lane: str, options: Mapping[str, Any]) -> MergeRequest:
+    from hydra.commands.merge_selection import MergeRequest
+    from hydra.landing.picks import Pick, read_pick
+    from hydra.race.recovery import runs
+    from hydra.report.text import gist
+
+    place = runs.repository_runs() if options["picks"] or options["without"] else None
+    # A dry run asks nothing, so it needs nobody at the terminal.
+    person = is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    picks = [_placed(place, *read_pick(text, "--pick")) for text in options["picks"]]
+    for text in options["hunks"]:
+        named, part = read_pick(text, "--hunk")
+        picks.append(Pick(named, hunk=part))
+    return MergeRequest(
+        run=options["run"],
+        lane=lane,
+        picks=tuple(picks),
+        without=tuple(_placed(place, "", path, without=True) for path in options["without"]),
+        branch=options["branch"] or "",
+        commit=not options["no_commit"],
+        dry_run=options["dry_run"],
+        message=options["message"],
+        edit=_edit if options["edit"] else None,
+        check=None if options["no_check"] else _check,
+        override=options["override"],
+        warn=lambda sentence: note(f"warning: {gist(sentence)}\n"),
+        tell=progress(options),
+        confirm=partial(_ask, options["dry_run"]) if options["dry_run"] or person else None,
+    )
 
 
-def _least_of_a_lock(path: bytes) -> tuple[bool, int]:
-    return b"lock" not in path.rpartition(b"/")[2].lower(), len(path)
+def _placed(place: CommandContext | None, lane: str, path: str, *, without: bool = False) -> Pick:
+    from hydra.landing.picks import Pick
+    from hydra.race.recovery import runs
+
+    assert place is not None
+    top = runs.from_top(place, [path])
+    meant = path.startswith(("/", "./", "../")) or path in (".", "..")
+    other = "" if meant else os.path.normpath(path)
+    return Pick(lane, path=top[0] if top else "", other=other, without=without)
+
+
+def _ask(dry_run: bool, sentence: str) -> bool:
+    from hydra.report.text import gist
+
+    question = f"{gist(sentence, 600)}. Land it?"
+    if dry_run:
+        note(f"it would ask: {question} [y/N]\n")
+        return True
+    try:
+        return click.confirm(question, prompt_suffix=" ", err=True)
+    except click.Abort:  # Ctrl-C, or no answer will come
+        note("\nnothing was landed\n")
+        raise
+
+
+def _check(record: RunRecord, commit: str) -> Mapping[str, Any]:
+    """Runs the race's checks on what is to be landed; a line each on stderr."""
+    from hydra.commands.check_round import check_commit
+
+    return check_commit(record, commit, tell=tell_check)
+
+
+def _edit(text: str, editor: str) -> str:
+    way = "give the message: -m"
+    return edited(text + _HINT, "a message", way, editor=editor, extension=".txt") + "\n"
+
+
+def _abort(environ: Mapping[str, str], *, as_json: bool) -> Mapping[str, object] | str:
+    from hydra.commands.merge_undo import abort
+    from hydra.report.text import clean
+
+    folder, changed = abort(environ)
+    text = None if folder is None else str(folder)
+    if as_json:
+        return {"schema": 1, "kind": "abort", "kept": text, "left": list(changed)}
+    lines = ["the landing is undone", *(f"left as it is now: {clean(path)}" for path in changed)]
+    lines += [f"what these were before is in {clean(text)}"] if text else []
+    return "".join(f"{line}\n" for line in lines)

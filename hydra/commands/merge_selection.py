@@ -208,14 +208,13 @@ def _counts_as_lane(
 
 def _typed(lane: str, picks: Sequence[Pick]) -> str:
     """What lands, as one types it."""
-    return "".join(f" {_option(pick)}" for pick in picks) or f" {quote(lane)}"
-
-
-def _option(pick: Pick) -> str:
-    if pick.path is None:
-        return f"--hunk {quote(pick.shown)}"
-    whole = Pick(pick.lane, path=pick.path or ".")
-    return f"--pick {quote(whole.shown)}"
+    options = (
+        f" --hunk {quote(pick.shown)}"
+        if pick.path is None
+        else f" --pick {quote(Pick(pick.lane, path=pick.path or '.').shown)}"
+        for pick in picks
+    )
+    return "".join(options) or f" {quote(lane)}"
 
 
 def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str) -> None:
@@ -224,7 +223,7 @@ def _check_states(verdict: Verdict, lanes: Sequence[str], line: str, reason: str
     barred = [lane for lane in mine if not reason and _needs_reason(verdict, lane.lane)]
     if barred:
         raise LandingRefused(
-            f"nothing was landed: {_why(barred[0])}",
+            f"nothing was landed: {barred[0].lane} is {_state(barred[0])}",
             hint=f"to land it all the same: hydra merge{line}{OVERRIDE}",
         )
 
@@ -304,22 +303,13 @@ def _top(record: RunRecord, verdict: Verdict, rest: str, options: str, reason: s
             hint=f"look (hydra compare{run}), then name one:{lines}",
         )
     if not reason or len(first) > 1:
+        many = len(verdict.lanes) > 1
+        unproved = f"no patch is proved; {names[0]}, which comes first," if many else names[0]
         raise LandingRefused(
-            f"nothing was landed: {_unproved(first[0], len(verdict.lanes))}",
+            f"nothing was landed: {unproved} is {_state(first[0])}",
             hint=f"hydra compare{run} says more; to land it all the same:{lines}",
         )
     return names[0]
-
-
-def _unproved(lane: LaneVerdict, of: int) -> str:
-    """Why the first in rank does not land by itself."""
-    if of == 1:
-        return _why(lane)
-    return f"no patch is proved; {lane.lane}, which comes first, is {_state(lane)}"
-
-
-def _why(lane: LaneVerdict) -> str:
-    return f"{lane.lane} is {_state(lane)}"
 
 
 def _state(lane: LaneVerdict) -> str:

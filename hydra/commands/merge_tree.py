@@ -50,7 +50,10 @@ def composed(
     `branch`: of a new branch, which begins where the race did if that is ahead.
     """
     base, repository = record.base, place.repository
-    dirty = _dirty(record, base)
+    # The user's own uncommitted files in the base of an --include-dirty race.
+    head = record.manifest.head or base
+    rows = changes(record.patches, head, base) if head != base else ()
+    dirty = frozenset(change.path for change in rows)
     if dirty and commits:
         raise LandingRefused(
             "nothing was landed: this race began from uncommitted changes (--include-dirty), and a "
@@ -210,14 +213,6 @@ def _left_out(record: RunRecord, part: LanePart) -> Iterator[str]:
 
 def _is(values: Sized) -> str:
     return "is" if len(values) == 1 else "are"
-
-
-def _dirty(record: RunRecord, base: str) -> frozenset[bytes]:
-    """The user's own uncommitted files in the base of an --include-dirty race."""
-    head = record.manifest.head
-    if not head or head == base:
-        return frozenset()
-    return frozenset(change.path for change in changes(record.patches, head, base))
 
 
 def tree_of(record: RunRecord, commit: str) -> str:

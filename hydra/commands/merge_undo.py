@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.commands.merge import Landing, as_landing, carry_out, desk, scratch_of, with_salvaged
+from hydra.commands.merge_landing import as_landing, carry_out, desk, scratch_of
 from hydra.errors import LandingRefused, RecordError, UsageError
 from hydra.git import attributes
 from hydra.git.diff import changes
@@ -26,6 +26,7 @@ from hydra.race.recovery.processes import end_left
 from hydra.records.store.files import shared
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import new_run_id
+from hydra.report.landing import Landing
 
 
 def undo(environ: Mapping[str, str], run: str = "") -> Landing:
@@ -78,10 +79,15 @@ def _undone(
     else:
         try:
             files = carry_out(order, at)
-        except LandingRefused as refused:
-            _reword(refused)
+        except LandingRefused as refused:  # the move's own, in the words of an undoing
+            refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
+            refused.args = (refused.message,)
+            if isinstance(refused, transaction.RolledBack):
+                refused.hint = "undo again: the tree is looked at anew"
+            elif refused.paths:
+                refused.hint = "commit, move or stash what is named, then undo again"
             raise
-    return with_salvaged(Landing(record=undone, files=back), files)
+    return Landing(record=replace(undone, kept=files), files=back)
 
 
 def _exact(document: LandingRecord) -> dict[bytes, Path]:
@@ -98,16 +104,6 @@ def abort(environ: Mapping[str, str]) -> tuple[Path | None, tuple[str, ...]]:
     place = runs.repository_runs(environ)
     files, paths = completion.abort(desk(place), partial(end_left, lanes=()))
     return (Path(files[0].file).parent if files else None), paths
-
-
-def _reword(refused: LandingRefused) -> None:
-    """The move's own refusal, in the words of an undoing."""
-    refused.message = refused.message.replace("nothing was landed", "nothing was undone", 1)
-    refused.args = (refused.message,)
-    if isinstance(refused, transaction.RolledBack):
-        refused.hint = "undo again: the tree is looked at anew"
-    elif refused.paths:
-        refused.hint = "commit, move or stash what is named, then undo again"
 
 
 def _remove_branch(place: CommandContext, ref: str, commit: str) -> None:

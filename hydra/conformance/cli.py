@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra.cli.common import (
-    Command,
-    is_terminal,
-    json_option,
-    require_race_platform,
-    terminal_width,
-    use_color,
-)
-from hydra.cli.display import cells, lines_width
+from hydra.cli.common import Command, json_option, require_race_platform
+from hydra.cli.streams import cells, is_terminal, lines_width, terminal_width, use_color
 
 if TYPE_CHECKING:
     from hydra.conformance.command import ConformanceRequest

@@ -4,38 +4,57 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from msgspec import Struct
 
 from hydra.analysis.made_folders import folder_of, made_folders
 from hydra.checks.record import ChangedTests, CheckDocument
+from hydra.git.diff import TreeChange
 from hydra.landing.record import LandingRecord
 from hydra.records.codec import as_json, shaped
+from hydra.records.outcome import Remark
 from hydra.report.checks import says
 from hydra.report.style import paint
 from hydra.report.text import clean, gist
 from hydra.text import of_run, plural, quoted
 
-if TYPE_CHECKING:
-    from hydra.git.diff import TreeChange
-    from hydra.records.outcome import Remark
-
-
 SHOWN = 20
 """Files that are listed; with more, the others are counted."""
 
 
-def landed_text(
-    record: LandingRecord,
-    changes: Sequence[TreeChange],
-    *,
-    hooks: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    remarks: Sequence[Remark] = (),
-    dry_run: bool = False,
-    color: bool = False,
-    steps: bool = True,
-) -> str:
-    """How a landing went, its files, and the next step."""
+class Landing(Struct, frozen=True, kw_only=True):
+    """What was landed, or with `dry_run` would be, or was taken back. `hooks` are those of the
+    user's that would have run with git, `remarks` what it touches that deserves a look."""
+
+    record: LandingRecord
+    files: tuple[TreeChange, ...]
+    hooks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    dry_run: bool = False
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """What was landed of."""
+        return self.record.lanes
+
+    @property
+    def commit(self) -> str:
+        """The commit on the user's branch, "" where there is none (any more)."""
+        return "" if self.record.undone else self.record.commit
+
+    def document(self) -> dict[str, Any]:
+        """The landing's record, and what was said besides."""
+        data = {"hooks": list(self.hooks), "notes": list(self.notes), "dry_run": self.dry_run}
+        return {**as_json(self.record), **data, "remarks": as_json(self.remarks)}
+
+
+def landed_text(landing: Landing, *, color: bool = False, steps: bool = True) -> str:
+    """How a landing went, its files, and the next step; or that it was taken back."""
+    if landing.record.undone is not None:
+        return _undone_text(landing, color)
+    record, dry_run = landing.record, landing.dry_run
     lanes, where, commit = ", ".join(record.lanes), record.branch_name, record.commit[:10]
     if dry_run:
         head = f"would land {lanes} on {where}"
@@ -44,7 +63,7 @@ def landed_text(
     else:
         head = f"landed {lanes} in your tree, staged and not committed"
     lines = [paint(clean(head), "good", color), f"  {clean(record.title)}"]
-    lines += _files(changes)
+    lines += _files(landing.files)
     if record.moved:
         lines.append("the branch had moved since the race: merged onto it")
     if record.loose:
@@ -54,38 +73,25 @@ def landed_text(
         lines.append(f"decided by you: {gist('; '.join(record.confirmed), 600)}")
     if record.override:
         lines.append(f"overriding the verdict: {gist(record.override)}")
-    lines += [paint(clean(note), "warn", color) for note in notes]
-    if remarks:
+    lines += [paint(clean(note), "warn", color) for note in landing.notes]
+    if landing.remarks:
         lines.append(paint("it touches what deserves a look:", "warn", color))
-        lines += (f"  {line}" for line in remark_lines(remarks))
+        lines += (f"  {line}" for line in remark_lines(landing.remarks))
     lines += _salvaged(record, color)
-    if hooks:
-        lines.append(f"your git hooks did not run: {clean(', '.join(hooks))}")
+    if landing.hooks:
+        lines.append(f"your git hooks did not run: {clean(', '.join(landing.hooks))}")
     if steps and not dry_run:
         lines.append(f"take it back: hydra merge --undo{of_run(record.run)}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def undone_text(record: LandingRecord, changes: Sequence[TreeChange], *, color: bool) -> str:
-    """That a landing was taken back."""
+def _undone_text(landing: Landing, color: bool) -> str:
+    record = landing.record
     value = f"took back {', '.join(record.lanes)} from {record.branch_name}"
-    files = plural(len(changes), "file")
+    files = plural(len(landing.files), "file")
     lines = [f"{paint(clean(value), 'good', color)}: {files} as before the landing"]
     lines += _salvaged(record, color)
     return "".join(f"{line}\n" for line in lines)
-
-
-def landing_document(
-    record: LandingRecord,
-    *,
-    hooks: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    remarks: Sequence[Remark] = (),
-    dry_run: bool = False,
-) -> dict[str, Any]:
-    """The landing's record, and what was said besides."""
-    data = {"hooks": list(hooks), "notes": list(notes), "dry_run": dry_run}
-    return {**as_json(record), **data, "remarks": as_json(remarks)}
 
 
 def _salvaged(record: LandingRecord, color: bool) -> list[str]:

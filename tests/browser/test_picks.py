@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hydra.cli.merge import command as merge_command
+from hydra.commands.merge import command as merge_command
 from tests.conftest import git
 from tests.support.page_small import PAGER
 from tests.support.pages import PageRun

@@ -4,13 +4,16 @@ An agent gets this text with its script, and runs it; in the tests it is importe
 the same names. Plain os calls: subprocess would cost a fifth of the agent's start-up time.
 """
 
-# ruff: noqa: PTH116
+# ruff: noqa: PTH109, PTH116, PTH123
 # (pathlib would cost a third of the start-up time)
 
 from __future__ import annotations
 
 import binascii
+import fcntl
+import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -27,6 +30,47 @@ if TYPE_CHECKING:
 _POLL = 0.01
 DAEMON_LIFE = ("sleep", "1000")
 """What a daemon does when its step names nothing else."""
+
+
+CLAUDE_FAILURES: dict[str, tuple[str, int | None, str, str]] = {
+    # reason: (error, api_error_status, terminal_reason, text)
+    "sign_in": (
+        "authentication_failed",
+        None,
+        "api_error",
+        "Not logged in \u00b7 Please run /login",
+    ),
+    "bad_key": (
+        "authentication_failed",
+        401,
+        "api_error",
+        "Failed to authenticate. API Error: 401 authentication error",
+    ),
+    "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
+    "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
+    "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
+}
+"""An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
+
+LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
+"""A limit of the user's own that was reached, and the result's `subtype`."""
+CODEX_FAILURES = {
+    "sign_in": "unexpected status 401 Unauthorized: Missing bearer authentication in header",
+    "bad_key": "unexpected status 401 Unauthorized: Incorrect API key provided",
+    "rate_limit": "exceeded retry limit, last status: 429 Too Many Requests",
+    "context_overflow": "Codex ran out of room in the model's context window. Start a new thread "
+    "or clear earlier history before retrying.",
+    "budget": "Quota exceeded. Check your plan and billing details.",
+    "error": "stream disconnected before completion: the service failed",
+}
+CURSOR_FAILURES = {
+    "sign_in": "Error: Authentication required. Please run 'cursor-agent login' first.",
+    "bad_key": "Error: The API key is invalid. Please run 'cursor-agent login' again.",
+    "rate_limit": "Error: You have reached your usage limit (429).",
+    "context_overflow": "Error: The conversation is too long for the model's context window.",
+    "budget": "Error: You have reached your spending limit.",
+    "error": "Error: The service failed.",
+}
 
 
 def _emit(run: Performer, what: Any) -> None:
@@ -53,7 +97,33 @@ def _flood(run: Performer, options: Mapping[str, Any]) -> None:
 
 
 def _retry(run: Performer, options: Mapping[str, int]) -> None:
-    run.wire.retry(options["attempt"], options["of"], options["status"])
+    """The CLI tells that it asks the service again; cursor-agent's documentation has no event."""
+    wire: Any = run.wire
+    attempt, of, status = options["attempt"], options["of"], options["status"]
+    if _agent(run) == "claude":
+        wire.send(
+            {
+                "type": "system",
+                "subtype": "api_retry",
+                "attempt": attempt,
+                "max_retries": of,
+                "retry_delay_ms": 500,
+                "error_status": status,
+                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
+                    status, "server_error"
+                ),
+                "session_id": wire.session,
+                "uuid": wire.fresh(),
+            }
+        )
+    elif _agent(run) == "codex":
+        why = f"unexpected status {status}"
+        wire.send({"type": "error", "message": f"Reconnecting... {attempt}/{of} ({why})"})
+
+
+def _agent(run: Performer) -> str:
+    agent: str = run.wire.script["agent"]
+    return agent
 
 
 def _spawn_daemon(run: Performer, options: Mapping[str, Any]) -> None:
@@ -101,8 +171,126 @@ def _close_stdout(run: Performer, _: Any) -> None:
         os.close(null)
 
 
+def before(
+    script_path: str,
+    script: Mapping[str, Any],
+    argv: Sequence[str],
+    stdin: bytes | None,
+    wire: Any,
+) -> None:
+    """Keeps the call where that was wanted; refuses a line as the real CLI would."""
+    _record(script, script_path, argv, stdin)
+    if wire is None or stdin is None:
+        return
+    last = argv[-1] if argv else ""
+    prompt = stdin.decode("utf-8", "surrogateescape") or ("" if last[:1] == "-" else last)
+    unknown = _unknown_option(argv, script["options_from"])
+    code, why = _REFUSALS[script["agent"]](wire, argv, unknown, prompt)
+    if why:
+        write(2, why.encode())
+        raise AgentExit(code)
+
+
+def _claude_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `-p` it would open the terminal UI; stream-json wants `--verbose`."""
+    missing = "Error: Input must be provided either through stdin or as a prompt argument"
+    excused = os.environ.get("IS_SANDBOX") == "1" or "CLAUDE_CODE_BUBBLEWRAP" in os.environ
+    if unknown:
+        return 1, f"error: unknown option '{unknown}'\n"
+    if "-p" not in argv and "--print" not in argv:
+        return 1, f"{missing}\n"
+    if wire.streams and "--verbose" not in argv:
+        needs = "--output-format=stream-json requires --verbose"
+        return 1, f"Error: When using --print, {needs}\n"
+    if wire._mode() == "bypassPermissions" and os.geteuid() == 0 and not excused:
+        return 1, (
+            "--dangerously-skip-permissions cannot be used with root/sudo privileges "
+            "for security reasons\n"
+        )
+    return 1, "" if prompt.strip() else f"{missing} when using --print\n"
+
+
+def _codex_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `exec` it would open the terminal UI; clap says what it does not know."""
+    if unknown:
+        tip = f"  tip: to pass '{unknown}' as a value, use '-- {unknown}'"
+        return 2, f"error: unexpected argument '{unknown}' found\n\n{tip}\n"
+    return 1, "" if "exec" in argv else "Error: stdin is not a terminal\n"
+
+
+def _cursor_refuses(wire: Any, argv: Sequence[str], unknown: str, prompt: str) -> tuple[int, str]:
+    """Without `-p` it would open the terminal UI; an unapproved folder needs `--trust`."""
+    if unknown:
+        return 1, f"error: unknown option '{unknown}'\n"
+    if "-p" not in argv and "--print" not in argv:
+        return 1, "Error: a terminal is needed without --print\n"
+    if "--trust" not in argv:
+        return 1, "Error: Workspace trust required. Pass --trust to run headless here.\n"
+    return 1, ""
+
+
+_REFUSALS = {"claude": _claude_refuses, "codex": _codex_refuses, "cursor-agent": _cursor_refuses}
+
+
+def _unknown_option(argv: Sequence[str], helps: Sequence[str]) -> str:
+    """The first long option that none of these help texts shows, or ""; `--a[-b]` shows both."""
+    shown: set[str] = set()
+    for text in helps:
+        for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", text):
+            shown.update((name, name + more))
+    for term in argv if helps else ():
+        if term == "--":
+            return ""
+        name = term.partition("=")[0]
+        if name.startswith("--") and name not in shown:
+            return name
+    return ""
+
+
+def _record(
+    script: Mapping[str, Any], script_path: str, argv: Sequence[str], stdin: bytes | None
+) -> None:
+    """One line about this call, where the script asks for it: a file or a FIFO."""
+    if "record" not in script:
+        return
+    call = {
+        "argv": list(argv),
+        "env": dict(os.environ),
+        "cwd": os.getcwd(),
+        "pid": os.getpid(),
+        "stdin": None if stdin is None else stdin.decode("utf-8", "surrogateescape"),
+    }
+    # Two calls at once must not mix; the script is there for both, on a read-only mount too.
+    with open(script_path, "rb") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        fd = os.open(script["record"], os.O_WRONLY | os.O_APPEND)
+        write(fd, json.dumps(call).encode() + b"\n")
+        os.close(fd)
+
+
 def _fail(run: Performer, reason: str) -> None:
-    raise AgentExit(run.wire.fail(reason))
+    """The closing event of a run that failed, as each CLI has it, and exit 1."""
+    wire: Any = run.wire
+    if _agent(run) == "codex":
+        message = CODEX_FAILURES[reason]
+        wire.send({"type": "error", "message": message})
+        wire.send({"type": "turn.failed", "error": {"message": message}})
+    elif _agent(run) == "cursor-agent":
+        wire.complain(CURSOR_FAILURES[reason])
+    elif reason in LIMITS:
+        wire._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
+    else:
+        # A synthetic assistant line, then a result that says success and is an error.
+        error, status, terminal, text = CLAUDE_FAILURES[reason]
+        wire._assistant(
+            {"type": "text", "text": text},
+            model="<synthetic>",
+            error=error,
+            is_api_error_message=True,
+            api_error_status=status,
+        )
+        wire._result("success", terminal, is_error=True, api_error_status=status, result=text)
+    raise AgentExit(1)
 
 
 def _exit(run: Performer, code: int) -> None:

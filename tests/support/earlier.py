@@ -26,7 +26,7 @@ from click.testing import CliRunner
 from hydra import paths
 from hydra.cli.group import COMMANDS
 from hydra.cli.group import hydra as hydra_command
-from hydra.commands.merge import merge
+from hydra.commands.merge_landing import merge
 from hydra.commands.merge_selection import MergeRequest
 from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository

@@ -93,10 +93,23 @@ def place(
     *,
     signed_in: bool = True,
     answers: Sequence[Answer] = (),
+    checks_options: bool = True,
+    record: Path | None = None,
     **more: Any,
 ) -> Path:
-    """`shims.place`, with the steps that tests alone have, and for an agent that is signed out."""
+    """`shims.place`, with the steps that tests alone have, and for an agent that is signed out.
+
+    `checks_options`: an option that no help text shows is refused, as by the real CLI. `record` is
+    a file or FIFO that gets one JSON line a call.
+    """
     answers = answers if signed_in else (*answers, SIGNED_OUT[agent])
+    if record is not None:
+        if not record.exists():
+            record.touch()
+        more["record"] = str(record)
+    helps = more.get("help_texts")
+    helps = shims.recorded_helps(agent) if helps is None else helps
+    more["options_from"] = list(helps.values()) if checks_options else []
     return shims.place(folder, agent, steps, answers=answers, more=_MORE, **more)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hydra.commands.merge import desk_of
+from hydra.commands.merge_landing import desk_of
 from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race.recovery.startup import recover

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hydra import paths
-from hydra.commands import merge, merge_undo
-from hydra.commands.merge import Landing
+from hydra.commands import merge_landing as merge
+from hydra.commands import merge_undo
 from hydra.commands.merge_selection import MergeRequest
 from hydra.git import base_commit
 from hydra.records.store.files import write_json
+from hydra.report.landing import Landing
 from tests.conftest import SCRATCH_ROOT, git
 from tests.support.grounds import Race, race_on, take
 

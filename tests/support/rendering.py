@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra.commands.merge_candidates import unjudged
-from hydra.commands.review import groups
+from hydra.commands.review import discriminate
+from hydra.race.candidates import unjudged
 from hydra.ranking import document as whole_verdict
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import EndedRace, LaneVerdict, Verdict
@@ -100,4 +100,4 @@ def build(document: Document, *data: Any, **options: Any) -> bytes:
 
 
 def patch_groups(document: Document) -> Sequence[Sequence[str]]:
-    return groups.patch_groups(as_verdict(document))
+    return discriminate.patch_groups(as_verdict(document))

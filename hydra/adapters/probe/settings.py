@@ -10,11 +10,14 @@ from msgspec.structs import replace
 
 from hydra import paths
 from hydra.adapters import registry
+from hydra.adapters.probe.context import ProbeContext
 from hydra.config.load import load as load_layers
 from hydra.config.load import read_file
 from hydra.config.schema import Config, Profile
 from hydra.errors import ConfigError
+from hydra.process.sandbox.masks import Masks
 from hydra.process.sandbox.places import exposed_place
+from hydra.records.plan import Confinement
 from hydra.records.request import Lane
 from hydra.redaction import notice
 
@@ -100,6 +103,32 @@ def _joined(name: str, profile: Profile, root: Path) -> str:
         ) from problem
     notice(text, trusted=not inside)
     return "\n\n".join(filter(None, (profile.preface.strip(), text.strip())))
+
+
+def probe_context(
+    config: Config,
+    environ: Mapping[str, str],
+    confinement: Confinement,
+    state: Path,
+    *,
+    masks: Masks | None = None,
+    confirm_sign_in: bool = False,
+    fresh: bool = False,
+) -> ProbeContext:
+    """Where the user's agents are probed, as their settings say."""
+    return ProbeContext(
+        environ=environ,
+        home=paths.home_dir(environ),
+        confinement=confinement,
+        state=state,
+        paths=programs(config),
+        extra_names=extra_names(config),
+        show=config.show,
+        masks=masks,
+        cache_file=paths.cache_dir(environ) / "probes.json",
+        confirm_sign_in=confirm_sign_in,
+        fresh=fresh,
+    )
 
 
 def programs(settings: Config) -> dict[str, str]:

@@ -10,10 +10,8 @@ environment variable is needed, because Hydra hands an agent only what its allow
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -42,13 +40,14 @@ def main(script_path: str, argv: Sequence[str]) -> int:
     """Answers a probe, or performs a run; the exit code."""
     with open(script_path, encoding="utf-8") as file:
         script = json.loads(file.read().split("\n", 2)[2])
-    exec(script["more"], {"__name__": "more"})  # noqa: S102  of who made the script
+    more: dict[str, Any] = {"__name__": "more", "before": lambda *_: None}
+    exec(script["more"], more)  # noqa: S102  of who made the script
     answer = find_answer(script["answers"], argv)
     if answer is not None:
-        _record(script, script_path, argv, None)
+        more["before"](script_path, script, argv, None, None)
         return _give(answer)
     wire = speaker(script["agent"])(argv, script)
-    return _run(wire, script, script_path)
+    return _run(wire, script, script_path, more["before"])
 
 
 def find_answer(
@@ -70,18 +69,16 @@ def _give(answer: Mapping[str, Any]) -> int:
     return code
 
 
-def _run(wire: Wire, script: Mapping[str, Any], script_path: str) -> int:
+def _run(wire: Wire, script: Mapping[str, Any], script_path: str, before: Any) -> int:
     performer = Performer(wire)
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _raise_stopped)
         stdin = b"" if os.isatty(0) else _read_all(0)
-        _record(script, script_path, wire.argv, stdin)
-        prompt = stdin.decode("utf-8", "surrogateescape") or _prompt_argument(wire.argv)
-        refused = _refusal(wire, script, prompt)
-        if refused:
-            write(2, refused[1].encode())
-            return refused[0]
+        before(script_path, script, wire.argv, stdin, wire)
+        last = wire.argv[-1] if wire.argv else ""
+        argument = "" if last.startswith("-") else last
+        prompt = stdin.decode("utf-8", "surrogateescape") or argument
         wire.begin(prompt)
         performer.perform(_steps(script, prompt, wire.argv))
         finish(performer, "")
@@ -90,35 +87,6 @@ def _run(wire: Wire, script: Mapping[str, Any], script_path: str) -> int:
     except AgentStop as stop:
         return _stopped(performer, stop.signum)
     return 0
-
-
-def _refusal(wire: Wire, script: Mapping[str, Any], prompt: str) -> tuple[int, str] | None:
-    unknown = unknown_option(wire.argv, script["options_from"])
-    if unknown:
-        return wire.unknown_option(unknown)
-    return wire.complaint(wire.argv) or (None if prompt.strip() else wire.prompt_missing())
-
-
-def unknown_option(argv: Sequence[str], helps: Sequence[str]) -> str:
-    """The first long option that none of these help texts shows, or ""; `--a[-b]` shows both."""
-    if not helps:
-        return ""
-    shown: set[str] = set()
-    for text in helps:
-        for name, more in re.findall(r"(--[a-zA-Z][\w-]*)(?:\[(-[\w-]+)\])?", text):
-            shown.update((name, name + more))
-    for term in argv:
-        if term == "--":
-            return ""
-        name = term.partition("=")[0]
-        if name.startswith("--") and name not in shown:
-            return name
-    return ""
-
-
-def _prompt_argument(argv: Sequence[str]) -> str:
-    last = argv[-1] if argv else ""
-    return "" if last.startswith("-") else last
 
 
 def _steps(script: Mapping[str, Any], prompt: str, argv: Sequence[str]) -> Sequence[Any]:
@@ -154,27 +122,6 @@ def _stopped(performer: Performer, signum: int) -> int:
         os.kill(os.getpid(), signum)
         signal.pause()
     return code or 0
-
-
-def _record(
-    script: Mapping[str, Any], script_path: str, argv: Sequence[str], stdin: bytes | None
-) -> None:
-    """One line about this call, where the script asks for it: a file or a FIFO."""
-    if "record" not in script:
-        return
-    call = {
-        "argv": list(argv),
-        "env": dict(os.environ),
-        "cwd": os.getcwd(),
-        "pid": os.getpid(),
-        "stdin": None if stdin is None else stdin.decode("utf-8", "surrogateescape"),
-    }
-    # Two calls at once must not mix; the script is there for both, on a read-only mount too.
-    with open(script_path, "rb") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
-        fd = os.open(script["record"], os.O_WRONLY | os.O_APPEND)
-        write(fd, json.dumps(call).encode() + b"\n")
-        os.close(fd)
 
 
 if __name__ == "__main__":

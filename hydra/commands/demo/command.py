@@ -1,37 +1,79 @@
-"""`hydra demo`: a true race over scripted agents, with nothing of the user's in it."""
+"""`hydra demo`: see a race without a key, a CLI or a network, and nothing of the user's in it."""
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
+import click
 
-from hydra.commands.check import check_commit
-from hydra.commands.compare import CompareRequest, compare, write_page
-from hydra.commands.demo.race import Demo, new_folder, prepare
-from hydra.commands.merge import Landing, merge
-from hydra.commands.merge_selection import MergeRequest
-from hydra.commands.race import RaceReport
-from hydra.commands.race_start import start
-from hydra.errors import LandingRefused
-from hydra.race.follower import RaceWatcher
-from hydra.race.preflight import RaceRequest
-from hydra.records.events import Event
+from hydra.cli.common import Command, invoked_as, json_option
+from hydra.cli.streams import cells, looks, note, part, show, watcher
+
+if TYPE_CHECKING:
+    from hydra.commands.demo.race import Demo
+    from hydra.race.follower import RaceWatcher
+    from hydra.records.events import Event
+    from hydra.report.landing import Landing
 
 
-class DemoReport(Struct, frozen=True):
-    """The demo's folder, which is kept, its race, the page of its verdict, and what was landed.
+@click.command(cls=Command, races=True, examples=("hydra demo", "hydra demo --json"))
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing until the end.")
+@json_option
+def command(quiet: bool, as_json: bool) -> int:
+    """Race scripted agents on a small repository: no key, no CLI, no network, no cost.
 
-    `landing` is None where the ranking named no lane to land, `page` where there was no verdict.
+    Their patches are checked and ranked, the page of the verdict is written, and the first of them
+    is landed on the repository's branch.
+
+    The agents are scripts that speak the real CLIs' formats; everything else is the real thing.
+    The folder is kept, so that you can look at the patches.
     """
+    from hydra.commands.demo.race import TEACHES, new_demo
+    from hydra.race.candidates import of_race
+    from hydra.race.start import start
+    from hydra.ranking.model import EndedRace
+    from hydra.records.codec import shaped
+    from hydra.report.demo import introduction, what_next
+    from hydra.report.document import result_document
+    from hydra.report.landing import landed_text
+    from hydra.report.race_end import race_end
 
-    demo: Demo
-    report: RaceReport
-    page: Path | None
-    landing: Landing | None
+    demo = new_demo()
+    if not quiet:
+        note(introduction(demo.folder, demo.task, demo.agents, width=cells(sys.stderr)))
+    # What is started from here on, git too, has none of the user's settings.
+    environ = demo.environment(os.environ)
+    os.environ.clear()
+    os.environ.update(environ)
+    report = start(demo.request(environ), None if quiet else _Calm(watcher(sys.stderr)))
+    assert report.result is not None
+    page, landing = None, None
+    if report.result.verdict is not None:
+        page, landing = str(_page(demo, environ)), _land(demo, environ)
+    document = result_document(report.plan, report.result)
+    if not quiet:
+        part()
+    if as_json:
+        show({**document, "page": page, "landing": landing and landing.document()})
+        return report.exit_code
+    look, race = looks(), shaped(document, EndedRace)
+    show(race_end(race, of_race(race, report.result.verdict), **look, steps=False))
+    lines = {
+        "see the patch that passes its tests by changing one": demo.command("diff", "cursor-agent"),
+        "see why claude's is first": demo.command("compare"),
+    }
+    if page is not None:
+        lines["the same as a page for your browser"] = page
+    if landing is not None:
+        show(f"\n{landed_text(landing, color=look['color'], steps=False)}")
+        lines["take the landing back"] = demo.command("merge", "--undo")
+    width = look["width"]
+    show(what_next(TEACHES, lines, demo.removal, program=invoked_as(), width=width))
+    return report.exit_code
 
 
 class _Calm:
@@ -47,54 +89,27 @@ class _Calm:
             self._watcher.event(event)
 
 
-def demo(watcher: RaceWatcher | None, announce: Callable[[Demo], None]) -> DemoReport:
-    """Makes the small repository and races the scripted agents in it.
+def _page(demo: Demo, environ: Mapping[str, str]) -> Path:
+    from hydra.commands.html_page import write_page
+    from hydra.race.candidates import with_candidates
+    from hydra.race.recovery import runs
+    from hydra.race.verdict import judgement
 
-    `announce` is told where it all lies before the race starts.
-    """
-    folder = new_folder()
-    try:
-        prepared = prepare(folder)
-    except BaseException:
-        # No git, a full disk, Ctrl-C: nothing has been shown that would be worth keeping.
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    announce(prepared)
-    environ = prepared.environment(os.environ)
-    # What is started from here on, git too, has none of the user's settings.
-    os.environ.clear()
-    os.environ.update(environ)
-    watcher = None if watcher is None else _Calm(watcher)
-    request = RaceRequest(
-        prompt=prepared.task,
-        directory=prepared.repository,
-        flags={
-            "race.agents": prepared.agents,
-            "race.check": (prepared.check,),
-            "race.allow_experimental_adapters": prepared.allow_experimental,
-        },
-        environ=environ,
-    )
-    report = start(request, watcher)
-    if report.result is None or report.result.verdict is None:
-        return DemoReport(prepared, report, None, None)
-    return DemoReport(prepared, report, _page(prepared, environ), _land(prepared, environ))
+    place = runs.repository_runs(environ, demo.repository)
+    run = runs.find(place, "")
+    verdict = judgement(runs.read(run), environ)
+    verdict = with_candidates(verdict, place.repository.root, run)
+    return write_page(run, verdict, demo.folder / "page.html")
 
 
-def _page(prepared: Demo, environ: Mapping[str, str]) -> Path:
-    done = compare(CompareRequest(environ=environ, directory=prepared.repository))
-    return write_page(done, prepared.folder / "page.html")
-
-
-def _land(prepared: Demo, environ: Mapping[str, str]) -> Landing | None:
+def _land(demo: Demo, environ: Mapping[str, str]) -> Landing | None:
     """Lands the top of the ranking, on the demo's own branch."""
+    from hydra.commands.check_round import check_commit
+    from hydra.commands.merge_landing import merge
+    from hydra.commands.merge_selection import MergeRequest
+    from hydra.errors import LandingRefused
+
     try:
-        return merge(
-            MergeRequest(
-                environ=environ,
-                directory=prepared.repository,
-                check=check_commit,
-            )
-        )
+        return merge(MergeRequest(environ=environ, directory=demo.repository, check=check_commit))
     except LandingRefused:  # a tie: the summary says so
         return None

@@ -16,6 +16,7 @@ from hydra import paths
 from hydra.commands.demo import repository as pager
 from hydra.commands.demo.script import Step, edit, finish, pause, replace, say, shell, think
 from hydra.commands.demo.shims import place
+from hydra.race.preflight import RaceRequest
 
 AGENTS = ("claude", "codex", "cursor-agent")
 """The lanes, in the order given. The last is experimental: the demo opts in for it and says so."""
@@ -38,7 +39,6 @@ class Demo(Struct, frozen=True, kw_only=True):
     home: Path
     task: str = pager.TASK
     agents: tuple[str, ...] = AGENTS
-    allow_experimental: bool = True
     check: str = ""
     """What is run on each patch, as `--check` takes it."""
 
@@ -54,6 +54,19 @@ class Demo(Struct, frozen=True, kw_only=True):
         }
         values = {name: value for name, value in environ.items() if not _foreign(name)}
         return {**values, **mine}
+
+    def request(self, environ: Mapping[str, str]) -> RaceRequest:
+        """Its race."""
+        return RaceRequest(
+            prompt=self.task,
+            directory=self.repository,
+            flags={
+                "race.agents": self.agents,
+                "race.check": (self.check,),
+                "race.allow_experimental_adapters": True,
+            },
+            environ=environ,
+        )
 
     @property
     def program(self) -> Path:
@@ -85,6 +98,16 @@ def new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="hydra-demo-", dir=root))
 
 
+def new_demo() -> Demo:
+    """One in a fresh folder, which goes where it cannot begin: nothing has been shown by then."""
+    folder = new_folder()
+    try:
+        return prepare(folder)
+    except BaseException:  # no git, a full disk, Ctrl-C
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
 def prepare(folder: Path) -> Demo:
     """Makes the repository and the agents in `folder`, which is there and empty."""
     home = folder / "home"
@@ -92,7 +115,8 @@ def prepare(folder: Path) -> Demo:
     (home / "hydra.toml").touch()
     project = folder / "pager"
     pager.make(project)
-    for agent, steps in _scripts().items():
+    scripts = {"claude": _claude(), "codex": _codex(), "cursor-agent": _cursor()}
+    for agent, steps in scripts.items():
         place(folder / "agents", agent, steps, usage=USAGE[agent])
     demo = Demo(
         folder=folder,
@@ -129,10 +153,6 @@ USAGE: Mapping[str, Mapping[str, float]] = {
     "cursor-agent": {"input": 9_300, "output": 310, "cached": 7_700},
 }
 """Made-up figures of a plausible size; only Claude Code's format carries a cost."""
-
-
-def _scripts() -> dict[str, list[Step]]:
-    return {"claude": _claude(), "codex": _codex(), "cursor-agent": _cursor()}
 
 
 def _tests() -> Step:

@@ -58,12 +58,11 @@ def place(
     answers: Sequence[Answer] = (),
     cases: Sequence[tuple[str, Sequence[Step]]] = (),
     help_texts: Mapping[str, str] | None = None,
-    checks_options: bool = True,
-    record: Path | None = None,
     model: str = "",
     applies: str = "",
     usage: Mapping[str, float] | None = USAGE,
     more: str = "",
+    **extra: object,
 ) -> Path:
     """Makes the executable `FOLDER/bin/NAME` that poses as `agent`; the bin folder.
 
@@ -73,18 +72,18 @@ def place(
     "pause"}`; the first is given whose words stand in argv in that order.
     `cases` are steps instead of `steps` where a text is found in folder, arguments or prompt, or is
     its `/LANE/`.
-    `help_texts` maps argument words to a text, instead of the recorded ones. `checks_options`:
-    an option that no help text shows is refused, as by the real CLI.
+    `help_texts` maps argument words to a text, instead of the recorded ones.
     `applies` is the permission mode (claude) or sandbox (codex) it tells, if not the one asked.
-    `record` is a file or FIFO that gets one JSON line a call. `usage`: the tokens and cost that
-    are reported; None reports none. `more` is Python that adds steps to `STEPS`. Raises
-    `ValueError` on an unknown step.
+    `usage`: the tokens and cost that are reported; None reports none. `more` is Python that adds
+    steps to `STEPS`, and may have a `before(script_path, script, argv, stdin, wire)`, called before
+    an answer (`wire` None) and before a run; `extra` is in the script for it. Raises `ValueError`
+    on an unknown step.
     """
     for documents in (steps, *(chosen for _, chosen in cases)):
         check(documents)
     name = name or agent
     version = version or newest_version(agent)
-    helps = _recorded_helps(agent) if help_texts is None else help_texts
+    helps = recorded_helps(agent) if help_texts is None else help_texts
     text = VERSION_TEXTS[agent].format(version)
     script: dict[str, object] = {
         "agent": agent,
@@ -99,30 +98,11 @@ def place(
             SIGNED_IN[agent],
             {"words": ["sandbox"]},
         ],
-        "options_from": list(helps.values()) if checks_options else [],
         "cases": [{"when": when, "steps": list(chosen)} for when, chosen in cases],
         "steps": list(steps),
         "more": more,
+        **extra,
     }
-    if record is not None:
-        if not record.exists():
-            record.touch()
-        script["record"] = str(record)
-    return _write(folder, name, script)
-
-
-def newest_version(agent: str) -> str:
-    """The newest version of `agent` whose help text is recorded."""
-    names = [path.name for path in (fixtures() / "adapters" / agent).iterdir() if path.is_dir()]
-    return max(names, key=detection.order)
-
-
-def _recorded_helps(agent: str) -> dict[str, str]:
-    recorded = fixtures() / "adapters" / agent / newest_version(agent)
-    return {terms: (recorded / file).read_text() for terms, file in HELP_TEXTS[agent].items()}
-
-
-def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
     terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER)]
     shim = folder / "bin" / name
@@ -134,3 +114,15 @@ def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
     shim.write_text(f'#!/bin/sh\nexec {shlex.join(terms)} "$0" "$@"\n{text}\n')
     shim.chmod(0o755)
     return shim.parent
+
+
+def newest_version(agent: str) -> str:
+    """The newest version of `agent` whose help text is recorded."""
+    names = [path.name for path in (fixtures() / "adapters" / agent).iterdir() if path.is_dir()]
+    return max(names, key=detection.order)
+
+
+def recorded_helps(agent: str) -> dict[str, str]:
+    """What the real CLI of that version prints for help, by the arguments that ask for it."""
+    recorded = fixtures() / "adapters" / agent / newest_version(agent)
+    return {terms: (recorded / file).read_text() for terms, file in HELP_TEXTS[agent].items()}

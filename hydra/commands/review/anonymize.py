@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
-from itertools import islice, product
+from itertools import product
 from string import ascii_uppercase
 
 from msgspec import Struct
@@ -37,7 +37,8 @@ def unnamed(
     `names` are words that would tell who made a patch and that are the project's own nowhere.
     """
     order = sorted(patches, key=lambda lane: (_mixed(run, patches[lane]), lane))
-    lanes = dict(zip(_letters(len(order)), order, strict=True))
+    letters = ("".join(row) for size in (1, 2) for row in product(ascii_uppercase, repeat=size))
+    lanes = dict(zip(letters, order, strict=False))
     scrubbed = {letter: scrub(patches[lane], names) for letter, lane in lanes.items()}
     room = _shares({letter: len(text) for letter, text in scrubbed.items()}, limit)
     return AnonymousPatches(
@@ -49,11 +50,6 @@ def unnamed(
 
 def _mixed(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _letters(count: int) -> list[str]:
-    named = ("".join(texts) for size in (1, 2) for texts in product(ascii_uppercase, repeat=size))
-    return list(islice(named, count))
 
 
 def scrub(text: str, names: Iterable[str]) -> str:

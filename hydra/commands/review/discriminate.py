@@ -3,50 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.commands.check import CheckRequest, plan_here
+from hydra.commands.check_plan import plan_here
 from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import AnonymousPatches
-from hydra.commands.review.groups import MOST, Groups, nothing, patch_groups
-from hydra.commands.review.review import (
-    ReviewReport,
-    failed,
-    interrupted,
-    task_of,
-    without_names,
-)
-from hydra.commands.review.reviewer import Asker, ready
+from hydra.commands.review.review import AnswerLines, task_of, unanswered, without_names
 from hydra.commands.review.run_tests import ReviewRuns, Stage, run_apart
-from hydra.commands.review.session import ask
+from hydra.commands.review.session import Asker, ask, ready
 from hydra.commands.review.test_files import NewTest, Places
 from hydra.errors import Refused
 from hydra.git.patches import names
+from hydra.race.check_selection import folder_of
 from hydra.race.recovery import runs
-from hydra.race.recovery.reviews import SCHEMA, SEPARATED, separated
+from hydra.race.recovery.reviews import SCHEMA, SEPARATED
 from hydra.race.verdict import judgement
+from hydra.ranking.model import Verdict
 from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.report.compare import answer as answer_in_words
 from hydra.text import joined, of_run, were
 
+MOST = 6
+"""Groups that are told apart at once."""
 
-def separate(asker: Asker, run: str = "") -> ReviewReport:
+Groups = tuple[tuple[str, ...], ...]
+
+
+def separate(asker: Asker, run: str = "") -> AnswerLines:
     """Asks an agent for tests that tell the groups apart that pass their gates, and tries them.
 
     Raises what `review` does, and `Refused`, `UsageError` where the run's checks cannot run here.
     """
-    place = runs.repository_runs(asker.environ)
+    place = runs.repository_runs()
     record = runs.find(place, run)
     with shared(record.folder):
         lanes = runs.patched(record)
-        groups = patch_groups(judgement(runs.read(record), asker.environ))
+        groups = patch_groups(judgement(runs.read(record), place.environ))
         if len(groups) < 2:
-            return ReviewReport(says=nothing(groups, all=len(lanes)))
-        check = CheckRequest(run=record.id, environ=asker.environ)
-        plan, config, warnings = plan_here(place, record, check)
+            return (nothing(groups, all=len(lanes)),), 0
+        folder = folder_of(place.repository.root, Path.cwd())
+        plan, config, warnings = plan_here(place, record, {}, folder)
         plan, groups, untried, cut = _within(plan, groups)
         who = ready(place, asker)
         shown = without_names(record, {group[0]: lanes[group[0]] for group in groups})
@@ -55,10 +55,8 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
         examples = test_files.examples(base)
         prompt = prompts.separate(task_of(record), shown, commands, examples)
         with ask(record, who, prompt) as answer:
-            if answer.interrupted:
-                return interrupted(answer)
-            if answer.why:
-                return failed(answer)
+            if answer.interrupted or answer.why:
+                return unanswered(answer)
             trees = [base, *(_paths(record, commit) for commit in lanes.values())]
             tests, refused = test_files.read(answer.texts, Places.of(trees), base)
             stage = Stage(
@@ -75,7 +73,7 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
             commits = {letter: lanes[lane] for letter, lane in shown.lanes.items()}
             ran = run_apart(stage, tests, commits) if tests else ReviewRuns()
             if ran.interrupted:
-                return interrupted(replace(answer, interrupted=ran.interrupted))
+                return unanswered(replace(answer, interrupted=ran.interrupted))
             lines = (*warnings, *cut, *refused, *ran.warnings, *answer.remarks)
             document = {
                 "schema": SCHEMA,
@@ -85,11 +83,8 @@ def separate(asker: Asker, run: str = "") -> ReviewReport:
                 "warnings": list(lines),
             }
             write_json(answer.folder / SEPARATED, document)
-        return ReviewReport(
-            says=answer_in_words(document),
-            folder=answer.folder,
-            warnings=tuple(f"{answer.agent}: {name}" for name in lines),
-        )
+    remarks = (f"warning: {answer.agent}: {line}" for line in lines)
+    return (*remarks, answer_in_words(document)), 0
 
 
 def _within(
@@ -180,4 +175,42 @@ def _path_of(id: str, texts: Mapping[str, str]) -> str:
     return named[0] if named else ""
 
 
-__all__ = ["separate", "separated"]
+# ---- Which groups of patches are worth telling apart.
+
+
+def patch_groups(verdict: Verdict) -> Groups:
+    """The groups of a verdict, the best first: lanes whose patches are the same or
+    equivalent are one group.
+
+    Where some lanes pass their gates, the others do not count.
+    """
+    lanes = [lane for lane in verdict.lanes if lane.rank is not None]
+    lanes = [lane for lane in lanes if lane.passes_gates] or lanes
+    same = _same(verdict)
+    names = [lane.lane for lane in lanes]
+    rows = (tuple(sorted((same.get(name) or {name}) & {*names})) for name in names)
+    return tuple(dict.fromkeys(rows))
+
+
+def nothing(groups: Groups, *, all: int) -> str:
+    """Why nobody is asked."""
+    if not groups:
+        return "there is nothing to tell apart: no lane left a patch"
+    (lanes,) = groups
+    if len(lanes) == all:
+        same = "there is one patch" if all == 1 else "all patches are the same"
+        return f"there is nothing to tell apart: {same}"
+    alone = "is" if len(lanes) == 1 else "are one patch, and"
+    rest = "the only one" if len(lanes) == 1 else "there is no other"
+    return f"there is nothing to tell apart: {joined(lanes)} {alone} {rest} that nothing holds back"
+
+
+def _same(verdict: Verdict) -> dict[str, set[str]]:
+    rows: dict[str, set[str]] = {}
+    for group in verdict.groups:
+        if group.kind == "alike":
+            continue
+        lanes = {*group.lanes}
+        whole = lanes.union(*(rows.get(lane, set()) for lane in lanes))
+        rows.update(dict.fromkeys(whole, whole))
+    return rows

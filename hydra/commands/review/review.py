@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-
-from msgspec import Struct
 
 from hydra.commands.review import prompts
 from hydra.commands.review.anonymize import AnonymousPatches, unnamed
-from hydra.commands.review.reviewer import Asker, ready
-from hydra.commands.review.session import ReviewAnswer, ask
+from hydra.commands.review.session import Asker, ReviewAnswer, ask, ready
 from hydra.git import patches
 from hydra.git.patches import strange
 from hydra.race.recovery import runs
-from hydra.race.recovery.reviews import REVIEW, SCHEMA, notes
+from hydra.race.recovery.reviews import REVIEW, SCHEMA
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.text import plural
@@ -26,51 +22,38 @@ LONGEST = 20_000
 _PATCH = re.compile(r"\b[Pp]atch ([A-Z]{1,2})\b")
 
 
-class ReviewReport(Struct, frozen=True, kw_only=True):
-    """What came of one question. `says` is a sentence for a person; `interrupted` is a signal's
-    number, or 0; `folder` is None where nothing was asked or kept."""
-
-    says: str
-    folder: Path | None = None
-    warnings: tuple[str, ...] = ()
-    interrupted: int = 0
+AnswerLines = tuple[tuple[str, ...], int]
+"""What came of one question: lines for a person, and a signal's number, or 0."""
 
 
-def review(asker: Asker, run: str = "") -> ReviewReport:
+def review(asker: Asker, run: str = "") -> AnswerLines:
     """Asks an agent what is to be known of a run's patches. It changes no rank and no gate.
 
     Raises `UsageError` for an unknown agent, or for one that is experimental and not allowed,
     `NoAgentReady`, `Refused` for a run that is under way or has no patch, `RecordError`.
     """
-    place = runs.repository_runs(asker.environ)
+    place = runs.repository_runs()
     record = runs.find(place, run)
     with shared(record.folder):
         lanes = runs.patched(record)
         who = ready(place, asker)
         shown = without_names(record, lanes)
         with ask(record, who, prompts.review(task_of(record), shown)) as answer:
-            if answer.interrupted:
-                return interrupted(answer)
-            write_json(answer.folder / REVIEW, _document(answer, shown))
-        if answer.why:
-            return failed(answer)
-        return ReviewReport(
-            says=f"{answer.agent} has read {plural(lanes, 'patch')}",
-            folder=answer.folder,
-            warnings=tuple(f"{answer.agent}: {remark}" for remark in answer.remarks),
-        )
+            if not answer.interrupted:
+                write_json(answer.folder / REVIEW, _document(answer, shown))
+    if answer.interrupted or answer.why:
+        return unanswered(answer)
+    remarks = (f"warning: {answer.agent}: {remark}" for remark in answer.remarks)
+    return (*remarks, f"{answer.agent} has read {plural(lanes, 'patch')}"), 0
 
 
-def failed(answer: ReviewAnswer) -> ReviewReport:
-    """An answer that did not come, in one clear sentence."""
-    warning = f"{answer.agent} gave no answer: {answer.why}"
-    return ReviewReport(says="", folder=answer.folder, warnings=(warning, *answer.remarks))
-
-
-def interrupted(answer: ReviewAnswer) -> ReviewReport:
-    """Ctrl-C: nothing is kept."""
-    says = f"asking {answer.agent} was interrupted; nothing of it is kept"
-    return ReviewReport(says="", warnings=(says,), interrupted=answer.interrupted)
+def unanswered(answer: ReviewAnswer) -> AnswerLines:
+    """An answer that did not come, in one clear sentence; after Ctrl-C nothing of it is kept."""
+    if number := answer.interrupted:
+        says = f"warning: asking {answer.agent} was interrupted; nothing of it is kept"
+        return (says,), number
+    lines = (f"{answer.agent} gave no answer: {answer.why}", *answer.remarks)
+    return tuple(f"warning: {line}" for line in lines), 0
 
 
 def task_of(record: RunRecord) -> str:
@@ -112,6 +95,3 @@ def _with_names(text: str, shown: AnonymousPatches) -> str:
     whole = text[:LONGEST].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     named = _PATCH.sub(lambda match: shown.lanes.get(match[1], match[0]), whole)
     return named.strip() if len(text) <= LONGEST else f"{named.strip()}\u2026"
-
-
-__all__ = ["ReviewReport", "failed", "interrupted", "notes", "review", "task_of"]

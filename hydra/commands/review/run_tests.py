@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import trio
 from msgspec import Struct, field
@@ -14,9 +15,9 @@ from msgspec.structs import replace
 from hydra.adapters.probe import available
 from hydra.checks.baseline import base_of, lane_rounds, newest, recorded
 from hydra.checks.context import CheckContext
+from hydra.checks.results import Tests
 from hydra.checks.suite import CheckSuite
 from hydra.commands.review.excerpts import gives
-from hydra.commands.review.results import ResultRow, Twice, rows
 from hydra.commands.review.test_files import NewTest
 from hydra.config.schema import Config
 from hydra.git.diff import TreeEntry, tree_with, write_blob
@@ -29,10 +30,49 @@ from hydra.race.signals import ending_signals
 from hydra.records.plan import RacePlan
 from hydra.records.request import Check
 from hydra.records.store.reader import RunRecord
+from hydra.text import joined, were
 
 _MESSAGE = "tried by Hydra, and no patch of anybody's\n"
 _OUTPUT = 4 * 1024**2
 BASE = "_base"
+
+Cell = Literal["passed", "failed", "flaky", "not run"]
+
+ROWS = 200
+"""Tests of one answer that are looked at."""
+
+
+class Twice(Struct, frozen=True):
+    """One check on one tree, run twice. None: that run has no tests that can be read."""
+
+    first: Tests | None = None
+    again: Tests | None = None
+
+    def of(self, id: str) -> Cell:
+        """How a test ended: `flaky` unless both runs say the same."""
+        if self.first is None or self.again is None:
+            return "not run"
+        ends = {self.first.by_id.get(id), self.again.by_id.get(id)}
+        if id in self.first.flaky or id in self.again.flaky or ends >= {"passed", "failed"}:
+            return "flaky"
+        if ends == {"passed"}:
+            return "passed"
+        return "failed" if ends == {"failed"} else "not run"
+
+
+class ResultRow(Struct, frozen=True, kw_only=True):
+    """One test. `cells` goes by group's letter; `why` says in a clause why it does not count."""
+
+    id: str
+    check: str
+    base: Cell
+    cells: Mapping[str, Cell]
+    why: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it tells groups apart."""
+        return not self.why
 
 
 class Stage(Struct, frozen=True, kw_only=True):
@@ -210,3 +250,44 @@ def _named_tests(stage: Stage, check: str) -> set[str]:
             result = recorded(folder).get(check) if folder.is_dir() else None
             names |= {case.id for case in result.tests.cases} if result and result.tests else set()
     return names
+
+
+# ---- Which of the tests count.
+
+
+def rows(
+    check: str,
+    base: Twice,
+    groups: Mapping[str, Twice],
+    names: Collection[str],
+    untried: Sequence[str] = (),
+) -> tuple[ResultRow, ...]:
+    """A row for each test that the new files brought; `names` are the ids that were there without
+    them, on the base or on any patch; `untried` names those worth telling apart that are not in
+    `groups`. Without any of these nothing is known of a test, and there is no row."""
+    if not groups:
+        return ()
+    seen = [tests for run in (base, *groups.values()) for tests in (run.first, run.again) if tests]
+    new = dict.fromkeys(case.id for tests in seen for case in tests.cases if case.id not in names)
+    result_rows = []
+    for id in list(new)[:ROWS]:
+        on_base, cells = base.of(id), {letter: run.of(id) for letter, run in groups.items()}
+        why = _why(on_base, list(cells.values()), untried)
+        result_rows.append(ResultRow(id=id, check=check, base=on_base, cells=cells, why=why))
+    return tuple(result_rows)
+
+
+def _why(base: Cell, cells: Sequence[Cell], untried: Sequence[str]) -> str:
+    if "flaky" in (base, *cells):
+        return "it does not end the same in every run"
+    if base == "not run":
+        return "it does not run on the base"
+    if "not run" in cells:
+        return "it does not run on every patch"
+    if len(set(cells)) > 1:
+        return ""
+    ends = f"it {'passes' if cells[0] == 'passed' else 'fails'} on every patch that was tried"
+    if not untried:
+        return ends
+    # Another may end otherwise: the test may be right, and all of these wrong.
+    return f"unknown: {ends}, and {joined(untried)} {were(untried)} not"

@@ -1,10 +1,11 @@
-"""Asks one agent once: read-only, on a ground of its own at a run's base, within a budget."""
+"""Asks one agent once: found out first whether it can be, then read-only, on a ground of its
+own at a run's base, within a budget."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -16,32 +17,117 @@ from msgspec.structs import replace
 
 from hydra import paths
 from hydra.adapters import registry
-from hydra.commands.review.reviewer import Ready
-from hydra.config.schema import CheckSettings
+from hydra.adapters.contract import Adapter
+from hydra.adapters.probe import available, settings
+from hydra.adapters.probe.detect import detect_all
+from hydra.adapters.probe.sandbox import try_confinement, try_layers
+from hydra.adapters.registry import check_experimental
+from hydra.config.schema import CheckSettings, Config
 from hydra.disk import below_minimum
-from hydra.errors import Refused
+from hydra.errors import Failure, NoAgentReady, Refused, UsageError
 from hydra.git.ls_tree import regular_files
 from hydra.git.runner import kill_all
 from hydra.race import plan
 from hydra.race.attempt import attempt
+from hydra.race.command_context import CommandContext
 from hydra.race.context import AttemptContext, AttemptControl, ContextFactory, Emit
 from hydra.race.dependencies import FROZEN, linked, names_of
-from hydra.race.disk_space import places
+from hydra.race.disk_space import check_room, places
 from hydra.race.lane import answers
 from hydra.race.lane_plan import PlanInputs
 from hydra.race.record import manifest
 from hydra.race.recovery.reviews import DOCUMENTS, FOLDER, POINTER
 from hydra.race.scheduler import RaceScheduler
+from hydra.records.agent import DetectResult
 from hydra.records.codec import as_json
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status, Usage
-from hydra.records.plan import LanePlan, RacePlan
-from hydra.records.request import Permission, Task
+from hydra.records.plan import Confinement, LanePlan, RacePlan
+from hydra.records.request import Lane, Permission, Task
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import RunStore
 from hydra.text import join_names
 from hydra.workspace import tree
+
+BUDGET = 300.0
+"""Seconds that an agent has in all, unless the user says otherwise."""
+
+
+class Asker(Struct, frozen=True, kw_only=True):
+    """Who is asked, and for how long. `budget` is in seconds; `tell` takes a line for a person on
+    what goes on."""
+
+    agent: str
+    budget: float
+    experimental: bool
+    tell: Callable[[str], None]
+
+
+class Ready(CommandContext, frozen=True, kw_only=True):
+    """An agent that can be asked here: all that was found out before anything is sent to it."""
+
+    asker: Asker
+    config: Config
+    lane: Lane
+    adapter: Adapter
+    detection: DetectResult
+    confinement: Confinement
+
+
+def ready(place: CommandContext, asker: Asker) -> Ready:
+    """Raises `UsageError` for an agent that is unknown, or experimental and not allowed,
+    `NoAgentReady`, `Refused` where nothing would keep it from writing."""
+    flags = {"race.allow_experimental_adapters": True} if asker.experimental else {}
+    config = settings.load(place.repository.root, place.environ, flags)
+    lane, adapter = _named(asker.agent, config)
+    settings.check_folders(config, (lane.adapter,), place.home)
+    check_room(place.state, place.folder, config.limits.disk_floor)
+    confinement, result = trio.run(_probe, place, adapter, config)
+    if not result.ready:
+        error = result.error or Failure(kind="BinaryMissing", message="it was not found")
+        message = f"{lane.adapter} is not ready: {error.message}"
+        raise NoAgentReady(message, hint=error.hint, failures=(error,))
+    descriptor = adapter.descriptor
+    if not (confinement.holds or descriptor.confines_itself or descriptor.sandbox == "hard"):
+        raise Refused(
+            f"nothing keeps {lane.adapter} from writing here ({confinement.reason})",
+            hint="install bubblewrap, or ask an agent that has a sandbox of its own",
+        )
+    return Ready(
+        repository=place.repository,
+        state=place.state,
+        environ=place.environ,
+        asker=asker,
+        config=config,
+        lane=lane,
+        adapter=adapter,
+        detection=result,
+        confinement=confinement,
+    )
+
+
+def _named(agent: str, config: Config) -> tuple[Lane, Adapter]:
+    adapters = available.of_race(config, (agent,)).adapters
+    lanes = registry.lanes((agent,), adapters, config.agents_of_profiles)
+    if len(lanes) > 1:
+        raise UsageError(f"{agent!r}: one agent is asked, once", hint=f"say {lanes[0].adapter}")
+    (lane,) = lanes
+    adapter = registry.get(lane.adapter, adapters)
+    allowed = config.race.allow_experimental
+    check_experimental((lane,), {lane.adapter: adapter}, allowed, to="ask")
+    return lane, adapter
+
+
+async def _probe(
+    place: CommandContext, adapter: Adapter, config: Config
+) -> tuple[Confinement, DetectResult]:
+    confinement = await try_confinement(place.environ)
+    confinement = await try_layers(confinement, place.environ, place.state)
+    around = settings.probe_context(config, place.environ, confinement, place.state)
+    results = await detect_all([adapter], around)
+    return confinement, results[adapter.key()]
+
 
 _ANSWERED = frozenset(("permission_denied", "failed_items"))
 """Failures of an attempt that changed nothing, which one that only reads may have had."""

@@ -12,7 +12,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 USAGE = {"input": 5200, "output": 410, "cached": 3900, "cost": 0.0312}
@@ -55,6 +55,15 @@ class Wire:
     exit_on_closed_stdout: int | None = None
     streams = True
     """Whether the options ask for events; else only the final text is printed."""
+
+    # Each of these is a format's own: the first events, what the agent says and thinks, a tool call
+    # before it is done and its result, the closing event of a run that went well (the exit code).
+    begin: Callable[[str], None]
+    say: Callable[[str], None]
+    think: Callable[[str], None]
+    tool_started: Callable[[ToolUse], None]
+    tool_ended: Callable[[ToolUse], None]
+    finish: Callable[[str], int]
 
     def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
         self.argv = argv
@@ -105,50 +114,6 @@ class Wire:
     def now(self) -> str:
         """The time as the CLIs write it."""
         return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
-
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """Exit code and stderr where the real CLI would refuse this line."""
-        raise NotImplementedError
-
-    def unknown_option(self, name: str) -> tuple[int, str]:
-        """Exit code and stderr for an option that the help text does not show (commander's)."""
-        return 1, f"error: unknown option '{name}'\n"
-
-    def prompt_missing(self) -> tuple[int, str] | None:
-        """Exit code and stderr where the real CLI would refuse an empty prompt."""
-        return None
-
-    def begin(self, prompt: str) -> None:
-        """The first events."""
-        raise NotImplementedError
-
-    def say(self, text: str) -> None:
-        """The agent says something."""
-        raise NotImplementedError
-
-    def think(self, text: str) -> None:
-        """The agent reasons."""
-        raise NotImplementedError
-
-    def tool_started(self, tool: ToolUse) -> None:
-        """A tool call, before it is done."""
-        raise NotImplementedError
-
-    def tool_ended(self, tool: ToolUse) -> None:
-        """Its result."""
-        raise NotImplementedError
-
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """The CLI tells that it asks the service again."""
-        raise NotImplementedError
-
-    def finish(self, text: str) -> int:
-        """The closing event of a run that went well; the exit code."""
-        raise NotImplementedError
-
-    def fail(self, reason: str) -> int:
-        """The closing event of a run that failed by sign_in, rate_limit, ...; the exit code."""
-        raise NotImplementedError
 
     def stopped(self, signum: int) -> int | None:
         """What the CLI does on SIGINT or SIGTERM: an exit code, None to die by the signal."""

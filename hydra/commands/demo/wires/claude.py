@@ -1,6 +1,6 @@
 """Claude Code's `--output-format stream-json --verbose`, as seen in 2.1.330."""
 
-# ruff: noqa: PTH109
+# ruff: noqa: PTH100, PTH109
 # (pathlib would cost a third of the start-up time)
 
 from __future__ import annotations
@@ -8,36 +8,12 @@ from __future__ import annotations
 import os
 import signal
 
-from hydra.commands.demo.wires import claude_tools
 from hydra.commands.demo.wires.base import ToolUse, Wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-FAILURES: dict[str, tuple[str, int | None, str, str]] = {
-    # reason: (error, api_error_status, terminal_reason, text)
-    "sign_in": (
-        "authentication_failed",
-        None,
-        "api_error",
-        "Not logged in \u00b7 Please run /login",
-    ),
-    "bad_key": (
-        "authentication_failed",
-        401,
-        "api_error",
-        "Failed to authenticate. API Error: 401 authentication error",
-    ),
-    "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
-    "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
-    "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
-}
-"""An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
-
-LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
-"""A limit of the user's own that was reached, and the result's `subtype`."""
 
 
 class ClaudeWire(Wire):
@@ -49,31 +25,6 @@ class ClaudeWire(Wire):
         super().__init__(argv, script)
         self.streams = self.option("--output-format") == "stream-json"
         self.denials: list[dict[str, Any]] = []
-
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """`-p` missing would open the terminal UI; stream-json wants `--verbose`."""
-        if "-p" not in argv and "--print" not in argv:
-            return 1, "Error: Input must be provided either through stdin or as a prompt argument\n"
-        if self.option("--output-format") == "stream-json" and "--verbose" not in argv:
-            needs = "--output-format=stream-json requires --verbose"
-            return 1, f"Error: When using --print, {needs}\n"
-        if self._mode() == "bypassPermissions" and self._refuses_root():
-            return 1, (
-                "--dangerously-skip-permissions cannot be used with root/sudo privileges "
-                "for security reasons\n"
-            )
-        return None
-
-    def _refuses_root(self) -> bool:
-        excused = os.environ.get("IS_SANDBOX") == "1" or "CLAUDE_CODE_BUBBLEWRAP" in os.environ
-        return os.geteuid() == 0 and not excused
-
-    def prompt_missing(self) -> tuple[int, str] | None:
-        """An empty prompt is refused."""
-        return 1, (
-            "Error: Input must be provided either through stdin or as a prompt argument "
-            "when using --print\n"
-        )
 
     def begin(self, prompt: str) -> None:
         """`system/init`."""
@@ -114,17 +65,17 @@ class ClaudeWire(Wire):
     def tool_started(self, tool: ToolUse) -> None:
         """One assistant line with one tool_use block."""
         self._opened(tool, "toolu_")
-        self._assistant(claude_tools.use(tool))
+        self._assistant(_use(tool))
 
     def tool_ended(self, tool: ToolUse) -> None:
         """A `user` line with the tool_result; where it was denied, a `system` line before it."""
         self.open = None
         if tool.denied:
             self._denied(tool)
-        self._user(claude_tools.result(tool), tool_use_result=claude_tools.details(tool))
+        self._user(_result(tool), tool_use_result=_details(tool))
 
     def _denied(self, tool: ToolUse) -> None:
-        used = claude_tools.use(tool)
+        used = _use(tool)
         named = {"tool_name": used["name"], "tool_use_id": tool.id}
         self.denials.append({**named, "tool_input": used["input"]})
         self.send(
@@ -132,27 +83,9 @@ class ClaudeWire(Wire):
                 "type": "system",
                 "subtype": "permission_denied",
                 **named,
-                "message": claude_tools.result_text(tool),
+                "message": _result_text(tool),
                 "uuid": self.fresh(),
                 "session_id": self.session,
-            }
-        )
-
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """`system/api_retry`."""
-        self.send(
-            {
-                "type": "system",
-                "subtype": "api_retry",
-                "attempt": attempt,
-                "max_retries": of,
-                "retry_delay_ms": 500,
-                "error_status": status,
-                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
-                    status, "server_error"
-                ),
-                "session_id": self.session,
-                "uuid": self.fresh(),
             }
         )
 
@@ -160,22 +93,6 @@ class ClaudeWire(Wire):
         """`result/success`."""
         self._result("success", "completed", is_error=False, api_error_status=None, result=text)
         return 0
-
-    def fail(self, reason: str) -> int:
-        """A synthetic assistant line, then a result that says success and is an error."""
-        if reason in LIMITS:
-            self._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
-            return 1
-        error, status, terminal, text = FAILURES[reason]
-        self._assistant(
-            {"type": "text", "text": text},
-            model="<synthetic>",
-            error=error,
-            is_api_error_message=True,
-            api_error_status=status,
-        )
-        self._result("success", terminal, is_error=True, api_error_status=status, result=text)
-        return 1
 
     def stopped(self, signum: int) -> int | None:
         """SIGINT: the tool is ended, a result is told, exit 0. SIGTERM: 143 and no result."""
@@ -262,3 +179,68 @@ class ClaudeWire(Wire):
             "cacheCreationInputTokens": 0,
             "costUSD": spent.get("cost", 0),
         }
+
+
+# ---- A tool call and its result, as the model reads them and as the terminal would show them.
+
+_NAMES = {"edit": "Edit", "write": "Write", "delete": "Bash", "shell": "Bash"}
+"""It has no tool to remove a file: a shell command does it."""
+
+
+def _use(tool: ToolUse) -> dict[str, Any]:
+    """The `tool_use` block."""
+    path = os.path.abspath(tool.target)
+    document: dict[str, Any]
+    if tool.kind == "edit":
+        document = {"replace_all": False, "file_path": path}
+        document.update(old_string=tool.old, new_string=tool.new)
+    elif tool.kind == "write":
+        document = {"file_path": path, "content": tool.new}
+    else:
+        command = f"rm -- {tool.target}" if tool.kind == "delete" else tool.target
+        document = {"command": command, "description": "Runs a command"}
+    return {"type": "tool_use", "id": tool.id, "name": _NAMES[tool.kind], "input": document}
+
+
+def _result_text(tool: ToolUse) -> str:
+    """The result as the model reads it."""
+    if tool.denied:
+        if tool.kind in ("edit", "write"):
+            request = f"write to {os.path.abspath(tool.target)}"
+        else:
+            request = f"use {_NAMES[tool.kind]}"
+        return f"Claude requested permissions to {request}, but you haven't granted it yet."
+    if tool.kind in ("shell", "delete"):
+        output = tool.output.rstrip("\n")
+        if not tool.ok:
+            return f"Exit code {tool.exit_code}\n{output}"
+        return output or "(Bash completed with no output)"
+    if not tool.ok:
+        return f"<tool_use_error>{tool.output}</tool_use_error>"
+    if tool.existed:
+        return f"The file {os.path.abspath(tool.target)} has been updated successfully."
+    return f"File created successfully at: {os.path.abspath(tool.target)}"
+
+
+def _result(tool: ToolUse) -> dict[str, Any]:
+    """The `tool_result` block."""
+    block = {"tool_use_id": tool.id, "type": "tool_result", "content": _result_text(tool)}
+    if not tool.ok:
+        return {**block, "is_error": True}
+    return {**block, "is_error": False} if _NAMES[tool.kind] == "Bash" else block
+
+
+def _details(tool: ToolUse) -> dict[str, Any] | str:
+    """`tool_use_result`: the result as the terminal would show it."""
+    path = os.path.abspath(tool.target)
+    if not tool.ok:
+        return f"Error: {tool.output if tool.kind in ('edit', 'write') else _result_text(tool)}"
+    shared: dict[str, Any] = {"structuredPatch": [], "originalFile": None, "userModified": False}
+    if tool.kind == "edit":
+        change = {"oldString": tool.old, "newString": tool.new, "replaceAll": False}
+        return {"filePath": path, **change, **shared}
+    if tool.kind == "write":
+        kind = "update" if tool.existed else "create"
+        return {"type": kind, "filePath": path, "content": tool.new, **shared}
+    output = tool.output.rstrip("\n")
+    return {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-FAILURES = {
-    "sign_in": "unexpected status 401 Unauthorized: Missing bearer authentication in header",
-    "bad_key": "unexpected status 401 Unauthorized: Incorrect API key provided",
-    "rate_limit": "exceeded retry limit, last status: 429 Too Many Requests",
-    "context_overflow": "Codex ran out of room in the model's context window. Start a new thread "
-    "or clear earlier history before retrying.",
-    "budget": "Quota exceeded. Check your plan and billing details.",
-    "error": "stream disconnected before completion: the service failed",
-}
-
 
 class CodexWire(Wire):
     """Posing as `codex exec --json`."""
@@ -36,15 +26,6 @@ class CodexWire(Wire):
     def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
         super().__init__(argv, script)
         self.streams = "--json" in argv
-
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """Without `exec` it would open the terminal UI."""
-        return None if "exec" in argv else (1, "Error: stdin is not a terminal\n")
-
-    def unknown_option(self, name: str) -> tuple[int, str]:
-        """As clap says it."""
-        tip = f"  tip: to pass '{name}' as a value, use '-- {name}'"
-        return 2, f"error: unexpected argument '{name}' found\n\n{tip}\n"
 
     def begin(self, prompt: str) -> None:
         """`thread.started`, `turn.started`."""
@@ -95,11 +76,6 @@ class CodexWire(Wire):
         if not (tool.denied and tool.kind == "shell"):
             self.send({"type": "item.completed", "item": _item(tool, done=True)})
 
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """An `error` event that is not the end."""
-        why = f"unexpected status {status}"
-        self.send({"type": "error", "message": f"Reconnecting... {attempt}/{of} ({why})"})
-
     def finish(self, text: str) -> int:
         """`turn.completed` with the thread's usage; its text came as a message before."""
         event: dict[str, Any] = {"type": "turn.completed"}
@@ -113,13 +89,6 @@ class CodexWire(Wire):
             }
         self.send(event)
         return 0
-
-    def fail(self, reason: str) -> int:
-        """`error`, then `turn.failed`."""
-        message = FAILURES[reason]
-        self.send({"type": "error", "message": message})
-        self.send({"type": "turn.failed", "error": {"message": message}})
-        return 1
 
     def stopped(self, signum: int) -> int | None:
         """SIGINT: exit 1 and no terminal event. SIGTERM: dies by it."""

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-FAILURES = {
-    "sign_in": "Error: Authentication required. Please run 'cursor-agent login' first.",
-    "bad_key": "Error: The API key is invalid. Please run 'cursor-agent login' again.",
-    "rate_limit": "Error: You have reached your usage limit (429).",
-    "context_overflow": "Error: The conversation is too long for the model's context window.",
-    "budget": "Error: You have reached your spending limit.",
-    "error": "Error: The service failed.",
-}
-
 
 class CursorWire(Wire):
     """Posing as `cursor-agent -p`."""
@@ -36,14 +27,6 @@ class CursorWire(Wire):
     def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
         super().__init__(argv, script)
         self.streams = self.option("--output-format") == "stream-json"
-
-    def complaint(self, argv: Sequence[str]) -> tuple[int, str] | None:
-        """`-p` missing would open the terminal UI; an unapproved folder needs `--trust`."""
-        if "-p" not in argv and "--print" not in argv:
-            return 1, "Error: a terminal is needed without --print\n"
-        if "--trust" not in argv:
-            return 1, "Error: Workspace trust required. Pass --trust to run headless here.\n"
-        return None
 
     def begin(self, prompt: str) -> None:
         """`system/init`, then the prompt as a `user` line."""
@@ -83,9 +66,6 @@ class CursorWire(Wire):
         self.open = None
         self._tool("completed", tool)
 
-    def retry(self, attempt: int, of: int, status: int) -> None:
-        """No event is documented for it: nothing is written."""
-
     def finish(self, text: str) -> int:
         """`result/success`, with usage where the build has it."""
         event: dict[str, Any] = {
@@ -107,11 +87,6 @@ class CursorWire(Wire):
             }
         self.send(event)
         return 0
-
-    def fail(self, reason: str) -> int:
-        """Words on stderr, exit 1, and no `result`."""
-        self.complain(FAILURES[reason])
-        return 1
 
     def _message(self, role: str, text: str) -> None:
         content = [{"type": "text", "text": text}]

@@ -14,19 +14,18 @@ from hydra.cli.common import (
     DURATION,
     Command,
     CommandGroup,
-    is_terminal,
     json_option,
     refuse,
     run_argument,
     usage,
 )
-from hydra.cli.display import looks, print_json, say
+from hydra.cli.streams import flush, is_terminal, looks, note, say, show
 
 if TYPE_CHECKING:
-    from hydra.landing.record import LandingRecord
     from hydra.race.command_context import CommandContext
     from hydra.race.recovery.runs import RunReading
     from hydra.ranking.model import Verdict
+    from hydra.records.store.reader import RunRecord
     from hydra.report.runs import RunRow
 
 
@@ -63,14 +62,14 @@ class RunsGroup(CommandGroup):
 )
 @json_option
 @click.pass_context
-def command(context: click.Context, /, **options: Any) -> None:
+def command(context: click.Context, /, **options: Any) -> int:
     """List this repository's races, newest first; show or remove one, or print its folder.
 
     A race is named by its id, by how that begins or ends, or by @-1 (the one before), @-2 ...
     A cost with a + is at least that much: not every agent says what it spends.
     """
     if context.invoked_subcommand is not None:
-        return
+        return 0
     from hydra.race.recovery import runs
     from hydra.report.runs import runs_table
 
@@ -81,29 +80,35 @@ def command(context: click.Context, /, **options: Any) -> None:
     rows = [_row(place, reading, _verdict(reading)[0]) for reading in readings]
     if options["as_json"]:
         documents = [_document(row, reading) for row, reading in zip(rows, readings, strict=True)]
-        print_json({"schema": 1, "kind": "runs", "runs": documents})
+        show({"schema": 1, "kind": "runs", "runs": documents})
     elif rows:
-        sys.stdout.write(runs_table(rows, **looks()))
-        _hint(place, {row.run: row.size or 0 for row in rows})
+        from hydra.race.recovery.housekeeping import hint
+
+        show(runs_table(rows, **looks()))
+        flush()
+        sizes = {row.run: row.size or 0 for row in rows}
+        if text := hint(place.folder, place.state, os.environ, sizes):
+            say(text)
     else:
         if elsewhere := runs.moved(place.state, place.repository.root):
             raise elsewhere
-        sys.stderr.write('no races yet: hydra race "your task"\n')
-    _end_by([reading for reading in readings if reading.damage], as_json=options["as_json"])
+        note('no races yet: hydra race "your task"\n')
+    return _end_by(readings, as_json=options["as_json"])
 
 
 @command.command("show", cls=Command, examples=("hydra runs show", "hydra runs show @-1 --json"))
 @run_argument
 @json_option
-def show(**options: Any) -> None:
+def show_run(**options: Any) -> int:
     """Show how a race ended.
 
     Every lane's rank, its patch, and why; what was landed. RUN is an id, how it begins or ends, or
     @-1: the one before. Default: the latest.
     """
-    from hydra.commands.merge_candidates import unjudged, with_candidates
     from hydra.landing.record import landings
+    from hydra.race.candidates import unjudged, with_candidates
     from hydra.race.recovery import runs
+    from hydra.records.codec import as_json
     from hydra.records.store.files import shared
     from hydra.report.runs import run_text
     from hydra.report.summary import summary
@@ -117,31 +122,30 @@ def show(**options: Any) -> None:
     landed = landings(run.folder)
     row, result = _row(place, reading, verdict), reading.result
     if options["as_json"]:
-        document = (
-            _unended(row, reading)
-            if result is None
-            else {**_ended(result, verdict, landed), "problem": problem or None}
-        )
-        print_json(document)
+        if result is None:
+            show(_unended(row, reading))
+        else:
+            judged = verdict.document() if verdict else result.get("verdict")
+            more = {"verdict": judged, "landings": as_json(landed), "problem": problem or None}
+            show({**result, **more})
     else:
         look, ending = looks(), ""
         data = with_candidates(verdict or unjudged(reading.race), place.repository.root, run)
         if result is not None:
             ending = summary(reading.race, data, **look, problem=problem)
-        sys.stdout.write(run_text(row, ending, landed=landed, **look))
-    _end_by([reading] if reading.damage else [], as_json=options["as_json"])
+        show(run_text(row, ending, landed=landed, **look))
+    return _end_by([reading], as_json=options["as_json"])
 
 
-def _end_by(damaged: Sequence[RunReading], *, as_json: bool) -> None:
+def _end_by(readings: Sequence[RunReading], *, as_json: bool) -> int:
     """What is readable has been shown: says what is not, and ends with 6."""
+    damaged = [reading.damage for reading in readings if reading.damage]
     if not damaged:
-        return
-    sys.stdout.flush()
-    error = damaged[0].damage
-    assert error is not None
+        return 0
+    flush()
     if as_json:  # the document has been printed, with the problem in it
-        sys.exit(error.exit_code)
-    raise error
+        return damaged[0].exit_code
+    raise damaged[0]
 
 
 @command.command(
@@ -180,39 +184,144 @@ def rm(names: tuple[str, ...], **options: Any) -> None:
     Their patches, worktrees and records go; it says which, and asks. A race that is still running
     is left alone.
     """
-    from hydra.commands import runs_remove
     from hydra.race.recovery import runs
-    from hydra.report.removal import gone_text, losses_text, removal_document
+    from hydra.report.text import size
+    from hydra.text import plural
 
     place = runs.repository_runs()
-    chosen = runs_remove.select(
-        place,
-        (*names, *options["more"]),
-        older_than=options["older_than"],
-        empty=options["empty"],
-        everything=options["everything"],
-    )
-    losses = [runs_remove.plan_removal(place, run) for run in chosen]
+    chosen = _chosen(place, (*names, *options["more"]), options)
+    losses = [loss_of(place, run) for run in chosen]
     dry, as_json = options["dry_run"], options["as_json"]
-    text = losses_text(losses) or _nothing(options)
+    total = f"{plural(len(losses), 'run')}, {size(sum(loss['size'] for loss in losses))}"
+    kind = "empty race" if options["empty"] else "race"
+    since = " that began before then" if options["older_than"] is not None else ""
+    # Those that are still running are none of them.
+    nothing = f"there is no {kind} here{since}: nothing to remove\n"
+    text = _losses_text(losses, total) or nothing
     if not as_json:
-        (sys.stdout if dry else sys.stderr).write(text)
+        (show if dry else note)(text)
     removed: list[str] = []
     if losses and not dry and (options["yes"] or _may_go(text if as_json else "")):
         for run in chosen:
-            runs_remove.remove(place, run)
+            _remove(place, run)
             removed.append(run.id)
         if not as_json:
-            sys.stderr.write(gone_text(losses))
+            note(f"removed {total}\n")
     if as_json:
-        print_json(removal_document(losses, removed, dry_run=dry))
+        rows = [{**loss, "removed": loss["run"] in removed} for loss in losses]
+        show({"schema": 1, "kind": "removal", "dry_run": dry, "runs": rows})
 
 
-def _nothing(options: Mapping[str, Any]) -> str:
-    """Why no run was chosen: those that are still running are none of them."""
-    kind = "empty race" if options["empty"] else "race"
-    since = " that began before then" if options["older_than"] is not None else ""
-    return f"there is no {kind} here{since}: nothing to remove\n"
+def _chosen(
+    place: CommandContext, names: Sequence[str], options: Mapping[str, Any]
+) -> list[RunRecord]:
+    """The runs that are meant, newest first: named ones, or those that fit every condition. A run
+    that is still running is none of the latter."""
+    from hydra.race.recovery import runs
+    from hydra.race.recovery.retention import is_empty, started
+
+    older_than, empty, everything = (
+        options[name] for name in ("older_than", "empty", "everything")
+    )
+    conditions = older_than is not None or empty
+    refuse(
+        (
+            everything and conditions,
+            "--all leaves nothing to choose",
+            "leave out --older-than or --empty",
+        ),
+        (
+            names and (everything or conditions),
+            "runs were named, and chosen by a condition too",
+            "do one after the other",
+        ),
+        # Elsewhere it means the latest; here it is a variable that was never set.
+        (not all(names), "a run's name is empty", "`hydra runs` lists them; @-0 is the latest"),
+        (
+            not (names or everything or conditions),
+            "which races?",
+            "name them as `hydra runs` lists them, or say --older-than 30d, --empty or --all",
+        ),
+    )
+    if names:
+        return list({run.id: run for run in (runs.find(place, name) for name in names)}.values())
+    now = time.time()
+    return [
+        run
+        for run in runs.list_runs(place)
+        if not run.live
+        and (older_than is None or now - started(run) >= older_than)
+        and (not empty or is_empty(run, place.state))
+    ]
+
+
+def loss_of(place: CommandContext, run: RunRecord) -> dict[str, Any]:
+    """What goes for good with a run: of its lanes those that changed something (where that is not
+    known, those that may have), and those whose worktree stands. Raises `Refused` while it is
+    running, or where git could not be asked."""
+    from hydra.errors import Exhausted, HydraError, Refused
+    from hydra.git import patches
+    from hydra.race.recovery import runs
+    from hydra.race.recovery.retention import grounds, started
+
+    if run.live:
+        raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
+    reading = runs.read(run)
+    changed = {lane.lane for lane in reading.race.lanes if lane.patch and lane.patch.files}
+    try:
+        changed |= patches.with_work(run.patches, reading.manifest.base)
+    except Exhausted:
+        raise
+    except HydraError:
+        pass  # the result alone tells
+    return {
+        "run": run.id,
+        "age": round(time.time() - started(run), 1),
+        "size": runs.size(place, run),
+        "patches": sorted(changed),
+        "worktrees": [path.name for path in grounds(run, place.state)],
+        "uncommitted": reading.manifest.is_uncommitted,
+    }
+
+
+def _losses_text(losses: Sequence[Mapping[str, Any]], total: str) -> str:
+    """A line a run, and a line for all where there are several; ends with a newline."""
+    from hydra.report.runs import age
+    from hydra.report.text import clean, size
+
+    lines = []
+    for loss in losses:
+        parts = [f"patches of {', '.join(loss['patches'])}" if loss["patches"] else "no patch"]
+        if loss["worktrees"]:
+            parts.append(f"worktrees of {', '.join(loss['worktrees'])}")
+        if loss["uncommitted"]:
+            parts.append("your uncommitted changes as the race began")
+        ages = f"{age(loss['age'])}, {size(loss['size'])}"
+        lines.append(f"{loss['run']}: {'; '.join(parts)}; {ages}")
+    if len(losses) > 1:
+        kinds = ("patches", "worktrees", "uncommitted")
+        count = sum(any(loss[kind] for kind in kinds) for loss in losses)
+        lines.append(total + (f"; {count} of them with work in them" if count else ""))
+    return "".join(f"{clean(line)}\n" for line in lines)
+
+
+def _remove(place: CommandContext, run: RunRecord) -> None:
+    """Removes a run: its worktrees, its ref in the repository, and its record. One that breaks off
+    is ended by the next command."""
+    from hydra.errors import Refused
+    from hydra.race.recovery.retention import remove_run
+    from hydra.records.store.files import alone
+
+    try:
+        with alone(run.folder) as mine:
+            if not mine:
+                raise Refused(f"run {run.id} is in use", hint="wait for the other hydra")
+            remove_run(place.state, run.folder)
+    except OSError as error:
+        raise Refused(
+            f"run {run.id} could not be removed: {error}",
+            hint="see who may write there; what has begun to go is gone on with by every command",
+        ) from error
 
 
 def _may_go(unsaid: str) -> bool:
@@ -224,19 +333,11 @@ def _may_go(unsaid: str) -> bool:
             "add --yes to remove, or --dry-run to see what would go",
         )
     )
-    sys.stderr.write(unsaid)
+    note(unsaid)
     if click.confirm("remove for good?", err=True):
         return True
-    sys.stderr.write("nothing was removed\n")
+    note("nothing was removed\n")
     return False
-
-
-def _hint(place: CommandContext, sizes: Mapping[str, int]) -> None:
-    from hydra.race.recovery.housekeeping import hint
-
-    sys.stdout.flush()
-    if text := hint(place.folder, place.state, os.environ, sizes):
-        say(text)
 
 
 def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
@@ -294,18 +395,6 @@ def _document(row: RunRow, reading: RunReading) -> dict[str, object]:
         "folder": row.folder,
         "problem": reading.damage.message if reading.damage else None,
     }
-
-
-def _ended(
-    result: Mapping[str, object],
-    verdict: Verdict | None,
-    landed: Sequence[LandingRecord],
-) -> dict[str, object]:
-    """The result, its verdict as it stands by now, and what was landed."""
-    from hydra.records.codec import as_json
-
-    judged = verdict.document() if verdict else result.get("verdict")
-    return {**result, "verdict": judged, "landings": as_json(landed)}
 
 
 def _unended(row: RunRow, reading: RunReading) -> dict[str, object]:

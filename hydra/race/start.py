@@ -18,8 +18,8 @@ from hydra.race.preflight import RaceInputs, RaceRequest, gather_inputs
 from hydra.race.recovery.startup import recover
 
 if TYPE_CHECKING:
-    from hydra.commands.race import RaceReport
     from hydra.race.follower import RaceWatcher
+    from hydra.race.run import RaceReport
     from hydra.records.plan import Confinement
 
 
@@ -62,7 +62,7 @@ async def _begin(
             nursery.cancel_scope.cancel()
 
     async def load() -> None:
-        await trio.to_thread.run_sync(import_module, "hydra.commands.race")
+        await trio.to_thread.run_sync(import_module, "hydra.race.run")
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
@@ -76,6 +76,6 @@ async def _begin(
         raise looked
     assert looked is not None
     assert confinement is not None
-    from hydra.commands.race import run_race
+    from hydra.race.run import run_race
 
     return await run_race(looked, confinement, watcher)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hydra import executables
-from hydra.cli.common import Command, is_terminal, json_option, refuse, run_option, use_color
+from hydra.cli.common import Command, json_option, refuse, run_option
+from hydra.cli.streams import is_terminal, note, show, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from hydra.race.command_context import CommandContext
+    from hydra.records.store.reader import RunRecord
 
 
 class WithPaths(Command):
@@ -68,7 +70,7 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
     run = runs.find(place, options["run"])
     lane = lane or runs.only_lane(run)
     if options["mbox"] or options["bundle"]:
-        _hand_over(lane, options)
+        _hand_over(place, run, lane, options)
         return
     paths = runs.from_top(place, paths)
     with shared(run.folder):
@@ -76,14 +78,18 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
         pieces = hunks(run.patches, *ends) if options["hunks"] else ()
         picked = [hunk for hunk in pieces if _within(hunk.path, paths)]
         if options["as_json"]:
-            rows = [row for row in patches.numstat(run.patches, *ends) if _within(row[0], paths)]
+            files = [
+                {"path": path.decode("utf-8", "backslashreplace"), "added": more, "deleted": less}
+                for path, more, less in patches.numstat(run.patches, *ends)
+                if _within(path, paths)
+            ]
             document = {
                 **{"schema": 1, "run": run.id, "lane": lane, "against": other},
-                **{"from": ends[0], "to": ends[1], "files": list(map(_file, rows))},
+                **{"from": ends[0], "to": ends[1], "files": files},
             }
             if options["hunks"]:
                 document["hunks"] = hunk_rows(picked, short_ids(pieces))
-            click.echo(json.dumps(document, indent=2))
+            show(document)
             return
         if options["hunks"]:
             text = hunks_text(picked, short_ids(pieces))
@@ -91,40 +97,45 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
             text = patches.diff(run.patches, *ends, paths=paths, stat=options["stat"])
     if not text and not paths:
         what = f"{lane} and {other} left the same" if other else f"{lane} changed nothing"
-        click.echo(what, err=True)
+        note(f"{what}\n")
     if options["output"] is not None:
-        _write(text, options["output"])
+        _write(text, Path(options["output"]))
     elif not sys.stdout.isatty():
-        sys.stdout.buffer.write(text)
+        show(text)
     else:
         from hydra.process.foreground import page, pager_of
 
         page(shown(text, color=use_color(sys.stdout)), pager_of(patches.users_own(run.patches)))
 
 
-def _hand_over(lane: str, options: Mapping[str, Any]) -> None:
+def _hand_over(
+    place: CommandContext, run: RunRecord, lane: str, options: Mapping[str, Any]
+) -> None:
     """A lane's patch as mail or as a bundle, into a new file or to stdout."""
     from hydra.commands.export import export
+    from hydra.report.hunks import shown
 
     bundle, output = options["bundle"], options["output"]
     screen = output is None and is_terminal(sys.stdout)
     refuse((bundle and screen, "a bundle is no text for a terminal", "-o FILE"))
-    environ = executables.users_environment()
-    data = export(lane, options["run"], bundle=bundle, environ=environ)
+    data = export(place, run, lane, bundle=bundle)
     if output is not None:
-        _write(data, output)
-        return
-    if screen:
-        from hydra.report.hunks import shown
-
-        data = shown(data, color=False)
-    sys.stdout.buffer.write(data)
+        _write(data, Path(output))
+    else:
+        show(shown(data, color=False) if screen else data)
 
 
-def _write(data: bytes, output: str) -> None:
-    from hydra.commands.export import write
+def _write(data: bytes, file: Path) -> None:
+    """Into a file that is not there yet. Raises `Refused`."""
+    from hydra.errors import Refused
 
-    write(data, Path(output))
+    try:
+        with file.open("xb") as out:
+            out.write(data)
+    except FileExistsError:
+        raise Refused(f"{file} is there already", hint="choose another name: -o FILE") from None
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[str, Any]) -> None:
@@ -150,12 +161,6 @@ def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[s
             "leave -o out",
         ),
     )
-
-
-def _file(row: tuple[bytes, int | None, int | None]) -> dict[str, object]:
-    path, added, deleted = row
-    name = path.decode("utf-8", "backslashreplace")
-    return {"path": name, "added": added, "deleted": deleted}
 
 
 def _within(path: bytes, folders: tuple[str, ...]) -> bool:
