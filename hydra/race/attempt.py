@@ -30,7 +30,6 @@ from hydra.race.output import OutputReader, ending
 from hydra.records.events import clip
 from hydra.records.outcome import Outcome, Patch
 from hydra.shortage import WAITS, is_passing, shortage
-from hydra.workspace.credentials import SignInNotice
 from hydra.workspace.maintenance import (
     maintain,
     notice_data,
@@ -38,6 +37,7 @@ from hydra.workspace.maintenance import (
     side_files,
     sync_credentials_back,
 )
+from hydra.workspace.renewal import Renewal
 
 _log = get_logger(__name__)
 
@@ -167,7 +167,7 @@ async def _run(
     return outcome
 
 
-def _teller(context: AttemptContext, handler: AgentEventHandler) -> Callable[[SignInNotice], None]:
+def _teller(context: AttemptContext, handler: AgentEventHandler) -> Callable[[Renewal], None]:
     """What says what came of the lane's renewed sign-in."""
     hint = context.adapter.descriptor.sign_in_hint
     return lambda notice: handler.warn(notice_text(notice, hint), sign_in=notice_data(notice))

@@ -100,7 +100,7 @@ def has_run(exit_code: int | None) -> bool:
 class ProbeOutput(Struct, frozen=True, kw_only=True):
     """What one probe of a CLI gave. `exit_code` is None when it did not end by itself."""
 
-    name: str
+    name: str = ""
     argv: tuple[str, ...]
     exit_code: int | None
     stdout: str = ""

@@ -30,10 +30,11 @@ from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.copies import copy_exact
-from hydra.workspace.credentials import ConfigCopies, SignInNotice
+from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.dependencies import DependencySource, hides_itself
 from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME
+from hydra.workspace.renewal import Renewal
 
 _log = get_logger(__name__)
 
@@ -244,7 +245,7 @@ class LaneWorkspace:
         self._note()
         self.unsynced_credentials = self._settings.withheld
 
-    def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
+    def sign_in_notices(self, *, last: bool = False) -> Sequence[Renewal]:
         """What went back since this was last called; at `last` also what is refused, which might
         have gone back later (a refusal of the service is seen after its renewal)."""
         return self._settings.sign_in_notices(last=last)

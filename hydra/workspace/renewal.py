@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from hydra.adapters.contract import TokenFields
@@ -35,7 +36,8 @@ class Renewal(NamedTuple):
     """What comes of one file: the user's own with its `fields` renewed, or why it stays as it is.
 
     Neither where nothing was renewed. `stray`: the lane's has changed in more than that.
-    `consumed`: it has another refresh token, so the service may take the user's no more.
+    `consumed`: it has another refresh token, so the service may take the user's no more. Once it is
+    told, `file` is the user's, and `data` is in it.
     """
 
     data: bytes | None = None
@@ -43,6 +45,7 @@ class Renewal(NamedTuple):
     refusal: str = ""
     stray: bool = False
     consumed: bool = False
+    file: Path = Path()
 
 
 class _Unfit(Exception):

@@ -16,7 +16,7 @@ from hydra.adapters.command_line import options
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.environment import matches
-from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.errors import Failure, SpawnFailed
 from hydra.process.identity import boot_id
@@ -49,7 +49,7 @@ class Question:
         """Program and arguments."""
         return (str(self.binary), *self.probe.args)
 
-    def lasts(self, answer: CachedAnswer) -> float:
+    def lasts(self, answer: ProbeOutput) -> float:
         """Seconds for which an answer counts, as long as the program is the same."""
         if self.probe.name == SIGN_IN and has_run(answer.exit_code):
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
