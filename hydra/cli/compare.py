@@ -70,16 +70,16 @@ def command(lanes: tuple[str, ...], **options: Any) -> None:
     Exit 0: a lane is proved, or no check ran and the only lane may land; 1: none is. With LANE,
     only these are told of in full, and the exit code is theirs; ranks are those of all.
     """
-    from hydra.commands.compare import CompareRequest, compare
+    from hydra.commands.compare import compare
 
     _check_outputs(options)
     if stopped := _consult(options):
         sys.exit(stopped)
     html = options["html"]
-    done = compare(CompareRequest(run=options["run"], lanes=lanes))
+    done = compare(options["run"], lanes)
     if html is not None and done.verdict.lane(html):
         # `--html claude`: a lane, for whoever does not write ./claude.
-        done = compare(CompareRequest(run=options["run"], lanes=(*lanes, html)))
+        done = compare(options["run"], (*lanes, html))
         html = _NO_PATH
     _show(done, html, options)
     sys.stdout.flush()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra import executables
@@ -25,15 +25,6 @@ PAGE = "compare.html"
 
 _MARK, _HEAD = b'<meta name="generator" content="hydra">', 1024
 """By which a page is known for Hydra's own, and in how many bytes from its beginning."""
-
-
-class CompareRequest(Struct, frozen=True, kw_only=True):
-    """What a person asks for. `lanes` are those to be told of in full; () is all of them."""
-
-    run: str = ""
-    lanes: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=executables.users_environment)
-    directory: Path | None = None
 
 
 class JudgedRun(Struct, frozen=True, kw_only=True):
@@ -55,21 +46,31 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
         return replace(self.verdict, exit_code=self.exit_code).document()
 
 
-def compare(request: CompareRequest) -> JudgedRun:
-    """The verdict on the run that is named.
+def compare(
+    run: str = "",
+    lanes: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> JudgedRun:
+    """The verdict on the run that is named. `lanes` are those to be told of in full; () is all.
 
     Raises `UsageError` for an unknown run or lane, `Refused` for a run under way, `RecordError`.
     """
-    place = runs.repository_runs(request.environ, request.directory)
-    record = runs.find(place, request.run)
+    environ = executables.users_environment() if environ is None else environ
+    place = runs.repository_runs(environ, directory)
+    record = runs.find(place, run)
     with shared(record.folder):
         runs.check_patches(record)
         reading = runs.read(record)
-        verdict = judgement(reading, request.environ)
-    for lane in request.lanes:
+        verdict = judgement(reading, environ)
+    for lane in lanes:
         runs.check_lane(reading, lane)
-    lanes = tuple(dict.fromkeys(request.lanes))
-    return JudgedRun(record=record, verdict=verdict, root=place.repository.root, lanes=lanes)
+    return JudgedRun(
+        record=record,
+        verdict=verdict,
+        root=place.repository.root,
+        lanes=tuple(dict.fromkeys(lanes)),
+    )
 
 
 def page_of(compared: JudgedRun) -> bytes:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import trio
 from msgspec import Struct
@@ -211,18 +210,11 @@ async def _probe(
     return confinement, results
 
 
-class AgentListing(NamedTuple):
-    """What `hydra agents` lists: each adapter with what is here of it (None: not probed), why a
-    third party's is not among them, a sentence each."""
-
-    rows: list[tuple[Adapter, DetectResult | None]]
-    problems: tuple[str, ...] = ()
-
-
 def agents(
     name: str | None, flags: Mapping[str, object], environ: Mapping[str, str] | None = None
-) -> AgentListing:
-    """The adapters, or the one named.
+) -> tuple[list[tuple[Adapter, DetectResult | None]], tuple[str, ...]]:
+    """The adapters, or the one named, each with what is here of it (None: not probed); why a third
+    party's is not among them, a sentence each.
 
     Raises `UsageError` for a name that no adapter has, or one whose adapter cannot be used.
     """
@@ -239,7 +231,7 @@ def agents(
     with _scratch_state(state, problem) as scratch:
         _, results = trio.run(_probe, probed, config, environ, scratch)
     rows = [(adapter, results.get(adapter.key())) for adapter in adapters]
-    return AgentListing(rows, agent_set.problems)
+    return rows, agent_set.problems
 
 
 def example_line(adapter: Adapter, result: DetectResult | None) -> tuple[str, ...]:

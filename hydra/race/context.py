@@ -264,7 +264,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
     ) -> tuple[Adapter, BuiltCommand]:
         """The carrier in the agent's place."""
         # Few lanes are.
-        from hydra.adapters.remote.executor import LocalPlaces, RemoteAdapter, on_its_way
+        from hydra.adapters.remote.executor import RemoteAdapter, on_its_way
 
         assert lane.remote is not None
         place = ground_dir(self.around.state, self.plan.run, lane.id)
@@ -274,7 +274,9 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             run=self.plan.run,
             lane=lane.id,
             attempt=attempt,
-            places=LocalPlaces(workspace.worktree, place / LANE_HOME, place / "tmp"),
+            worktree=workspace.worktree,
+            home=place / LANE_HOME,
+            scratch=place / "tmp",
             names=names,
             descriptor=adapter.descriptor,
             most=self.plan.limits.patch_bytes,

@@ -20,7 +20,7 @@ from hydra.errors import AgentError, BinaryMissing, Failure, Refused, Unsupporte
 from hydra.paths import ground_dir
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.plan import Confinement, LanePlan, Rates, RemotePlace
-from hydra.records.request import Budget, Effort, Lane, Permission, Task
+from hydra.records.request import Budget, Effort, Lane, Permission
 from hydra.workspace.names import LANE_HOME, worktree_name
 
 
@@ -29,7 +29,10 @@ class PlanInputs(Struct, frozen=True, kw_only=True):
 
     run: str
     state: Path
-    task: Task
+    prompt: str
+    repository: Path
+    base: str
+    base_name: str = ""
     lanes: tuple[Lane, ...]
     config: Config
     adapters: Mapping[str, Adapter]
@@ -76,7 +79,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
         tier=descriptor.tier,
         sandbox="soft" if descriptor.sandbox == "soft" else "hard",
         version=result.version if result else "",
-        worktree=path / worktree_name(inputs.task.repository),
+        worktree=path / worktree_name(inputs.repository),
         permission=effective,
         budget=options.budget,
         env_names=_environment(inputs, descriptor, options.environment, remote),
@@ -111,7 +114,7 @@ def _request(
     """What its adapter is asked for. `place` is the lane's folder where its agent runs."""
     is_local, key = planned.remote is None, planned.adapter
     return SpawnRequest(
-        prompt=inputs.task.prompt,
+        prompt=inputs.prompt,
         worktree=_worktree(inputs, planned) if is_local else place / WORK / planned.worktree.name,
         permission=planned.permission,
         model=model,
@@ -137,7 +140,7 @@ def _request(
 
 def _preface(inputs: PlanInputs, options: LaneOptions) -> str:
     """With what an agent cannot find out but by failing: a mount's own folder stays."""
-    top = inputs.task.repository
+    top = inputs.repository
     folders = [name for name in inputs.dependencies if (top / name).is_dir()]
     if not (folders and inputs.confinement.holds):
         return options.preface
@@ -148,7 +151,7 @@ def _preface(inputs: PlanInputs, options: LaneOptions) -> str:
 def _worktree(inputs: PlanInputs, planned: LanePlan) -> Path:
     """Where its agent sees it: where something confines it, at the path of the user's checkout."""
     confined = inputs.confinement.holds and planned.permission is not Permission.UNRESTRICTED
-    return inputs.task.repository if confined else planned.worktree
+    return inputs.repository if confined else planned.worktree
 
 
 def _detection(

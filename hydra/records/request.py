@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -29,16 +28,6 @@ class Effort(StrEnum):
     MEDIUM = "medium"
     HIGH = "high"
     MAX = "max"
-
-
-class Task(Struct, frozen=True, kw_only=True):
-    """The prompt, the repository and the base commit."""
-
-    prompt: str
-    repository: Path
-    base: str
-    base_name: str = ""
-    title: str = ""
 
 
 class Check(Struct, frozen=True):

@@ -318,7 +318,7 @@ class LaneWorkspace:
         copy_index(self._git_dir / "index", self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
         inside = (self._placement.path or self.worktree) / ".git"
-        submodules = lane_git.fill_submodules(
+        empty, more = lane_git.fill_submodules(
             self._git_dir, self.worktree, self._base, self._repository, inside, borrowed.alias
         )
         lane_git.connect(self._git_dir, self._repository, inside)
@@ -326,12 +326,12 @@ class LaneWorkspace:
         self._stand(borrowed)
         self._settings.make(self._placement.path, inside if self._commits else None)
         self.notes += self._settings.notes
-        if submodules.empty:
-            names = ", ".join(submodules.empty)
+        if empty:
+            names = ", ".join(empty)
             what = "submodules that are not initialised stay empty"
             self.notes += (f"{what}: {names} (git submodule update --init)",)
-            self.empty_submodules = tuple(submodules.empty)
-        if pointers := pointers + submodules.pointers:
+            self.empty_submodules = empty
+        if pointers := pointers + more:
             what = "files of Git LFS that were never fetched stay pointers"
             self.notes += (f"{what}: {pointers} (git lfs pull)",)
         self._note()

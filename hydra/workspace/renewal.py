@@ -52,9 +52,8 @@ class _Unfit(Exception):
     """The lane's may not go back, and why."""
 
 
-class _Change(NamedTuple):
-    path: tuple[str, ...]
-    value: object
+_Change = tuple[tuple[str, ...], object]
+"""What is new, and where it stands."""
 
 
 def renew(
@@ -78,7 +77,7 @@ def renew(
         return Renewal(refusal=str(unfit), consumed=consumed)
     if not changes:
         return Renewal(refusal=_stray(fields, mine, theirs))
-    names = tuple(".".join(change.path) for change in changes)
+    names = tuple(".".join(path) for path, _ in changes)
     data = _spliced(own.decode(), changes).encode()
     return Renewal(data, names, stray=parse(data) != theirs)
 
@@ -168,7 +167,7 @@ def _entry_changes(
     if not changes:
         return
     access = _path(entry, fields.access)
-    if _at(mine, access) and changes[0].path != access:
+    if _at(mine, access) and changes[0][0] != access:
         raise _Unfit(f"it has no new {_label(access)}")
     yield from changes
     for path in _paths(entry, fields.expiries):
@@ -205,7 +204,7 @@ def _tokens(
         ends = expiry_of(fresh) if path == _path(entry, fields.access) else None
         if ends is not None:
             _check_expiry(label, ends, expiry_of(value), now)
-        yield _Change(path, fresh)
+        yield path, fresh
 
 
 def _expiry(
@@ -219,7 +218,7 @@ def _expiry(
     if number is None:
         raise _Unfit(f"its {_label(path)} is no number")
     _check_expiry(_label(path), number / unit, value / unit, now)
-    yield _Change(path, fresh)
+    yield path, fresh
 
 
 def _check_expiry(label: str, ends: float, own: float | None, now: float) -> None:
@@ -234,7 +233,7 @@ def _stamp(path: tuple[str, ...], mine: Object, theirs: Object, now: float) -> I
         return
     if not isinstance(fresh, str) or not _STAMP.match(fresh) or _seconds(fresh) > now + 86400:
         raise _Unfit(f"its {_label(path)} is no time that has been")
-    yield _Change(path, fresh)
+    yield path, fresh
 
 
 def _seconds(stamp: str) -> float:

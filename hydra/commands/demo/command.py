@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hydra.commands.check import check_commit
-from hydra.commands.compare import CompareRequest, compare, write_page
+from hydra.commands.compare import compare, write_page
 from hydra.commands.demo.race import Demo, new_folder, prepare
 from hydra.commands.merge import Landing, merge
 from hydra.commands.merge_selection import MergeRequest
@@ -82,7 +82,7 @@ def demo(watcher: RaceWatcher | None, announce: Callable[[Demo], None]) -> DemoR
 
 
 def _page(prepared: Demo, environ: Mapping[str, str]) -> Path:
-    done = compare(CompareRequest(environ=environ, directory=prepared.repository))
+    done = compare(environ=environ, directory=prepared.repository)
     return write_page(done, prepared.folder / "page.html")
 
 
