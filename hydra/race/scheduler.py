@@ -299,8 +299,8 @@ class RaceScheduler:
         self._seq += recorded
         event = Event(
             seq=self._seq,
-            wall=time.time(),
-            mono=trio.current_time() - self._started,
+            wall=round(time.time(), 6),
+            mono=round(trio.current_time() - self._started, 6),
             run=self.plan.run,
             kind=kind,
             sub=sub,
