@@ -19,15 +19,8 @@ from hydra.redaction import redacted
 SCHEMA = 1
 """Version of the event's JSON form. A reader refuses a newer one (exit 6)."""
 
-AGENT_KINDS = (
-    "message",
-    "tool_call",
-    "tool_result",
-    "progress",
-    "completed",
-    "failed",
-    "usage",
-)
+_SAID = ("message", "tool_call", "tool_result", "usage")
+AGENT_KINDS = (*_SAID, "progress", "completed", "failed")
 
 SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "version")
 """What a `progress/session` event may tell, each a text."""
@@ -36,23 +29,8 @@ SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "versio
 class AgentEvent(NamedTuple):  # lanes make them by the hundred thousand
     """What a parser saw, before Hydra gives it a place and a number.
 
-    `sub` narrows the kind; `data` is small and JSON-ready: long texts are cut by `clip`, the raw
-    bytes stay in the lane's file.
-
-    message      sub "" or "thinking"        {text}
-    tool_call    sub ""                      {id, name, summary}
-    tool_result  sub ""                      {id, ok, summary, denied?}
-    progress     sub "session"               `SESSION_FIELDS`, those that it tells
-                 sub "retry"                 {attempt?, of?, status?, retry_after?, text}
-                 sub "closing"               {ok, text?}: its closing line; the ending itself comes
-                                             once its process has ended
-                 sub "notice" | "unknown" | "malformed"   {type?, text?, line?}
-    usage        sub "" (totals so far)      {input_tokens?, output_tokens?, cached_tokens?,
-                                              cost_usd?}
-    completed    sub ""                      {text?, turns?, denials: [names], failed_items: int,
-                                              after?: an error that it ended in all the same}
-    failed       sub ""                      {error, reason, message, numbers, terminal: bool}
-                                             `error` is a kind of hydra.errors.KINDS
+    docs/reference/events.md has the data of each kind and `sub`: small and JSON-ready. Long texts
+    are cut by `clip`, the raw bytes stay in the lane's file.
     """
 
     kind: str
@@ -62,8 +40,7 @@ class AgentEvent(NamedTuple):  # lanes make them by the hundred thousand
     @property
     def is_progress(self) -> bool:
         """Whether it resets the idle clock: retry notices and unknown lines do not."""
-        is_said = self.kind in ("message", "tool_call", "tool_result", "usage")
-        return is_said or (self.kind, self.sub) == ("progress", "session")
+        return self.kind in _SAID or (self.kind, self.sub) == ("progress", "session")
 
 
 class Raw(Struct, frozen=True):

@@ -19,11 +19,9 @@ from hydra.records.request import Budget, Check, Effort, Limits, Permission, Ret
 class Confinement(Struct, frozen=True, kw_only=True):
     """How commands are confined on this machine, as tried and not as looked up.
 
-    `kind` is `bwrap` or `none`; `program` is bwrap's path; `reason` says why it is none, or else
-    what this kernel leaves open. These are recorded; the others are this process's: `promises` are
-    the sentences that hold; `mounters` are unshare, sh, mount and nsenter, where folders can be
-    shown copy-on-write, and `refused_layers` says why they cannot; `refused_network` says why no
-    command can have a network of its own, "" where it can.
+    `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open.
+    What follows is not recorded: `mounters` are unshare, sh, mount and nsenter, where folders can
+    be shown copy-on-write; what is refused says why it cannot be, "" where it can.
     """
 
     kind: str
@@ -77,16 +75,9 @@ class PlannedCommand(Struct, frozen=True, kw_only=True):
 
 
 class LanePlan(Struct, frozen=True, kw_only=True):
-    """One lane as it will run: what it is, the exact command, its environment by name.
-
-    `permission` is what it really gets: less than the race's where nothing confines it. `sandbox`
-    is `soft` where the agent's own may be all that confines it; `origin` is where a third party's
-    adapter comes from, and `remote` where its agent runs, if that is not here. `failure` is set
-    when the lane is known not to start (its probe failed, a flag is gone); `command` is None only
-    then. `env_names` are the names passed on from Hydra's own environment; values never enter a
-    record, so `built`, what its adapter has made, does not. `rates` are those of the model that was
-    named, where Hydra knows them.
-    """
+    """One lane as it will run (docs/reference/json.md): what it is, the exact command, its
+    environment by name. `failure` is set when it is known not to start; `command` is None only
+    then. Values never enter a record, so `built`, what its adapter has made, does not."""
 
     id: str = field(name="lane")
     adapter: str
@@ -142,15 +133,9 @@ class CheckPlan(Struct, frozen=True, kw_only=True):
 
 
 class RacePlan(Struct, frozen=True, kw_only=True):
-    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it.
-
-    `left_out`: why agents that are installed are not in it, though it names none. `view`, for a dry
-    run alone, is what its lanes see of the machine, and `prompt` is in memory alone, and in the
-    manifest. `dependencies` are ignored folders of the checkout that each lane has copy-on-write,
-    from its top, and environments outside the checkout by their whole paths; `python_path` folders
-    of the checkout from which Python packages are installed, from its top: where nothing mounts a
-    lane at its path, PYTHONPATH names each lane's own.
-    """
+    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it
+    (docs/reference/json.md). `view`, for a dry run alone, is what its lanes see of the machine;
+    `prompt` is in memory alone, and in the manifest."""
 
     schema: int = SCHEMA
     kind: str = "plan"
@@ -216,7 +201,9 @@ class RacePlan(Struct, frozen=True, kw_only=True):
             "base_name": self.base_name,
             "confined": self.confined,
             "soft": [lane.id for lane in self.lanes if lane.sandbox == "soft"],
-            "elsewhere": self.elsewhere,
+            "elsewhere": [
+                f"{lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote
+            ],
             "checks": [check.name for check in self.checks],
             "guessed": [check.command for check in self.checks if check.guessed],
             "check_runs": self.check_runs,
@@ -232,11 +219,6 @@ class RacePlan(Struct, frozen=True, kw_only=True):
     def confined(self) -> bool:
         """Whether what runs is kept to its lane: with full access the walls stand open."""
         return self.confinement.holds and self.permission is not Permission.UNRESTRICTED
-
-    @property
-    def elsewhere(self) -> list[str]:
-        """The lanes whose agents run on no ground of Hydra's: `far on gpubox over ssh`."""
-        return [f"{lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote]
 
     def keeps_ground(self, outcome: Outcome) -> bool:
         """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
@@ -259,12 +241,8 @@ RACE_HEAD, LANE_HEAD = _head(RacePlan, "promises"), _head(LanePlan, "budget")
 
 
 class RaceManifest(Struct, frozen=True, kw_only=True):
-    """Who runs what of which task, before anything is decided of it: manifest.json.
-
-    `head` is the commit of the checkout, and `base` another one where its uncommitted changes came
-    along; by `process` and `owner` it is known what a killed Hydra has left; `settings_from` says
-    where each setting came from. What is not known is "".
-    """
+    """manifest.json: who runs what of which task. By `process` and `owner` it is known what a dead
+    Hydra has left; `settings_from` says where each setting came from. What is not known is ""."""
 
     schema: int = SCHEMA
     hydra: str = ""
@@ -288,4 +266,4 @@ class RaceManifest(Struct, frozen=True, kw_only=True):
     @property
     def is_uncommitted(self) -> bool:
         """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
-        return bool(self.head) and self.head != self.base
+        return self.head not in ("", self.base)

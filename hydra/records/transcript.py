@@ -18,8 +18,6 @@ class AgentTranscript:
     usage: Usage = field(default_factory=Usage)
     session: str = ""
     message: str = ""
-    permission: str = ""
-    sandbox: str = ""
     completed: AgentEvent | None = None
     failed: AgentEvent | None = None
     denied: list[str] = field(default_factory=list)
@@ -31,35 +29,32 @@ class AgentTranscript:
 
     def add(self, event: AgentEvent) -> None:
         """Takes one event in. A later closing event stands over an earlier one."""
-        data = event.data
-        refused = data.get("error") == "AuthMissing" or data.get("status") in (401, 403)
-        if event.kind in ("failed", "progress") and refused:
-            self.sign_in_refused = True
-        if event.kind == "message" and not event.sub:
-            self.message = self.last_words = str(data.get("text", ""))
-        elif event.kind == "usage":
-            self.usage = _usage(self.usage, event)
-        elif event.kind == "progress" and event.sub == "session":
-            self.session = str(data.get("session") or self.session)
-            self.permission = str(data.get("permission") or self.permission)
-            self.sandbox = str(data.get("sandbox") or self.sandbox)
-        elif event.kind == "progress" and event.sub == "malformed":
-            self.last_words = str(data.get("line") or self.last_words)
-        elif event.kind == "completed":
-            self.completed, self.failed = event, None
-            denials = data.get("denials")
-            if isinstance(denials, list | tuple):
-                self.denied = [str(name) for name in denials]
-            items = data.get("failed_items")
-            self.failed_items = items if isinstance(items, int) else 0
-            self.message = str(data.get("text") or self.message)
-        elif event.kind == "failed" and data.get("terminal"):
-            self.failed = event
+        kind, sub, data = event
+        if data.get("error") == "AuthMissing" or data.get("status") in (401, 403):
+            self.sign_in_refused |= kind in ("failed", "progress")
+        match kind, sub:
+            case "message", "":
+                self.message = self.last_words = str(data.get("text", ""))
+            case "usage", _:
+                self.usage = _usage(self.usage, event)
+            case "progress", "session":
+                self.session = str(data.get("session") or self.session)
+            case "progress", "malformed":
+                self.last_words = str(data.get("line") or self.last_words)
+            case "completed", _:
+                self.completed, self.failed = event, None
+                denials, items = data.get("denials"), data.get("failed_items")
+                if isinstance(denials, list | tuple):
+                    self.denied = [str(name) for name in denials]
+                self.failed_items = items if isinstance(items, int) else 0
+                self.message = str(data.get("text") or self.message)
+            case "failed", _ if data.get("terminal"):
+                self.failed = event
 
 
 def _usage(usage: Usage, event: AgentEvent) -> Usage:
     numbers = usage.numbers
-    for name in ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"):
+    for name in Usage.__struct_fields__:
         value = event.data.get(name)
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
