@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hydra.records.codec import as_json
 from hydra.report.runs import age
 from hydra.report.text import clean, size
 from hydra.text import plural
@@ -46,15 +47,7 @@ def removal_document(
         "kind": "removal",
         "dry_run": dry_run,
         "runs": [
-            {
-                "run": loss.run,
-                "age": round(loss.age, 1),
-                "size": loss.size,
-                "patches": list(loss.patches),
-                "worktrees": list(loss.worktrees),
-                "uncommitted": loss.uncommitted,
-                "removed": loss.run in removed,
-            }
+            {**as_json(loss), "age": round(loss.age, 1), "removed": loss.run in removed}
             for loss in losses
         ],
     }

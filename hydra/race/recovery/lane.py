@@ -291,11 +291,7 @@ def _outcome(
 
 
 def _exit(past: Past) -> ExitStatus | None:
-    if past.exited is None:
-        return None
-    code, number = past.exited.get("code"), past.exited.get("signal")
-    return ExitStatus(
-        code=code if isinstance(code, int) else None,
-        signal=number if isinstance(number, int) else None,
-        survivors=tuple(map(str, past.exited.get("survivors") or ())),
-    )
+    try:
+        return None if past.exited is None else shaped(past.exited, ExitStatus)
+    except ValueError:  # of another shape: it ended, and that is all that is known
+        return ExitStatus()
