@@ -9,11 +9,11 @@ from hydra.adapters.contract import Descriptor
 from hydra.race.outcome import AttemptEvidence, classify
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.race.transcript import AgentTranscript
 from hydra.records.agent import Tier
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus, Patch, Status
 from hydra.records.request import Budget, Limits
-from hydra.records.transcript import AgentTranscript
 
 DESCRIPTOR = Descriptor(
     key="claude",

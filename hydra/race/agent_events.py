@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from hydra.process.control import ProcessControl
 from hydra.race.context import Emit
+from hydra.race.transcript import AgentTranscript
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent, Raw
-from hydra.records.transcript import AgentTranscript
 
 
 @dataclass

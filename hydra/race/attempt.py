@@ -25,18 +25,18 @@ from hydra.process.supervisor import supervise
 from hydra.race.agent_events import AgentEventHandler
 from hydra.race.context import AttemptContext, AttemptControl, Emit
 from hydra.race.conversation import ConversationDriver, SentLog
-from hydra.race.outcome import EARLY, AttemptEvidence, classify, not_started
-from hydra.race.output import OutputReader, ending
-from hydra.records.events import clip
-from hydra.records.outcome import Outcome, Patch
-from hydra.shortage import WAITS, is_passing, shortage
-from hydra.workspace.maintenance import (
+from hydra.race.maintenance import (
     maintain,
     notice_data,
     notice_text,
     side_files,
     sync_credentials_back,
 )
+from hydra.race.outcome import EARLY, AttemptEvidence, classify, not_started
+from hydra.race.output import OutputReader, ending
+from hydra.records.events import clip
+from hydra.records.outcome import Outcome, Patch
+from hydra.shortage import WAITS, is_passing, shortage
 from hydra.workspace.renewal import Renewal
 
 _log = get_logger(__name__)

@@ -20,11 +20,11 @@ from hydra.errors import STDERR_EXCERPT, Failure
 from hydra.process.control import BACKGROUND, FINISHED
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.race.transcript import AgentTranscript
 from hydra.records.events import AgentEvent, clip
 from hydra.records.outcome import Estimate, ExitStatus, Outcome, Patch, Status, Usage
 from hydra.records.plan import LanePlan, Rates
 from hydra.records.request import Budget, Limits
-from hydra.records.transcript import AgentTranscript
 from hydra.shortage import shortage
 from hydra.text import join_names, plural
 

@@ -12,11 +12,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from hydra.errors import RecordError
+from hydra.race.transcript import AgentTranscript
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
 from hydra.records.plan import Confinement, RaceManifest, RacePlan
 from hydra.records.request import Limits, Permission
 from hydra.records.store.reader import read_record
-from hydra.records.transcript import AgentTranscript
 
 
 @dataclass

@@ -13,6 +13,7 @@ from hydra.git import patches as patch_git
 from hydra.git.runner import GitKilled, run
 from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
+from hydra.race.maintenance import notice_text
 from hydra.race.outcome import estimate_of, not_started
 from hydra.race.plan import patch_message
 from hydra.race.recovery.history import Past
@@ -22,7 +23,6 @@ from hydra.records.plan import LanePlan, RacePlan
 from hydra.redaction import Redactor
 from hydra.shortage import is_passing
 from hydra.workspace.grounds import give_back_standing, standing_ground
-from hydra.workspace.maintenance import notice_text
 from hydra.workspace.private import LaneWorkspace
 
 _UNCHECKED = ("Hydra was killed before its checks had ended",)

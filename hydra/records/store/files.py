@@ -6,7 +6,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -92,17 +91,6 @@ def shared(folder: Path) -> Iterator[bool]:
     finally:
         if lock >= 0:
             os.close(lock)
-
-
-def disk_usage(top: Path) -> int:
-    """Bytes that a folder takes on the disk, as `du` counts them; what vanishes counts nothing."""
-    walk = os.walk(top)
-    inside = (f"{folder}/{name}" for folder, *names in walk for name in chain(*names))
-    total = 0
-    for path in chain([os.fspath(top)], inside):
-        with suppress(OSError):
-            total += os.lstat(path).st_blocks * 512
-    return total
 
 
 def open_append(path: Path) -> int:

@@ -22,7 +22,6 @@ from hydra.records.store.files import (
     write_all,
     write_json,
 )
-from hydra.records.store.sink import RawSink
 
 _AT_ONCE = 1000
 """Events of one piece of output that are written together."""
@@ -176,14 +175,6 @@ class RunStore:
     def write_json(self, name: str, document: Mapping[str, object]) -> None:
         """Replaces one JSON document of the run atomically."""
         write_json(self.folder / name, document)
-
-    def raw_sink(self, lane: str, attempt: int, stream: str, limit: int) -> RawSink:
-        """The open sink for one attempt's `raw.jsonl`, `stderr.txt` or `sent.jsonl`, at most
-        `limit` bytes; `stream` is stdout, stderr or sent."""
-        names = {"stdout": ("raw", "jsonl"), "stderr": ("stderr", "txt"), "sent": ("sent", "jsonl")}
-        stem, suffix = names[stream]
-        name = f"{stem}.{suffix}" if attempt == 1 else f"{stem}.{attempt}.{suffix}"
-        return RawSink(self.lane_folder(lane) / name, limit)
 
     def close(self) -> None:
         """Closes the record and lets go of the lock."""

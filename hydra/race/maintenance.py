@@ -8,7 +8,7 @@ from functools import partial
 
 import trio
 
-from hydra.records.transcript import AgentTranscript
+from hydra.race.transcript import AgentTranscript
 from hydra.text import join_names
 from hydra.workspace.private import LaneWorkspace
 from hydra.workspace.renewal import Renewal
