@@ -31,6 +31,7 @@ from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.errors import KINDS
 from hydra.process.control import ProcessControl
+from hydra.process.records import End
 from hydra.process.sink import RawSink
 from hydra.race import output
 from hydra.race.agent_events import differences, feed_clocks
@@ -551,9 +552,7 @@ def _concluded(
             descriptor=registry.get(case.agent).descriptor,
             command=COMMAND.argv,
             transcript=story,
-            exit=case.exit,
-            stopped=case.stopped,
-            seconds=61.5,
+            end=End(case.exit, case.stopped, 61.5),
             patch=case.patch,
             patch_error="" if case.patch else "its worktree is lost\x1b[2J",
             stderr=reader.stderr_tail.decode("utf-8", "replace"),
