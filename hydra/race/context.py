@@ -32,6 +32,7 @@ from hydra.process.sandbox.view import View
 from hydra.process.sink import RawSink
 from hydra.race.command_context import RunContext
 from hydra.race.plan import patch_message
+from hydra.race.policy import keeps_ground
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import Raw
 from hydra.records.outcome import Outcome
@@ -408,7 +409,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             worktree = context.workspace.worktree
             return f"the sign-in that could not be given back stays beside {worktree}"
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
-        if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(outcome.last):
+        if keeps_ground(self.plan, outcome) or keeps_ground(self.plan, outcome.last):
             _log.debug("its ground stays", keep=self.plan.keep)
             try:
                 context.workspace.remove_secrets(but=context.adapter.descriptor.side_files)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -188,12 +188,3 @@ class RaceResult(Struct, frozen=True, kw_only=True):
     def usable(self) -> bool:
         """Whether at least one lane is usable."""
         return any(outcome.usable for outcome in self.outcomes)
-
-
-def select_attempt(attempts: Sequence[Outcome]) -> Outcome:
-    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
-    worked = [
-        attempt for attempt in attempts if attempt.patch is not None and not attempt.patch.empty
-    ]
-    result = (worked or attempts)[-1]
-    return replace(result, others=tuple(attempt for attempt in attempts if attempt is not result))

@@ -12,7 +12,6 @@ from msgspec.structs import force_setattr, replace
 from hydra.errors import Failure
 from hydra.records.agent import BuiltCommand, Origin, Tier
 from hydra.records.codec import SCHEMA, as_json
-from hydra.records.outcome import Outcome, Status
 from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
@@ -219,16 +218,6 @@ class RacePlan(Struct, frozen=True, kw_only=True):
     def confined(self) -> bool:
         """Whether what runs is kept to its lane: with full access the walls stand open."""
         return self.confinement.holds and self.permission is not Permission.UNRESTRICTED
-
-    def keeps_ground(self, outcome: Outcome) -> bool:
-        """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
-        patch = outcome.patch
-        if outcome.status is Status.NOT_STARTED:
-            return self.keep != "none"  # no agent has stood in it
-        if self.keep == "all" or patch is None or patch.incomplete or patch.left_behind:
-            return True
-        in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
-        return self.keep == "failed" and not in_order
 
 
 def _head(plan: type[LanePlan | RacePlan], until: str) -> tuple[str, ...]:

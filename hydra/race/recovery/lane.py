@@ -16,9 +16,10 @@ from hydra.paths import ground_dir
 from hydra.race.maintenance import notice_text
 from hydra.race.outcome import estimate_of, not_started
 from hydra.race.plan import patch_message
+from hydra.race.policy import keeps_ground, select_attempt
 from hydra.race.recovery.history import Past
 from hydra.records.codec import shaped
-from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, select_attempt
+from hydra.records.outcome import ExitStatus, Outcome, Patch, Status
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.redaction import Redactor
 from hydra.shortage import is_passing
@@ -104,7 +105,7 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
     if withheld:
         pass  # a renewed sign-in is there alone
-    elif (taken or past.over is not None) and not plan.keeps_ground(outcome):
+    elif (taken or past.over is not None) and not keeps_ground(plan, outcome):
         workspace.remove()
     else:
         workspace.remove_secrets()
