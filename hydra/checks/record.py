@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -30,6 +31,17 @@ INTERNAL = "pytest itself failed before the end of its tests"
 
 UNSEEN = "its tests end alike with all code of the base broken: they test none of it"
 """The remark of a result on the base of which nobody can say what it tests in place of the code."""
+
+
+def file_of(check: Check) -> str:
+    """A check's name as a file's, which no other check has: `packages/api: pytest` has a folder in
+    it and becomes `packages-api-pytest-` with a digest of the name."""
+    plain = re.sub(r"[^a-z0-9-]+", "-", check.name.lower())
+    if plain == check.name:
+        return plain
+    from hashlib import sha256  # most names are plain
+
+    return f"{plain}-{sha256(check.name.encode()).hexdigest()[:8]}"
 
 
 class CheckStatus(StrEnum):

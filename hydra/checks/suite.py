@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hydra.analysis.folder_names import CACHES
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.output import Output
-from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.record import CheckResult, CheckStatus, file_of
 from hydra.checks.run import CheckJob, run_check
 from hydra.errors import HydraError
 from hydra.log import get_logger
@@ -140,7 +140,7 @@ class CheckSuite:
                 context=self.context,
                 check=check,
                 workspace=workspace,
-                name=f"{self.subfolder}/{check.file}{suffix}",
+                name=f"{self.subfolder}/{file_of(check)}{suffix}",
             )
             reported: list[CheckResult] = []
             try:

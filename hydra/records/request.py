@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
 from msgspec import Struct
@@ -40,17 +39,6 @@ class Check(Struct, frozen=True):
     required: bool = True
     junit: str = ""
     guessed: bool = False
-
-    @property
-    def file(self) -> str:
-        """Its name as a file's, which no other check has: `packages/api: pytest` has a folder in it
-        and becomes `packages-api-pytest-` with a digest of the name."""
-        plain = re.sub(r"[^a-z0-9-]+", "-", self.name.lower())
-        if plain == self.name:
-            return plain
-        from hashlib import sha256  # most names are plain
-
-        return f"{plain}-{sha256(self.name.encode()).hexdigest()[:8]}"
 
 
 class Lane(Struct, frozen=True, kw_only=True):
