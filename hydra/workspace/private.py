@@ -458,14 +458,11 @@ class LaneWorkspace:
             patches=self._patches,
             lane=lane,
             base=self._base,
-            tree=taken.tree,
+            taken=taken,
             name=f"{self._lane}/{attempt}",
             limits=self._limits,
             exclude=self._not_taken,
             sources=tuple(sources),
-            staged=taken.staged,
-            repositories=taken.repositories,
-            submodules=taken.submodules,
         )
         try:
             return stranded.keep(work)

@@ -137,7 +137,7 @@ def _patch(
     plan: RacePlan, lane: LanePlan, past: Past, patches: Path, workspace: LaneWorkspace
 ) -> tuple[Patch | None, bool, str]:
     """(patch, whether it was taken now, why there is none)."""
-    if past.outcome is not None and past.outcome.get("status") == Status.NOT_STARTED:
+    if past.outcome is not None and past.outcome.status is Status.NOT_STARTED:
         return None, False, ""
     base = plan.base
     try:
@@ -249,17 +249,27 @@ def _interrupted(
         hint="race again to start over"
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
-    outcome = _outcome(lane, past, Status.INTERRUPTED, killed, patch)
-    return replace(outcome, held_back=_UNCHECKED * checked)
+    return Outcome(
+        lane=lane.id,
+        attempt=past.attempt,
+        status=Status.INTERRUPTED,
+        failure=killed,
+        held_back=_UNCHECKED * checked,
+        patch=patch,
+        usage=past.transcript.usage,
+        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
+        exit=_exit(past),
+        seconds=past.seconds,
+        message=past.transcript.message,
+        session=past.transcript.session,
+        warnings=tuple(past.warnings) or lane.warnings,
+    )
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
     """As its own event has it."""
-    assert past.outcome is not None
-    outcome = _outcome(lane, past, Status.INTERRUPTED, None, patch)
-    document = outcome.document() | dict(past.outcome)
-    with suppress(ValueError):  # of another shape: how it ended is not known
-        outcome = shaped(document, Outcome)
+    outcome = past.outcome
+    assert outcome is not None
     if patch and outcome.patch and outcome.patch.commit == patch.commit:
         patch = outcome.patch  # it knows more of it
     notices = (text for text in past.warnings if text not in outcome.warnings)
@@ -269,25 +279,6 @@ def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
         attempt=past.attempt,
         patch=patch,
         warnings=(*outcome.warnings, *notices),
-    )
-
-
-def _outcome(
-    lane: LanePlan, past: Past, status: Status, error: Failure | None, patch: Patch | None
-) -> Outcome:
-    return Outcome(
-        lane=lane.id,
-        attempt=past.attempt,
-        status=status,
-        failure=error,
-        patch=patch,
-        usage=past.transcript.usage,
-        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
-        exit=_exit(past),
-        seconds=past.seconds,
-        message=past.transcript.message,
-        session=past.transcript.session,
-        warnings=tuple(past.warnings) or lane.warnings,
     )
 
 
