@@ -651,7 +651,7 @@ async def test_a_copy_is_not_made_through_a_link_of_the_patch(scratch: Path, rep
     (repo / "conf" / "sub").mkdir(parents=True)
     (repo / "conf" / "sub" / ".env").write_text("KEY=1\n")
     bench = Bench(scratch, repo, [Check("a", "true")])
-    bench.kit = replace(bench.kit, copies=("conf/sub/.env",))
+    bench.kit = replace(bench.kit, plan=replace(bench.kit.plan, copies=("conf/sub/.env",)))
     commit = link_instead(repo, "conf", outside)
     result = (await bench.checked(commit))["a"]
     assert result.status is CheckStatus.NOT_RUN

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from hydra.checks.record import file_of
 from hydra.config.check_specs import in_folder, kind_of, name_of, typed
 from hydra.config.load import load
 from hydra.config.schema import CheckSettings
@@ -88,10 +89,10 @@ def test_a_command_as_one_types_it_in_a_folder(command: str, folder: str, line: 
     ],
 )
 def test_no_two_checks_have_the_same_file(names: tuple[str, ...]) -> None:
-    files = [Check(name, "x").file for name in names]
+    files = [file_of(Check(name, "x")) for name in names]
     assert len({*files}) == len(names)
     assert all(re.fullmatch("[a-z0-9-]+", file) for file in files)
-    assert Check("pytest-unit", "x").file == "pytest-unit"
+    assert file_of(Check("pytest-unit", "x")) == "pytest-unit"
 
 
 def test_flags_name_checks_in_short() -> None:

@@ -173,11 +173,11 @@ def test_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None
 def test_what_old_may_be(scratch: Path) -> None:
     subjects, _ = chosen(["claude", "codex"], [], None, os.environ)
     newest = recorded.versions(recorded.root(), "codex")[-1]
-    assert set(find_old("2.1.197", subjects).folders) == {"claude"}
-    assert find_old("recorded", subjects).folders["codex"].name == newest
+    assert set(find_old("2.1.197", subjects)[0]) == {"claude"}
+    assert find_old("recorded", subjects)[0]["codex"].name == newest
     root = fixtures(scratch, "codex")
     for named in (root, root / "codex", root / "codex" / newest):
-        assert find_old(str(named), subjects).folders["codex"].name == newest
+        assert find_old(str(named), subjects)[0]["codex"].name == newest
     programs = scratch / "bin"
     programs.mkdir()
     (programs / "claude").write_text("#!/bin/sh\n")
@@ -185,7 +185,7 @@ def test_what_old_may_be(scratch: Path) -> None:
         find_old(str(programs), subjects)  # it cannot be run
     (programs / "claude").chmod(0o755)
     for named in (programs, programs / "claude"):
-        assert find_old(str(named), subjects).programs == {"claude": programs / "claude"}
+        assert find_old(str(named), subjects)[1] == {"claude": programs / "claude"}
     with pytest.raises(UsageError) as refused:
         find_old("9.9", subjects)
     assert "claude@2.1.197" in refused.value.hint

@@ -13,7 +13,7 @@ from hydra.commands.review import excerpts, prompts, test_files
 from hydra.commands.review.anonymize import LINE, cut, scrub, unnamed
 from hydra.commands.review.discriminate import Groups, nothing
 from hydra.commands.review.run_tests import Twice, rows
-from hydra.commands.review.test_files import FILES, KIB, NewTest, Places, blocks
+from hydra.commands.review.test_files import FILES, KIB, Places, blocks
 from hydra.report.compare import separated
 from hydra.report.text import width
 from tests.support import verdicts
@@ -130,13 +130,12 @@ NOTHING = Places.of([])
     ],
 )
 def test_a_file_is_found_by_its_path_line(answer: str) -> None:
-    (test,), lines = test_files.read([answer], THERE, BASE)
-    assert (test.path, test.text, lines) == ("tests/test_new.py", "assert 1\n", ())
+    assert test_files.read([answer], THERE, BASE) == ({"tests/test_new.py": "assert 1\n"}, ())
 
 
 def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
-    (test,), _ = test_files.read(["```\n# path: tests/test_new.py\nassert 1\n```"], THERE, BASE)
-    assert test == NewTest("tests/test_new.py", "# path: tests/test_new.py\nassert 1\n")
+    tests, _ = test_files.read(["```\n# path: tests/test_new.py\nassert 1\n```"], THERE, BASE)
+    assert tests == {"tests/test_new.py": "# path: tests/test_new.py\nassert 1\n"}
 
 
 @pytest.mark.parametrize(
@@ -166,19 +165,19 @@ def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
     ],
 )
 def test_where_a_new_test_may_stand(path: str, why: str) -> None:
-    text = test_files.refused(NewTest(path, "assert 1\n"), THERE, BASE)
+    text = test_files.refused(path, "assert 1\n", THERE, BASE)
     assert (why in text) if why else text == ""
 
 
 def test_it_must_be_plain_text_of_a_size() -> None:
     place = "tests/test_x.py"
-    assert "over 32 KiB" in test_files.refused(NewTest(place, "x" * (KIB * 1024 + 1)), THERE, BASE)
+    assert "over 32 KiB" in test_files.refused(place, "x" * (KIB * 1024 + 1), THERE, BASE)
     for text in ("\0", "\ud800", "\ufffd"):
-        assert test_files.refused(NewTest(place, text), THERE, BASE) == "it is no plain text"
+        assert test_files.refused(place, text, THERE, BASE) == "it is no plain text"
 
 
 def test_a_repository_without_tests_takes_one_by_its_name() -> None:
-    assert test_files.refused(NewTest("test_x.py", "x"), Places.of([{"a.py"}]), {"a.py"}) == ""
+    assert test_files.refused("test_x.py", "x", Places.of([{"a.py"}]), {"a.py"}) == ""
 
 
 def test_no_more_than_a_few_and_none_twice() -> None:
@@ -191,7 +190,7 @@ def test_no_more_than_a_few_and_none_twice() -> None:
 
 @given(st.text(max_size=60))
 def test_no_path_leads_out_of_the_folders_of_tests(path: str) -> None:
-    if test_files.refused(NewTest(path, "x"), THERE, BASE) == "":
+    if test_files.refused(path, "x", THERE, BASE) == "":
         parts = path.split("/")
         assert ".." not in parts
         assert parts[0] == "tests"

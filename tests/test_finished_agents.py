@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.usage_limits import reason_by_words, resets_at
+from hydra.process.control import ProcessControl
 from hydra.process.records import Notice
 from hydra.race.agent_events import feed_clocks
 from hydra.records.events import AgentEvent
@@ -367,8 +368,19 @@ def test_limits_are_known_by_words(text: str, reason: str, hours: float | None) 
         assert (moment - NOON) / HOUR == pytest.approx(hours)
 
 
-def test_a_closing_line_is_one_of_the_events_that_close() -> None:
-    assert AgentEvent("progress", "closing", {"ok": False}).closes
-    assert not AgentEvent("failed", "", {"terminal": False}).closes
-    assert AgentEvent("progress", "retry").goes_on
-    assert not AgentEvent("usage").goes_on
+@pytest.mark.parametrize(
+    ("event", "closed"),
+    [
+        (AgentEvent("progress", "closing", {"ok": False}), True),
+        (AgentEvent("failed", "", {"terminal": False}), False),
+        (AgentEvent("failed", "", {"terminal": True}), True),
+        (AgentEvent("progress", "retry"), False),
+        (AgentEvent("usage"), True),
+    ],
+)
+def test_a_closing_line_closes_until_the_agent_goes_on(event: AgentEvent, closed: bool) -> None:
+    control = ProcessControl()
+    if event.sub == "retry" or event.kind == "usage":
+        control.closed()
+    feed_clocks(control, event)
+    assert (control.closed_at is not None) is closed

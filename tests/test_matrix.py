@@ -16,7 +16,6 @@ from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.matrix import COLUMNS, GENERATE, MEANING, Cell, Matrix, matrix
 from hydra.errors import RecordError
 from hydra.records.agent import (
-    CAPABILITIES,
     Capability,
     CapabilitySet,
     Confidence,
@@ -182,7 +181,7 @@ def test_a_damaged_record_is_said(tmp_path: Path) -> None:
 
 
 def test_every_dimension_has_one_name_and_a_meaning() -> None:
-    assert set(proven_capabilities.BEHIND) == set(CAPABILITIES)
+    assert set(proven_capabilities.BEHIND) == set(CapabilitySet.__struct_fields__)
     assert {name for names in proven_capabilities.BEHIND.values() for name in names} <= set(
         records.DIMENSIONS
     )
@@ -190,7 +189,7 @@ def test_every_dimension_has_one_name_and_a_meaning() -> None:
 
 
 def claims(capability: Capability) -> CapabilitySet:
-    return CapabilitySet(**dict.fromkeys(CAPABILITIES, capability))
+    return CapabilitySet(**dict.fromkeys(CapabilitySet.__struct_fields__, capability))
 
 
 def test_confidence_is_earned_and_never_typed() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from hydra.adapters.contract import Descriptor
+from hydra.process.records import End
 from hydra.race.outcome import AttemptEvidence, classify
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.race.transcript import AgentTranscript
 from hydra.records.agent import Tier
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus, Patch, Status
 from hydra.records.request import Budget, Limits
-from hydra.records.transcript import AgentTranscript
 
 DESCRIPTOR = Descriptor(
     key="claude",
@@ -52,15 +55,17 @@ def evidence(
         descriptor=DESCRIPTOR,
         command=("claude", "-p"),
         transcript=story,
-        exit=ExitStatus(code=code),
-        stopped="",
-        seconds=1.0,
+        end=End(ExitStatus(code=code), "", 1.0),
         patch=patch,
         patch_error="" if patch else "the worktree is gone",
         stderr="oh",
         counts=OutputCounts(),
         limits=Limits(idle=60),
     )
+
+
+def ended(seen: AttemptEvidence, **changes: Any) -> AttemptEvidence:
+    return replace(seen, end=seen.end._replace(**changes))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_an_agent_that_recovers_after_a_failure_is_done() -> None:
 
 def test_a_refused_sign_in_hints_at_signing_in() -> None:
     refused = QUOTA._replace(data={"error": "AuthMissing", "terminal": True, "message": "401"})
-    outcome = classify(replace(evidence(refused), stopped="sign_in"))
+    outcome = classify(ended(evidence(refused), stopped="sign_in"))
     assert outcome.failure is not None
     assert outcome.failure.kind == "AuthMissing"
     assert outcome.failure.hint == DESCRIPTOR.sign_in_hint
@@ -127,7 +132,7 @@ def test_unknown_cost_stays_unknown() -> None:
 
 
 def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
-    dead = replace(evidence(DONE), exit=ExitStatus(signal=11))
+    dead = ended(evidence(DONE), exit=ExitStatus(signal=11))
     outcome = classify(dead)
     assert (outcome.status, outcome.usable) == (Status.FAILED, False)
     assert outcome.failure is not None
@@ -146,7 +151,7 @@ def test_done_and_then_dead_by_a_signal_is_no_success() -> None:
 def test_a_budget_that_ended_a_lane_is_what_it_is_told_to_raise(
     stopped: str, budget: Budget, text: str, part: str
 ) -> None:
-    seen = replace(evidence(), stopped=stopped, budget=budget, limits=Limits(total=4))
+    seen = ended(replace(evidence(), budget=budget, limits=Limits(total=4)), stopped=stopped)
     failure = classify(seen).failure
     assert failure is not None
     assert failure.message == text
@@ -154,7 +159,8 @@ def test_a_budget_that_ended_a_lane_is_what_it_is_told_to_raise(
 
 
 def test_a_total_limit_below_the_budget_is_the_race_s_own() -> None:
-    seen = replace(evidence(), stopped="total", budget=Budget(seconds=9), limits=Limits(total=4))
+    own = replace(evidence(), budget=Budget(seconds=9), limits=Limits(total=4))
+    seen = ended(own, stopped="total")
     failure = classify(seen).failure
     assert failure is not None
     assert failure.hint.startswith("raise --timeout")

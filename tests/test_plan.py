@@ -24,7 +24,7 @@ from hydra.records.agent import (
     Tier,
 )
 from hydra.records.plan import Confinement
-from hydra.records.request import Effort, Lane, Permission, Task
+from hydra.records.request import Effort, Lane, Permission
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -83,7 +83,9 @@ def known(
     return PlanInputs(
         run="20260101t000000-abc",
         state=Path("/state"),
-        task=Task(prompt=prompt, repository=Path("/home/ada/shop"), base="b" * 40),
+        prompt=prompt,
+        repository=Path("/home/ada/shop"),
+        base="b" * 40,
         lanes=tuple(Lane(id=key, adapter=key) for key in table),
         config=Config(race=race or RaceSettings()),
         adapters=table,

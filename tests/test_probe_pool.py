@@ -13,12 +13,13 @@ from trio.testing import wait_all_tasks_blocked
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
 from hydra.adapters.probe import detect
-from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, Memory, identify
+from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, Memory, identify
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import SIGN_IN, Question
 from hydra.process import limits
 from hydra.process.limits import CpuClock
 from hydra.process.run import run
+from hydra.records.agent import ProbeOutput
 from hydra.records.plan import Confinement
 
 CLAUDE = registry.OWN["claude"].descriptor
@@ -35,12 +36,12 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
     lines: list[tuple[str, ...]] = []
     running: list[int] = [0]
 
-    async def put(question: Question, around: ProbeContext, views: object) -> CachedAnswer:
+    async def put(question: Question, around: ProbeContext, views: object) -> ProbeOutput:
         lines.append(question.argv)
         running.append(running[-1] + 1)
         await wait_all_tasks_blocked()
         running.append(running[-1] - 1)
-        return CachedAnswer(argv=question.argv, exit_code=0, stdout="1.0")
+        return ProbeOutput(argv=question.argv, exit_code=0, stdout="1.0")
 
     monkeypatch.setattr(detect, "put", put)
     monkeypatch.setattr(detect, "cores", lambda: 2)
@@ -82,7 +83,7 @@ def test_how_long_an_answer_counts(
 ) -> None:
     item = question(wrapper=wrapper)
     item.probe = Probe(name=name, args=("a",), settings=name == "settings")
-    assert item.lasts(CachedAnswer(argv=("a",), exit_code=code)) == lasts
+    assert item.lasts(ProbeOutput(argv=("a",), exit_code=code)) == lasts
 
 
 def test_an_answer_that_is_too_old_or_from_the_future_is_none(
@@ -92,7 +93,7 @@ def test_an_answer_that_is_too_old_or_from_the_future_is_none(
     monkeypatch.setattr("hydra.adapters.probe.cache.time.time", lambda: now)
     file = scratch / "cache" / "probes.json"
     memory = Memory(file)
-    answer = CachedAnswer(argv=("a", "b"), exit_code=0, stdout="1.0")
+    answer = ProbeOutput(argv=("a", "b"), exit_code=0, stdout="1.0")
     memory.keep("short", answer, 60)
     memory.keep("long", answer, LASTS)
     memory.save()

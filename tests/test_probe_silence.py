@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.probe.cache import CachedAnswer
 from hydra.adapters.probe.probes import SETTINGS_LAST, SIGN_IN, Question, unanswered
 from hydra.conformance.selection import chosen
+from hydra.records.agent import ProbeOutput
 
 
 def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:
@@ -35,4 +35,4 @@ def test_a_sign_in_that_could_not_be_asked_for_is_not_remembered(code: int, seco
     codex = registry.get("codex").descriptor
     (probe,) = (probe for probe in codex.probes if probe.name == SIGN_IN)
     question = Question(descriptor=codex, probe=probe, binary=Path("/x"), key="x")
-    assert question.lasts(CachedAnswer(argv=("x",), exit_code=code)) == seconds
+    assert question.lasts(ProbeOutput(argv=("x",), exit_code=code)) == seconds

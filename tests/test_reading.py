@@ -13,11 +13,11 @@ from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.adapters.json_stream import RecentIds
+from hydra.process.sink import RawSink
 from hydra.race import output
 from hydra.race.output import OutputReader, ending
 from hydra.records.events import AgentEvent, Raw
 from hydra.records.outcome import ExitStatus
-from hydra.records.store.sink import RawSink
 from hydra.redaction import Redactor
 
 SECRET = "made-up-secret-value-1"

@@ -21,7 +21,7 @@ from hydra import paths
 from hydra.process.identity import ProcessIdentity
 from hydra.race.recovery import processes
 from hydra.race.recovery import startup as app
-from hydra.records.store.reader import unfinished
+from hydra.race.recovery.startup import unfinished
 from hydra.records.store.writer import RunStore
 from tests.conftest import git
 from tests.support import fakes

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import RecordError, UsageError
+from hydra.process.sink import RawSink
 from hydra.race.record import losses
 from hydra.records.events import Event, decode, encode
 from hydra.records.store.reader import RunRecord, find_run, runs
-from hydra.records.store.sink import RawSink
 from hydra.records.store.writer import RunStore, new_run_id
 from hydra.text import of_run
 
@@ -51,7 +51,7 @@ def test_no_two_runs_of_a_repository_end_alike(
 def test_everything_is_private(scratch: Path) -> None:
     os.umask(0o022)
     store = open_run(scratch / "state", "a")
-    store.raw_sink("claude", 1, "stdout", 1000).close()
+    RawSink(store.lane_folder("claude") / "raw.jsonl", 1000).close()
     store.append(event(1))
     store.close()
     for parent, folders, files in os.walk(scratch / "state"):

@@ -12,7 +12,7 @@ from hydra.adapters.supported import check_supported
 from hydra.config.load import load
 from hydra.config.schema import Config, Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
-from hydra.race.lane_plan import resolve_options, smaller
+from hydra.race.lane_plan import effort_at, resolve_options, smaller, tier_at
 from hydra.records.agent import SpawnRequest
 from hydra.records.request import Budget, Effort, Lane, Permission
 
@@ -183,8 +183,8 @@ def test_the_hint_names_what_the_user_wrote(
         check_supported(
             registry.OWN["cursor-agent"].descriptor,
             request(effort=options.effort, service_tier=options.service_tier),
-            effort_at=options.effort_at,
-            tier_at=options.tier_at,
+            effort_at=effort_at(item, runner),
+            tier_at=tier_at(item, runner),
         )
     assert refused.value.hint == hint
 

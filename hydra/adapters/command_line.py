@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from hydra.adapters.prompts import as_session, preface_file
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, SpawnRequest
@@ -159,7 +161,9 @@ def without_lost(
     for flag in table:
         if flag.name not in names:
             for name in flag.drops:
-                capability_set = capability_set.without(name, f"its help shows no {flag.name}")
+                note, lost = f"its help shows no {flag.name}", getattr(capability_set, name)
+                lost = replace(lost, present=False, note=note)
+                capability_set = replace(capability_set, **{name: lost})
     return capability_set
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, names
 from hydra.errors import UsageError
@@ -119,16 +119,6 @@ _COUNT = re.compile(r"(?P<count>\d+)x(?P<rest>.+)", re.DOTALL)
 _ID = 40
 
 
-class LaneRequest(Struct, frozen=True):
-    """One `-a` as it was typed."""
-
-    key: str
-    model: str | None
-    count: int
-    effort: Effort | None = None
-    profile: str = ""
-
-
 def everyone() -> tuple[Adapter, ...]:
     """All of Hydra's own, loaded."""
     return tuple(OWN.values())
@@ -177,8 +167,9 @@ def parse_agent(
     text: str,
     adapters: Mapping[str, Adapter] = OWN,
     profiles: Mapping[str, str] = MappingProxyType({}),
-) -> LaneRequest:
-    """`[<count>x]<agent>[:<model>][@<effort>]`, split at the first colon and the last `@`.
+) -> tuple[Lane, int]:
+    """`[<count>x]<agent>[:<model>][@<effort>]`, split at the first colon and the last `@`: the
+    first of its lanes, and how many there are.
 
     `profiles` are names that stand for an agent, to its key. Raises `UsageError`.
     """
@@ -191,7 +182,9 @@ def parse_agent(
     agent = profiles.get(name, name)
     if agent not in adapters:
         raise unknown(name, (*adapters, *profiles))
-    return LaneRequest(adapters[agent].key(), model or None, int(count), effort, profile)
+    key, model = adapters[agent].key(), model or None
+    id = _base(profile or key, model, effort)
+    return Lane(id=id, adapter=key, model=model, effort=effort, profile=profile), int(count)
 
 
 def lanes(
@@ -206,19 +199,11 @@ def lanes(
     items: list[Lane] = []
     taken: set[str] = set()
     for spec in specs:
-        request = parse_agent(spec if isinstance(spec, str) else ":".join(spec), adapters, profiles)
-        for _ in range(request.count):
-            id = _free(_base(request), taken)
-            taken.add(id)
-            items.append(
-                Lane(
-                    id=id,
-                    adapter=request.key,
-                    model=request.model,
-                    effort=request.effort,
-                    profile=request.profile,
-                )
-            )
+        text = spec if isinstance(spec, str) else ":".join(spec)
+        lane, count = parse_agent(text, adapters, profiles)
+        for _ in range(count):
+            items.append(replace(lane, id=_free(lane.id, taken)))
+            taken.add(items[-1].id)
     return tuple(items)
 
 
@@ -227,10 +212,10 @@ def _sane(model: str) -> bool:
     return bool(model) and not model.startswith("-") and model.isprintable() and " " not in model
 
 
-def _base(request: LaneRequest) -> str:
+def _base(*parts: str | None) -> str:
     """The lane's name: the agent's key or the profile's, and the model and effort if named. Of a
     model that is an address no password is in it."""
-    name = "-".join(filter(None, (request.profile or request.key, request.model, request.effort)))
+    name = "-".join(filter(None, parts))
     safe = re.sub(r"[^a-z0-9.]+", "-", redacted(name).lower())
     return re.sub(r"\.{2,}", ".", safe).strip("-.")[:_ID].rstrip("-.")
 

@@ -45,7 +45,7 @@ def _built(context: CheckContext) -> Iterator[tuple[PurePosixPath, str]]:
         if is_installed(folder) or not COMPILED.fullmatch(folder.name):
             continue
         command = builder_of(f"{folder}/x", f"{folder}/", top)
-        if command and not _is_set_up(command, context.setup):
+        if command and not _is_set_up(command, context.plan.setup):
             yield folder, command
 
 

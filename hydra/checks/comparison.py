@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from hydra.checks.record import CheckResult
 from hydra.checks.results import Comparison, Status, Tests
@@ -97,7 +98,7 @@ class _SortedEnds:
         for name, status in self.now.by_id.items():
             if name not in self.base.by_id:
                 self._put("flaky" if name in self.flaky else self._of_now(name, status), name)
-        lists = {term: tuple(names) for term, names in self.lists.items()}
+        lists: dict[str, Any] = {term: tuple(names) for term, names in self.lists.items()}
         sound = not self.doubt and "broken" not in lists and self._enough()
         return Comparison(**lists, breaks_nothing=sound)
 

@@ -15,11 +15,12 @@ from hydra.checks.record import CheckResult
 from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
+from hydra.paths import ground_dir
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.variables import hidden_variables
 from hydra.process.sandbox.view import View
-from hydra.records.plan import Confinement
-from hydra.records.request import Check, Limits
+from hydra.records.plan import RacePlan
+from hydra.records.request import Check, Permission
 from hydra.redaction import Redactor
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.grounds import private_ground
@@ -36,44 +37,29 @@ Tell = Callable[[str, Mapping[str, object]], None]
 
 
 class CheckContext(Struct, frozen=True, kw_only=True):
-    """The checks and where they run.
+    """The checks of a plan and where they run.
 
-    `run_folder` is the run's, `folder` the one in it that this round writes to. `ground(label)` is
-    where a clean ground of that label goes: no lane's own. `environment` is the whole of what a
-    check gets before its ground's own, without any agent's key.
+    `run_folder` is the run's, `folder` the one in it that this round writes to. `environment` is
+    the whole of what a check gets before its ground's own, without any agent's key.
     """
 
-    checks: tuple[Check, ...]
-    setup: tuple[str, ...]
-    copies: tuple[str, ...]
+    plan: RacePlan
     repository: Repository
     patches: Path
     run_folder: Path
     folder: Path
-    workspace_folder: Callable[[str], Path]
     state: Path
     home: Path
     environment: Mapping[str, str]
     redactor: Redactor
-    confinement: Confinement
-    limits: Limits
     view: Callable[[], View]
     """What a check sees of HOME and the machine; asked where something confines it."""
     dependencies: DependencySource | None = None
     """What it has of the checkout beside its tree."""
-    python_path: tuple[str, ...] = ()
-    """Folders of its tree that PYTHONPATH names."""
     copies_installed: tuple[EditableInstall, ...] = ()
     """Packages of the checkout that its environments hold as a copy."""
     set_up_line: str = ""
     """What would bring all that its tests need, from the checkout's top."""
-    unrestricted: bool = False
-    network: str = "host"
-    """`private`: each check has a network of its own; `host`: the machine's; `auto`: its own, but
-    for those of `on_host`."""
-    on_host: frozenset[str] = frozenset()
-    """The checks that do not start without the machine's network, or fail without it on the base
-    and not with it."""
     ground: str = ""
     """One word for all that results may hang on beside the commit, the command and the network."""
     surplus: Later[Surplus] | None = None
@@ -84,11 +70,17 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         """Where in the checkout one types what a sentence offers, "" for its top. Blocks."""
         return self.surplus.result().folder if self.surplus else ""
 
+    def workspace_folder(self, label: str) -> Path:
+        """Where a clean ground of that label goes: no lane's own."""
+        return ground_dir(self.state, self.plan.run, label)
+
     def network_of(self, check: Check) -> str:
-        """What `check` talks to: `private`, a network of its own, or `host`, the machine's."""
-        if self.network == "host" or not self.confinement.holds:
+        """What `check` talks to: `private`, a network of its own, or `host`, the machine's: with
+        `auto` that of those that need it."""
+        own, named = self.plan.checking.network, self.plan.checking.on_host
+        if own == "host" or not self.plan.confinement.holds:
             return "host"
-        return "host" if self.network == "auto" and check.name in self.on_host else "private"
+        return "host" if own == "auto" and check.name in named else "private"
 
     def uses_host(self, checks: Iterable[Check]) -> bool:
         """Whether any of them talks to the machine's."""
@@ -97,20 +89,23 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     def has_network_of(self, base: CheckResult) -> bool:
         """Whether `base` is a measure for a run here: `auto` goes by what the base has shown, but
         where it lacked what may be there by now."""
-        return not may_need_host(base) if self.network == "auto" else self.network == base.network
+        own = self.plan.checking.network
+        return not may_need_host(base) if own == "auto" else own == base.network
 
     def with_host(self, names: Iterable[str]) -> CheckContext:
         """The same, with the machine's network for these checks too."""
-        return replace(self, on_host=self.on_host.union(names))
+        named = dict.fromkeys((*self.plan.checking.on_host, *names))
+        return replace(self, plan=self.plan.with_checks(on_host=tuple(named)))
 
     def with_only(self, check: Check) -> CheckContext:
         """The same, for that check alone, after the builds that stand before it."""
-        before = self.checks[: self.checks.index(check)]
-        return replace(self, checks=(*(other for other in before if other.kind == "build"), check))
+        before = self.plan.checks[: self.plan.checks.index(check)]
+        checks = (*(other for other in before if other.kind == "build"), check)
+        return replace(self, plan=self.plan.with_checks(commands=checks))
 
     def as_on_base(self, base: Mapping[str, CheckResult]) -> CheckContext:
         """The same, where `auto` leaves the network of each check to what the base's run had."""
-        results = base.values() if self.network == "auto" else ()
+        results = base.values() if self.plan.checking.network == "auto" else ()
         return self.with_host(result.check.name for result in results if result.network == "host")
 
     def clean_ground(self, label: str, commit: str) -> LaneWorkspace:
@@ -129,11 +124,11 @@ class CheckContext(Struct, frozen=True, kw_only=True):
             path=place,
             patches=self.patches,
             home=self.home,
-            confined=self.confinement.holds,
-            copies=self.copies,
+            confined=self.plan.confinement.holds,
+            copies=self.plan.copies,
             dependencies=self.dependencies,
-            python_path=self.python_path,
-            limits=self.limits,
+            python_path=self.plan.python_path,
+            limits=self.plan.limits,
             of_a_lane=True,
         )
 
@@ -142,19 +137,19 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         network may be `private`."""
         return SandboxPolicy(
             state=self.state,
-            view=self.view() if self.confinement.holds else View(home=self.home),
+            view=self.view() if self.plan.confinement.holds else View(home=self.home),
             home_folder=workspace.home_folder,
             writable=workspace.writable,
             cwd=workspace.worktree,
             placement=workspace.placement,
-            unrestricted=self.unrestricted,
+            unrestricted=self.plan.permission is Permission.UNRESTRICTED,
             private_network=network == "private",
         )
 
     def variables(self, workspace: LaneWorkspace, command: str = "") -> dict[str, str]:
         """A check's environment in `workspace`; a set-up's without `command`."""
         passed = dict(self.environment)
-        if self.confinement.holds and not self.unrestricted:
+        if self.plan.confined:
             for name in hidden_variables(passed, self.policy(workspace)):
                 del passed[name]
         values = {**_NPM, **passed, **workspace.environment, OWNER: owner}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hydra.checks.record import file_of
 from hydra.records.request import Check
 from hydra.workspace import reports
 from hydra.workspace.private import LaneWorkspace
@@ -58,7 +59,7 @@ def ask(check: Check, workspace: LaneWorkspace) -> JUnitRequest:
     place = Path(workspace.environment["TMPDIR"])
     place.mkdir(mode=0o700, exist_ok=True)  # or taken it away
     folder = Path(tempfile.mkdtemp(prefix="hydra-results-", dir=place))
-    file = folder / f"{check.file}.xml"
+    file = folder / f"{file_of(check)}.xml"
     before = reports.seen(workspace.worktree, check.junit) if check.junit else {}
     roots = tuple(str(root) for root in (workspace.worktree, workspace.placement.path) if root)
     return JUnitRequest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hydra.paths import make_private
-from hydra.records.store.sink import RawSink
+from hydra.process.sink import RawSink
 from hydra.redaction import Redactor
 
 

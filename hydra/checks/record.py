@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -30,6 +31,17 @@ INTERNAL = "pytest itself failed before the end of its tests"
 
 UNSEEN = "its tests end alike with all code of the base broken: they test none of it"
 """How the remark begins of a result on the base that tests something in place of the code."""
+
+
+def file_of(check: Check) -> str:
+    """A check's name as a file's, which no other check has: `packages/api: pytest` has a folder in
+    it and becomes `packages-api-pytest-` with a digest of the name."""
+    plain = re.sub(r"[^a-z0-9-]+", "-", check.name.lower())
+    if plain == check.name:
+        return plain
+    from hashlib import sha256  # most names are plain
+
+    return f"{plain}-{sha256(check.name.encode()).hexdigest()[:8]}"
 
 
 class CheckStatus(StrEnum):
@@ -149,28 +161,6 @@ class TestCounts(Struct, frozen=True, kw_only=True):
     failing: tuple[str, ...] = ()
 
 
-class ChangedTests(Struct, frozen=True, kw_only=True):
-    """A `Comparison` that names the first of each kind, and counts all."""
-
-    counts: Mapping[str, int] = {}
-    fixed: tuple[str, ...] = ()
-    broken: tuple[str, ...] = ()
-    still_failing: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
-    new_failing: tuple[str, ...] = ()
-    vanished: tuple[str, ...] = ()
-    flaky: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, comparison: Comparison) -> ChangedTests:
-        """With lists that are cut."""
-        ids = {name: getattr(comparison, name) for name in cls.__struct_fields__[1:]}
-        counts = {name: len(all_of_them) for name, all_of_them in ids.items()}
-        return cls(counts=counts, **{name: ids[name][:NAMED] for name in ids})
-
-
 class CheckDocument(Struct, frozen=True, kw_only=True):
     """A `CheckResult` as every document has it (docs/reference/json.md); lists of ids are cut."""
 
@@ -190,7 +180,7 @@ class CheckDocument(Struct, frozen=True, kw_only=True):
     output_dropped: int = 0
     details: str | None = None
     tests: TestCounts | None = None
-    comparison: ChangedTests | None = None
+    comparison: Comparison | None = None
     survivors: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
@@ -217,7 +207,7 @@ class CheckDocument(Struct, frozen=True, kw_only=True):
             output_dropped=result.dropped,
             details=result.details or None,
             tests=None if tests is None else _counts(tests),
-            comparison=None if result.comparison is None else ChangedTests.of(result.comparison),
+            comparison=result.comparison and result.comparison.cut(NAMED),
             again=None if result.again is None else cls.of(result.again),
             **same,
         )

@@ -76,7 +76,7 @@ class CheckRun:
         bind(lane=BASE)
         suite = CheckSuite(self.context, label(self.context, BASE), commit, BASE, tell)
         try:
-            async with self._alone_on_host(self.context.checks, tell):
+            async with self._alone_on_host(self.context.plan.checks, tell):
                 await suite.run()
             await self._find_host(suite, tell)
             again = [result.check for result in suite.results.values() if base_worth_again(result)]
@@ -91,7 +91,7 @@ class CheckRun:
     async def _find_host(self, suite: CheckSuite, tell: Tell) -> None:
         """Gives those checks the machine's network that lack less with it on the base, and says
         so."""
-        if self.context.network != "auto":
+        if self.context.plan.checking.network != "auto":
             return
         results = [*suite.results.values()]
         alone = await trio.to_thread.run_sync(lambda: [*filter(may_need_host, results)])
@@ -111,7 +111,7 @@ class CheckRun:
         """Marks what does not see the code, and says so once."""
         from hydra.checks.sabotage import unseeing  # what it needs waits for the first check's end
 
-        async with self._alone_on_host(self.context.checks, tell):
+        async with self._alone_on_host(self.context.plan.checks, tell):
             whys = await unseeing(self.context, commit, [*suite.results.values()])
         for name, text in whys.items():
             _log.info("check says nothing", check=name, why=text)
@@ -190,7 +190,7 @@ class CheckRun:
         if self._seeks_host:
             await self._base_ready(tell)
         suite.context = self.context
-        async with self._place(suite.context.checks, tell):
+        async with self._place(suite.context.plan.checks, tell):
             await suite.run()
         await self._base_ready(tell)
         await self._run_on_host(suite, tell)
@@ -282,7 +282,7 @@ class CheckRun:
 
     async def _changed(self, commit: str) -> str:
         """What a set-up would have installed, where there is none."""
-        if self.context.setup:
+        if self.context.plan.setup:
             return ""
         patches, place = self.context.patches, self.context.place
         return await trio.to_thread.run_sync(changed_requirements, patches, commit, place)

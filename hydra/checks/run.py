@@ -53,7 +53,7 @@ async def run_check(job: CheckJob, tell: Tell, keep: Keep, *, again: bool = Fals
     check = job.check
     document = {"check": check.name, "kind": check.kind, "command": check.command, "again": again}
     tell("check_started", document)
-    _log.info("check", **document, confinement=job.context.confinement.kind)
+    _log.info("check", **document, confinement=job.context.plan.confinement.kind)
     began = time.monotonic()
     result = CheckResult(
         check=check,
@@ -83,7 +83,7 @@ async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
     path = context.folder / f"{job.name}.txt"
     try:
         output = await trio.to_thread.run_sync(
-            Output, path, context.limits.check_bytes, context.redactor
+            Output, path, context.plan.limits.check_bytes, context.redactor
         )
     except OSError as error:
         reason = f"its output cannot be kept: {error.strerror}"
@@ -103,7 +103,7 @@ async def _run(job: CheckJob, result: CheckResult) -> CheckResult:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(output.close)
     result = await trio.to_thread.run_sync(
-        partial(result_reader.result_of, result, ran, output, request, limits=context.limits)
+        partial(result_reader.result_of, result, ran, output, request, limits=context.plan.limits)
     )
     if result.passed:
         return result
@@ -139,8 +139,8 @@ async def _process(
         ("/bin/sh", "-c", script, SHELL),
         env=request.environment(context.variables(workspace, job.check.command)),
         cwd=workspace.worktree,
-        timeout=context.limits.check,
-        wrap=lambda argv: confine(context.confinement, policy, argv),
+        timeout=context.plan.limits.check,
+        wrap=lambda argv: confine(context.plan.confinement, policy, argv),
         output_limit=4096,
         on_output=output.take,
     )

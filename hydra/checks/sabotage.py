@@ -71,9 +71,11 @@ async def unseeing(
     if not broken:
         return {}
     longest = max(_SECONDS, *(2 * result.seconds for result in tests))
-    limits = replace(context.limits, check=min(longest, context.limits.check))
+    limits = replace(context.plan.limits, check=min(longest, context.plan.limits.check))
     checks = tuple(result.check for result in tests)
-    context = replace(context, checks=checks, limits=limits)
+    context = replace(
+        context, plan=replace(context.plan, limits=limits).with_checks(commands=checks)
+    )
     suite = CheckSuite(context, "_sabotage", broken, "_sabotage", lambda _kind, _data: None)
     await suite.run()
     alike = [
@@ -133,7 +135,7 @@ def _may_not_see(result: CheckResult, why: str, context: CheckContext) -> bool:
     if result.check.kind != "test":
         return False
     names_tests = result.tests is not None and result.tests.passed > 0
-    return (result.passed or names_tests) if why else (names_tests and not context.setup)
+    return (result.passed or names_tests) if why else (names_tests and not context.plan.setup)
 
 
 def _is_alike(result: CheckResult, now: CheckResult) -> bool:
@@ -181,7 +183,7 @@ def _why(context: CheckContext) -> str:
             f"tests import the installed copy of {join_names([*modules], 3)}, not the patch: "
             f"--setup {setup} installs it anew"
         )
-    if context.python_path:
+    if context.plan.python_path:
         return (
             "tests import your checkout's code, not the patch: install bubblewrap, or have a set-up"
             ' make an environment in each lane (--setup "python3 -m venv .venv && '

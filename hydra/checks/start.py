@@ -83,7 +83,7 @@ async def look(context: CheckContext, workspace: LaneWorkspace, tell: Tell) -> S
     outputs: dict[str, str] = {}
     empty: list[str] = []
     on_host: list[str] = []
-    for check in context.checks:
+    for check in context.plan.checks:
         tell("check_started", {"command": check.command})
         inner = split_folders(check.command)[1]
         seconds = SECONDS
@@ -119,7 +119,7 @@ async def look(context: CheckContext, workspace: LaneWorkspace, tell: Tell) -> S
 
 
 def _may_need_host(context: CheckContext, check: Check, ran: CommandResult) -> bool:
-    is_alone = context.network == "auto" and context.network_of(check) == "private"
+    is_alone = context.plan.checking.network == "auto" and context.network_of(check) == "private"
     return is_alone and seeks_network(ran.stdout)
 
 
@@ -137,7 +137,7 @@ async def ask(
         env=context.variables(workspace, check.command),
         cwd=workspace.worktree,
         timeout=seconds,
-        wrap=partial(confine, context.confinement, policy),
+        wrap=partial(confine, context.plan.confinement, policy),
         output_limit=_LARGEST,
         waits_for_core=True,
     )

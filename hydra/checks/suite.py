@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hydra.analysis.folder_names import CACHES
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.output import Output
-from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.record import CheckResult, CheckStatus, file_of
 from hydra.checks.run import CheckJob, run_check
 from hydra.errors import HydraError
 from hydra.log import get_logger
@@ -62,7 +62,7 @@ class CheckSuite:
 
     def fill(self, status: CheckStatus, reason: str) -> None:
         """Says the same of every check that has not run."""
-        for check in self.context.checks:
+        for check in self.context.plan.checks:
             result = self.results.get(check.name)
             if result is None or not result.details:
                 self.results[check.name] = CheckResult(
@@ -77,7 +77,7 @@ class CheckSuite:
         """Runs each check once. What keeps all of them from running is said in each result."""
         try:
             async with self.open_workspace("") as workspace:
-                await self._checks(workspace, self.context.checks, "", self._keep)
+                await self._checks(workspace, self.context.plan.checks, "", self._keep)
         except NoGround as problem:
             _log.info("no check runs", why=problem.reason)
             self.fill(problem.status, problem.reason)
@@ -105,8 +105,10 @@ class CheckSuite:
         self.results[result.check.name] = replace(result, details=first.details or result.details)
 
     async def _once_more(self, check: Check) -> None:
-        _log.info("check is run once more", check=check.name, network=self.context.network)
-        *builds, _ = self.context.with_only(check).checks
+        _log.info(
+            "check is run once more", check=check.name, network=self.context.plan.checking.network
+        )
+        *builds, _ = self.context.with_only(check).plan.checks
         try:
             async with self.open_workspace(AGAIN) as workspace:
                 await self._checks(workspace, builds, ".build", lambda result: None)
@@ -138,7 +140,7 @@ class CheckSuite:
                 context=self.context,
                 check=check,
                 workspace=workspace,
-                name=f"{self.subfolder}/{check.file}{suffix}",
+                name=f"{self.subfolder}/{file_of(check)}{suffix}",
             )
             reported: list[CheckResult] = []
             try:
@@ -168,14 +170,14 @@ class CheckSuite:
                 await trio.to_thread.run_sync(_gone, workspace)
 
     async def _set_up(self, workspace: LaneWorkspace, suffix: str) -> None:
-        if not self.context.setup:
+        if not self.context.plan.setup:
             return
         path = self.context.folder / self.subfolder / f"set-up{suffix}.out"
         output = await trio.to_thread.run_sync(
-            Output, path, self.context.limits.check_bytes, self.context.redactor
+            Output, path, self.context.plan.limits.check_bytes, self.context.redactor
         )
         try:
-            for command in self.context.setup:
+            for command in self.context.plan.setup:
                 await self._one_set_up(workspace, command, output)
         finally:
             with trio.CancelScope(shield=True):
@@ -190,8 +192,8 @@ class CheckSuite:
                 ("/bin/sh", "-c", command),
                 env=context.variables(workspace),
                 cwd=workspace.worktree,
-                timeout=context.limits.setup,
-                wrap=lambda argv: confine(context.confinement, policy, argv),
+                timeout=context.plan.limits.setup,
+                wrap=lambda argv: confine(context.plan.confinement, policy, argv),
                 output_limit=4096,
                 on_output=output.take,
             )

@@ -289,7 +289,7 @@ async def _run_round(
 
     async def find_base() -> None:
         nonlocal recorded
-        look = partial(base_of, record.folder, context.checks, context.ground, context.folder)
+        look = partial(base_of, record.folder, context.plan.checks, context.ground, context.folder)
         results = await trio.to_thread.run_sync(look)
         if results is not None and all(map(context.has_network_of, results.values())):
             round.set_baseline(results)

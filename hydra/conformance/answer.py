@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hydra.conformance.dialect import Dialect, ModelRequest
-from hydra.conformance.script import IN_STREAM, Meetings, ModelFault, ModelTurn, Script
+from hydra.conformance.script import IN_STREAM, ModelFault, ModelTurn, Script
 from hydra.conformance.tool_mapping import harmless
 
 _JSON = "application/json"
@@ -48,10 +49,11 @@ def answer(
     dialect: Dialect,
     body: Mapping[str, Any],
     headers: Mapping[str, str],
-    meetings: Meetings,
+    meetings: Counter[tuple[str, int]],
     agent: str = "",
 ) -> PlayedAnswer:
-    """The script's answer to a request for a model's turn. Counts a fault as met.
+    """The script's answer to a request for a model's turn. Counts a fault as met: `meetings` are
+    how often each conversation has met the fault at each place.
 
     `agent` is who asks, where the request's path says so; else it is the dialect's own.
     """
@@ -66,10 +68,10 @@ def answer(
     conversation = f"{agent} {request.conversation}"
     mine = script.for_agent(agent, {"agent": agent, "cwd": request.cwd})
     past = max(_past(mine, request), default=request.answered)
-    place, turn = mine.turn(past, spent=meetings.spent(conversation))
+    place, turn = mine.turn(past, spent=lambda place: meetings[conversation, place])
     if turn.fault is None:
         return _reply("turn", dialect, turn, request, place)
-    meetings.met(conversation, place)
+    meetings[conversation, place] += 1
     return _faulty(dialect, turn, turn.fault, request, place)
 
 

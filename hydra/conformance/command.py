@@ -244,11 +244,12 @@ class _Call:
         """Each agent's older version, recorded or run now, against what is installed."""
         from hydra.conformance.live.installed import of_programs
 
-        new, before = folder / "new", dict(old.folders)
+        folders, programs = old
+        new, before = folder / "new", dict(folders)
         self._written(new, clis, observed, self.report.cases, UNKNOWN)
-        if old.programs:  # run in the same situations
+        if programs:  # run in the same situations
             place = folder / "older"
-            older = of_programs(clis, self.request.environ, place / "probes", old.programs)
+            older = of_programs(clis, self.request.environ, place / "probes", programs)
             situations = tuple(dict.fromkeys(met.situation for met in observed))
             met = self._observed(older, place, situations) if situations else []
             self._written(place / "recorded", older, met, (), UNKNOWN)

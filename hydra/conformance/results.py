@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field, to_builtins
 
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
-from hydra.records.codec import SCHEMA
+from hydra.records.codec import SCHEMA, nulled
 
 
 class CaseVerdict(StrEnum):
@@ -154,7 +154,7 @@ class Report(Struct, kw_only=True):
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints. Every field is always there; what is unknown is null."""
-        data = _nulled(to_builtins(self, enc_hook=str))
+        data = nulled(to_builtins(self, enc_hook=str))
         if self.network is not None and not self.network.watched:
             data["network"]["packets"] = None
         counts = {verdict.value: len(self.ended(verdict)) for verdict in CaseVerdict}
@@ -165,12 +165,3 @@ class Report(Struct, kw_only=True):
             "counts": counts,
             "exit_code": self.exit_code,
         }
-
-
-def _nulled(value: Any) -> Any:
-    """No text that is empty, and seconds to the thousandth."""
-    if isinstance(value, dict):
-        return {name: _nulled(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_nulled(item) for item in value]
-    return round(value, 3) if isinstance(value, float) else None if value == "" else value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -189,18 +188,3 @@ def _tool(data: Mapping[str, Any]) -> ScriptTool:
     if wrong := TOOL_ARGUMENTS[kind] ^ arguments.keys():
         raise ValueError(f"{kind} needs {', '.join(sorted(TOOL_ARGUMENTS[kind]))}: {wrong}")
     return ScriptTool(kind=kind, arguments=arguments, agent=data.get("agent", ""))
-
-
-@dataclass(slots=True)
-class Meetings:
-    """How often each conversation has met each fault: the only state that turns depend on."""
-
-    counts: dict[tuple[str, int], int] = field(default_factory=dict)
-
-    def spent(self, conversation: str) -> Callable[[int], int]:
-        """How often `conversation` has met the fault at a place."""
-        return lambda place: self.counts.get((conversation, place), 0)
-
-    def met(self, conversation: str, place: int) -> None:
-        """Count one meeting."""
-        self.counts[conversation, place] = self.counts.get((conversation, place), 0) + 1

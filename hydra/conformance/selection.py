@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct, field
-
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.plugins import beside, from_words
@@ -78,11 +76,8 @@ NEWEST = "recorded"
 """The word for each agent's newest recorded version."""
 
 
-class Old(Struct, frozen=True, kw_only=True):
-    """The older side: recorded folders of one version each, or programs that have to be run."""
-
-    folders: Mapping[str, Path] = field(default_factory=dict)
-    programs: Mapping[str, Path] = field(default_factory=dict)
+Old = tuple[Mapping[str, Path], Mapping[str, Path]]
+"""The older side: recorded folders of one version each, or programs that have to be run."""
 
 
 Pair = tuple[ContractSubject, Path, Path]
@@ -96,15 +91,15 @@ def find_old(term: str, subjects: Sequence[ContractSubject]) -> Old:
     """
     path = Path(term)
     if "/" in term or os.sep in term or path.exists():
-        old = Old(folders=_recorded_in(path, subjects))
-        old = old if old.folders else Old(programs=_programs_in(path, subjects))
+        folders = _recorded_in(path, subjects)
+        programs = {} if folders else _programs_in(path, subjects)
     else:
-        old = Old(folders=dict(_versions(term, subjects)))
-    if not old.folders and not old.programs:
+        folders, programs = dict(_versions(term, subjects)), {}
+    if not folders and not programs:
         names = ", ".join(term for s in subjects for term in _terms(s.recordings, s.key))
         hint = f"known: {names}" if names else "`hydra conformance --live --record` records"
         raise UsageError(f"--drift: nothing is recorded as {term}", hint=hint)
-    return old
+    return folders, programs
 
 
 def _versions(term: str, subjects: Sequence[ContractSubject]) -> Iterator[tuple[str, Path]]:
@@ -159,17 +154,17 @@ def recorded_pairs(term: str, subjects: Sequence[ContractSubject]) -> list[Pair]
 
     Raises `UsageError` where that would compare a version with itself.
     """
-    old = find_old(term, subjects)
-    if not old.folders:
+    folders, _ = find_old(term, subjects)
+    if not folders:
         raise UsageError(
             f"--drift: {term} is a program, which has to be run",
             hint=f"hydra conformance --live --drift {term}",
         )
     newest = [(s, s.folder / versions(s.recordings, s.key)[-1]) for s in subjects if s.versions()]
     pairs = [
-        (subject, old.folders[subject.key], new)
+        (subject, folders[subject.key], new)
         for subject, new in newest
-        if subject.key in old.folders and old.folders[subject.key].resolve() != new.resolve()
+        if subject.key in folders and folders[subject.key].resolve() != new.resolve()
     ]
     if not pairs:
         raise UsageError(

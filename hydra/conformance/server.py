@@ -12,6 +12,7 @@ import select
 import socket
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,7 +21,7 @@ from hydra.conformance.answer import PlayedAnswer, answer, document
 from hydra.conformance.dialect import Dialect
 from hydra.conformance.request_log import LoggedRequest, RequestLog
 from hydra.conformance.routes import Route, models, route
-from hydra.conformance.script import Meetings, Script, load
+from hydra.conformance.script import Script, load
 
 _LONGEST_BODY = 64 * 1024**2
 _NOT_FOUND = {
@@ -38,7 +39,7 @@ class ModelServer(ThreadingHTTPServer):
     def __init__(self, script: Script) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script = script
-        self.meetings = Meetings()
+        self.meetings: Counter[tuple[str, int]] = Counter()
         self.log = RequestLog()
         self.stopping = threading.Event()
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from msgspec import Struct
-
 from hydra.git.diff import MODULE, TreeChange, TreeEntry, changes, read_raw
 from hydra.git.patches import Stat, count, numstat
 from hydra.git.runner import GitError, run, split
@@ -19,21 +17,11 @@ ALL_BYTES = 256 * 1024**2
 """Bytes read of all patches together; what comes after is not read."""
 
 
-class FileCount(Struct, frozen=True):
-    """One path that a patch changes. `added` and `deleted` are None for a binary file.
-
-    `old` and `new` are the contents, None where there is none or where it was not read.
-    """
-
-    change: TreeChange
-    added: int | None
-    deleted: int | None
-    old: bytes | None
-    new: bytes | None
-
-
-def read_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileCount, ...]]:
-    """What each commit changes against `base`, in git's order; a rename is two entries.
+def read_changes(
+    git_dir: Path, base: str, commits: Sequence[str]
+) -> tuple[list[tuple[tuple[TreeChange, ...], list[Stat]]], dict[str, bytes]]:
+    """What each commit changes against `base`, in git's order, and the contents before and after by
+    their ids, but for what is not read; a rename is two entries.
 
     One diff for each commit, and two git commands for all contents. Raises `GitFailed`.
     """
@@ -45,7 +33,7 @@ def read_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple
         for entry in _blobs(change)
     ]
     texts = contents(git_dir, _worth_reading(sizes(git_dir, (entry.oid for entry in entries))))
-    return [tuple(_contents(*pairs[commit], texts)) for commit in commits]
+    return [pairs[commit] for commit in commits], texts
 
 
 def listed(git_dir: Path, old: str, new: str) -> tuple[tuple[TreeChange, ...], list[Stat]]:
@@ -161,14 +149,3 @@ def _worth_reading(values: Mapping[str, int]) -> Iterator[str]:
         if size <= min(FILE_BYTES, remaining):
             remaining -= size
             yield name
-
-
-def _contents(
-    tree_changes: Sequence[TreeChange], stats: Sequence[Stat], texts: Mapping[str, bytes]
-) -> Iterator[FileCount]:
-    lines = {path: (added, deleted) for path, added, deleted in stats}
-    for change in tree_changes:
-        added, deleted = lines.get(change.path, (None, None))
-        old = None if change.old is None else texts.get(change.old.oid)
-        new = None if change.new is None else texts.get(change.new.oid)
-        yield FileCount(change, added, deleted, old, new)

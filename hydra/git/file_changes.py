@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.git.contents import FileCount, read_changes
+from hydra.git.contents import read_changes
 from hydra.git.diff import MODULE, TreeChange, TreeEntry
+from hydra.git.patches import Stat
 
 _ABSENT = TreeEntry("", "")
 
 
 def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:
     """What each commit changes against `base`. Raises `GitFailed`."""
-    texts: dict[str, str] = {}
-    rows = read_changes(git_dir, base, commits)
-    return [tuple(_file(content, texts) for content in counts) for counts in rows]
+    pairs, contents = read_changes(git_dir, base, commits)
+    # One string for one object, however many lanes have it.
+    texts = {oid: data.decode("utf-8", "backslashreplace") for oid, data in contents.items()}
+    return [tuple(_files(changes, stats, texts)) for changes, stats in pairs]
 
 
 def without_texts(change: TreeChange) -> FileChange:
@@ -33,32 +35,26 @@ def without_texts(change: TreeChange) -> FileChange:
     )
 
 
-def _file(content: FileCount, texts: dict[str, str]) -> FileChange:
-    change: TreeChange = content.change
-    old, new = change.old or _ABSENT, change.new or _ABSENT
-    binary = content.added is None
-    before = None if binary else _text(old.oid, content.old, texts)
-    after = None if binary else _text(new.oid, content.new, texts)
-    missing = [
-        entry
-        for entry, text in ((old, before), (new, after))
-        if text is None and entry.mode not in ("", MODULE)
-    ]
-    return replace(
-        without_texts(change),
-        binary=binary,
-        insertions=content.added,
-        deletions=content.deleted,
-        old=before,
-        new=after,
-        unread=bool(missing) and not binary,
-    )
-
-
-def _text(oid: str, data: bytes | None, texts: dict[str, str]) -> str | None:
-    """One string for one object, however many lanes have it."""
-    if data is None:
-        return None
-    if oid not in texts:
-        texts[oid] = data.decode("utf-8", "backslashreplace")
-    return texts[oid]
+def _files(
+    changes: Sequence[TreeChange], stats: Sequence[Stat], texts: Mapping[str, str]
+) -> Iterator[FileChange]:
+    lines = {path: (added, deleted) for path, added, deleted in stats}
+    for change in changes:
+        added, deleted = lines.get(change.path, (None, None))
+        entries = [entry or _ABSENT for entry in (change.old, change.new)]
+        binary = added is None
+        old, new = (None if binary else texts.get(entry.oid) for entry in entries)
+        missing = [
+            entry
+            for entry, text in zip(entries, (old, new), strict=True)
+            if text is None and entry.mode not in ("", MODULE)
+        ]
+        yield replace(
+            without_texts(change),
+            binary=binary,
+            insertions=added,
+            deletions=deleted,
+            old=old,
+            new=new,
+            unread=bool(missing) and not binary,
+        )

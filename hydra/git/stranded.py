@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, links_in, tree_with
 from hydra.git.lane_folder import LaneFolder
 from hydra.git.module_folders import module_folders
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run
-from hydra.git.snapshot import collect
+from hydra.git.snapshot import Snapshot, collect
 from hydra.git.snapshot_state import WorktreeLost, names
 from hydra.git.sources import (
     MOVED,
     LaneRepository,
-    SubmoduleWork,
     inner_source,
     module_sources,
     staged,
@@ -39,22 +37,17 @@ _UNSEEN = "its agent took its git repository away, and not all folders could be 
 class LaneSources(Struct, frozen=True, kw_only=True):
     """Where an agent has worked, and what was taken of it.
 
-    `name` is LANE/ATTEMPT, `tree` the patch's; `sources` are the lane's own repositories,
-    `staged` what is known of their indexes, `repositories` those inside its tree, each with the
-    commits that the base and the tree name, and `submodules` what was changed in the files of some.
+    `name` is LANE/ATTEMPT, `taken` the patch; `sources` are the lane's own repositories.
     """
 
     patches: Path
     lane: LaneFolder
     base: str
-    tree: str
+    taken: Snapshot
     name: str
     limits: Limits
     exclude: tuple[str, ...] = ()
     sources: tuple[LaneRepository, ...] = ()
-    staged: Mapping[Path, tuple[TreeChange, ...]] = field(default_factory=dict)
-    repositories: tuple[tuple[bytes, tuple[str, ...]], ...] = ()
-    submodules: tuple[SubmoduleWork, ...] = ()
 
     @property
     def worktree(self) -> Path:
@@ -67,12 +60,12 @@ def keep(lane: LaneSources) -> StrandedReport:
     keeper = WorkKeeper(
         patches=lane.patches,
         base=lane.base,
-        tree=lane.tree,
+        tree=lane.taken.tree,
         name=lane.name,
         most=lane.limits.patch_bytes,
         exclude=names(lane.exclude),
     )
-    for work in lane.submodules:
+    for work in lane.taken.submodules:
         keeper.keep_submodule(work)
     if lane.lane.lent and not any(lane.lane.was_lent(own.git_dir) for own in lane.sources):
         if lane.lane.is_seen():
@@ -102,7 +95,8 @@ def keep(lane: LaneSources) -> StrandedReport:
 def _inside(lane: LaneSources) -> list[LaneRepository]:
     """The repositories in its tree, and those of submodules whose folders are gone."""
     seen = (
-        inner_source(lane.lane, lane.worktree, folder, oids) for folder, oids in lane.repositories
+        inner_source(lane.lane, lane.worktree, folder, oids)
+        for folder, oids in lane.taken.repositories
     )
     sources = {os.path.realpath(source.git_dir): source for source in seen if source}
     for own in lane.sources:
@@ -135,7 +129,7 @@ def _keep_staged(
     """
     try:
         with tempfile.TemporaryDirectory(dir=lane.patches, prefix="staged-") as name:
-            changes = lane.staged.get(source.admin)
+            changes = lane.taken.staged.get(source.admin)
             if changes is None:
                 against = _head(source, lane.base) if folder else lane.base
                 changes = staged(lane.patches, source, against, Path(name))
@@ -218,7 +212,7 @@ def _is_in_tree(lane: LaneSources, worktree: Path) -> bool:
     if not real.is_relative_to(top):
         return False
     folder = os.fsencode(real.relative_to(top))
-    return folder == b"." or any(path.rstrip(b"/") == folder for path, _ in lane.repositories)
+    return folder == b"." or any(path.rstrip(b"/") == folder for path, _ in lane.taken.repositories)
 
 
 def _keep_tree(

@@ -10,7 +10,6 @@ import os
 import re
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from hydra.errors import Exhausted, Refused
 from hydra.git import attributes as frozen
@@ -163,14 +162,6 @@ def _has(git_dir: Path, commit: str) -> bool:
     return run("cat-file", "-e", commit, git_dir=git_dir, check=False).code == 0
 
 
-class FilledSubmodules(NamedTuple):
-    """The submodules that stay empty, and how many files in the others are pointers that LFS never
-    fetched."""
-
-    empty: tuple[str, ...] = ()
-    pointers: int = 0
-
-
 def fill_submodules(
     git_dir: Path,
     worktree: Path,
@@ -178,14 +169,15 @@ def fill_submodules(
     repo: Repository,
     inside: Path,
     alias: bare_repo.Alias = bare_repo.as_they_are,
-) -> FilledSubmodules:
-    """Checks out the submodules that the user has, from the user's own objects; names the others.
+) -> tuple[tuple[str, ...], int]:
+    """Checks out the submodules that the user has, from the user's own objects; names the others,
+    which stay empty, and counts the files in these that are pointers that LFS never fetched.
 
     Each gets a private repository too, where git itself has it: a `git submodule update` would need
     the network. `inside` is where the lane's commands have `git_dir`.
     """
     if not may_hold_gitlinks(git_dir / "index"):
-        return FilledSubmodules()
+        return (), 0
     links = links_in(run("ls-files", "--stage", "-z", git_dir=git_dir).stdout)
     folders = module_folders(git_dir, base, links)
     empty: list[str] = []
@@ -198,11 +190,11 @@ def fill_submodules(
             continue
         module, near, folder = git_dir / folders[path], inside / folders[path], worktree / name
         pointers += _fill(module, folder, users, oid, alias)
-        inner = fill_submodules(module, folder, oid, users, near, alias)
+        inner, more = fill_submodules(module, folder, oid, users, near, alias)
         connect(module, users, near)
-        empty += (f"{name}/{path}" for path in inner.empty)
-        pointers += inner.pointers
-    return FilledSubmodules(tuple(empty), pointers)
+        empty += (f"{name}/{path}" for path in inner)
+        pointers += more
+    return tuple(empty), pointers
 
 
 def _config(repo: Repository) -> frozen.Settings:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from hydra.process import procfs
+from hydra.records.codec import shaped
 
 
 class ProcessIdentity(Struct, frozen=True, kw_only=True):
@@ -18,7 +19,7 @@ class ProcessIdentity(Struct, frozen=True, kw_only=True):
     `start` is in clock ticks since the boot, `namespace` the PID namespace that the pid is of.
     """
 
-    pid: int
+    pid: int = 0
     start: int | None = None
     boot: str = ""
     namespace: str = ""
@@ -30,14 +31,11 @@ class ProcessIdentity(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, data: Mapping[str, object]) -> ProcessIdentity:
-        """Back from `as_dict`; what is missing or no number stays empty."""
-        pid, start = data.get("pid"), data.get("start")
-        return cls(
-            pid=pid if isinstance(pid, int) else 0,
-            start=start if isinstance(start, int) else None,
-            boot=str(data.get("boot", "")),
-            namespace=str(data.get("namespace", "")),
-        )
+        """Back from `as_dict`; empty where it is none."""
+        try:
+            return shaped(data, cls)
+        except ValueError:
+            return cls()
 
     def as_dict(self) -> dict[str, object]:
         """JSON-ready."""

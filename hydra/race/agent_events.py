@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from hydra.process.control import ProcessControl
 from hydra.race.context import Emit
+from hydra.race.transcript import AgentTranscript
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent, Raw
-from hydra.records.transcript import AgentTranscript
 
 
 @dataclass
@@ -44,10 +44,13 @@ def feed_clocks(control: ProcessControl, event: AgentEvent) -> None:
     that it has finished."""
     if event.is_progress:
         control.progress()
-    if event.goes_on:
-        control.resumed()
-    if event.closes:
-        control.closed()
+    match event:
+        case ("message", _, _) | ("progress", "session" | "retry", _) | ("tool_call", _, _):
+            control.resumed()  # it is at work, whatever it has said before
+        case ("progress", "closing", _) | ("completed", _, _):
+            control.closed()
+        case ("failed", _, data) if data.get("terminal"):
+            control.closed()
     if event.kind == "tool_call":
         name = str(event.data.get("summary") or event.data.get("name") or "")
         control.tool_opened(str(event.data.get("id", "")), name.removeprefix("$ "))

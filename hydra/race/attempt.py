@@ -25,19 +25,19 @@ from hydra.process.supervisor import supervise
 from hydra.race.agent_events import AgentEventHandler
 from hydra.race.context import AttemptContext, AttemptControl, Emit
 from hydra.race.conversation import ConversationDriver, SentLog
-from hydra.race.outcome import EARLY, AttemptEvidence, classify, not_started
-from hydra.race.output import OutputReader, ending
-from hydra.records.events import clip
-from hydra.records.outcome import Outcome, Patch
-from hydra.shortage import WAITS, is_passing, shortage
-from hydra.workspace.credentials import SignInNotice
-from hydra.workspace.maintenance import (
+from hydra.race.maintenance import (
     maintain,
     notice_data,
     notice_text,
     side_files,
     sync_credentials_back,
 )
+from hydra.race.outcome import EARLY, AttemptEvidence, classify, not_started
+from hydra.race.output import OutputReader, ending
+from hydra.records.events import clip
+from hydra.records.outcome import Outcome, Patch
+from hydra.shortage import WAITS, is_passing, shortage
+from hydra.workspace.renewal import Renewal
 
 _log = get_logger(__name__)
 
@@ -145,12 +145,11 @@ async def _run(
             descriptor=context.adapter.descriptor,
             command=context.shown,
             transcript=handler.transcript,
-            exit=end.exit,
-            stopped=_why_stopped(end, control, driver, snapshot_result.patch),
-            closed=end.closed,
-            waited_for=end.waited_for,
+            end=end._replace(
+                stopped=_why_stopped(end, control, driver, snapshot_result.patch),
+                seconds=trio.current_time() - started,
+            ),
             wall=control.process_control.last_wall,
-            seconds=trio.current_time() - started,
             patch=snapshot_result.patch,
             patch_reason=snapshot_result.reason,
             patch_error=snapshot_result.error,
@@ -169,7 +168,7 @@ async def _run(
     return outcome
 
 
-def _teller(context: AttemptContext, handler: AgentEventHandler) -> Callable[[SignInNotice], None]:
+def _teller(context: AttemptContext, handler: AgentEventHandler) -> Callable[[Renewal], None]:
     """What says what came of the lane's renewed sign-in."""
     hint = context.adapter.descriptor.sign_in_hint
     return lambda notice: handler.warn(notice_text(notice, hint), sign_in=notice_data(notice))

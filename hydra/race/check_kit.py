@@ -11,11 +11,9 @@ from hydra.adapters.environment import SHARED, matches, secret_values
 from hydra.checks.context import CheckContext
 from hydra.checks.round import new_folder
 from hydra.log import hide
-from hydra.paths import ground_dir
 from hydra.race.check_hints import installing
 from hydra.race.command_context import RunContext
 from hydra.records.plan import RacePlan
-from hydra.records.request import Permission
 from hydra.redaction import Redactor, secret_variables
 from hydra.workspace.installs import EditableInstall, installs, package_folders
 
@@ -32,30 +30,21 @@ def kit_of(plan: RacePlan, around: RunContext, folder: Path | None = None) -> Ch
     hide(secrets)
     environment = {name: text for name, text in environ.items() if matches(name, names)}
     return CheckContext(
-        checks=plan.checks,
-        setup=plan.setup,
-        copies=plan.copies,
+        plan=plan,
         repository=around.repository,
         patches=around.run_folder / "patches.git",
         run_folder=around.run_folder,
         folder=folder or new_folder(around.run_folder),
-        workspace_folder=lambda label: ground_dir(around.state, plan.run, label),
         state=around.state,
         home=around.home,
         environment=environment,
         ground=_ground_of(plan, around.repository.root, environment),
         redactor=Redactor(secrets),
-        confinement=plan.confinement,
-        limits=plan.limits,
         view=around.view,
         dependencies=around.dependencies if plan.confined else None,
-        python_path=plan.python_path,
         copies_installed=_copies(plan, around.repository.root) if plan.confined else (),
         set_up_line="" if plan.setup else _set_up_line(plan, around.repository.root),
-        unrestricted=plan.permission is Permission.UNRESTRICTED,
-        network=plan.checking.network,
         surplus=around.surplus,
-        on_host=frozenset(plan.checking.on_host),
     )
 
 

@@ -60,7 +60,7 @@ async def startable(
             async with suite.open_workspace("") as workspace:
                 if planned.setup:
                     planned = _set_up(planned, workspace.worktree, folder, around.environ)
-                checked = replace(context, checks=planned.checks)
+                checked = replace(context, plan=planned)
                 seen = await look(checked, workspace, suite.tell)
                 top, unfetched = workspace.worktree, workspace.empty_submodules
         except (NoGround, CannotStart):

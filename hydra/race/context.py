@@ -29,9 +29,10 @@ from hydra.process.sandbox.places import secret_place, show_line
 from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.variables import hidden_variables
 from hydra.process.sandbox.view import View
+from hydra.process.sink import RawSink
 from hydra.race.command_context import RunContext
-from hydra.race.output import Sink
 from hydra.race.plan import patch_message
+from hydra.race.policy import keeps_ground
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import Raw
 from hydra.records.outcome import Outcome
@@ -80,10 +81,10 @@ class AttemptContext(Struct, frozen=True, kw_only=True):
     setup_environment: Mapping[str, str]
     """The same without the agent's keys: a set-up is the repository's, or the user's, not its."""
     redactor: Redactor
-    stdout: Sink
-    stderr: Sink
+    stdout: RawSink
+    stderr: RawSink
     prompt_file: Path
-    sent: Sink | None = None
+    sent: RawSink | None = None
     """Of an agent that is talked to: what Hydra says to it."""
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
     """Within it the record may hold events back, to write them at once."""
@@ -240,9 +241,9 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
                 name: value for name, value in environment.items() if value not in secrets
             },
             redactor=redactor,
-            stdout=self.store.raw_sink(lane.id, attempt, "stdout", limits.raw_bytes),
-            stderr=self.store.raw_sink(lane.id, attempt, "stderr", limits.stderr_bytes),
-            sent=self.store.raw_sink(lane.id, attempt, "sent", limits.stderr_bytes)
+            stdout=self._sink(lane, attempt, "raw.jsonl", limits.raw_bytes),
+            stderr=self._sink(lane, attempt, "stderr.txt", limits.stderr_bytes),
+            sent=self._sink(lane, attempt, "sent.jsonl", limits.stderr_bytes)
             if adapter.descriptor.interactive
             else None,
             batch=self.store.together,
@@ -252,6 +253,11 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             commit_message=redactor.text(patch_message(self.plan, lane)),
             attempt=attempt,
         )
+
+    def _sink(self, lane: LanePlan, attempt: int, name: str, limit: int) -> RawSink:
+        """Of one attempt's output: `raw.jsonl`, of the second `raw.2.jsonl`."""
+        name = name if attempt == 1 else name.replace(".", f".{attempt}.")
+        return RawSink(self.store.lane_folder(lane.id) / name, limit)
 
     def _elsewhere(
         self,
@@ -264,7 +270,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
     ) -> tuple[Adapter, BuiltCommand]:
         """The carrier in the agent's place."""
         # Few lanes are.
-        from hydra.adapters.remote.executor import LocalPlaces, RemoteAdapter, on_its_way
+        from hydra.adapters.remote.executor import RemoteAdapter, on_its_way
 
         assert lane.remote is not None
         place = ground_dir(self.around.state, self.plan.run, lane.id)
@@ -274,7 +280,9 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             run=self.plan.run,
             lane=lane.id,
             attempt=attempt,
-            places=LocalPlaces(workspace.worktree, place / LANE_HOME, place / "tmp"),
+            worktree=workspace.worktree,
+            home=place / LANE_HOME,
+            scratch=place / "tmp",
             names=names,
             descriptor=adapter.descriptor,
             most=self.plan.limits.patch_bytes,
@@ -401,7 +409,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
             worktree = context.workspace.worktree
             return f"the sign-in that could not be given back stays beside {worktree}"
         # The ground is the last attempt's; the patch that is the lane's may be an earlier one's.
-        if self.plan.keeps_ground(outcome) or self.plan.keeps_ground(outcome.last):
+        if keeps_ground(self.plan, outcome) or keeps_ground(self.plan, outcome.last):
             _log.debug("its ground stays", keep=self.plan.keep)
             try:
                 context.workspace.remove_secrets(but=context.adapter.descriptor.side_files)

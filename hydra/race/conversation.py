@@ -17,8 +17,9 @@ from hydra.log import get_logger
 from hydra.process.control import FINISHED, ProcessControl
 from hydra.process.http import Caller, HttpRequest
 from hydra.process.limits import finished_graces
+from hydra.process.sink import RawSink
 from hydra.process.stdin_queue import StdinQueue
-from hydra.race.output import OutputReader, Sink
+from hydra.race.output import OutputReader
 from hydra.records.request import Limits
 from hydra.redaction import Redactor
 
@@ -147,7 +148,7 @@ class ConversationDriver:
 class SentLog:
     """What Hydra says to an agent, for the record: one JSON object a line, without secrets."""
 
-    def __init__(self, sink: Sink, redactor: Redactor) -> None:
+    def __init__(self, sink: RawSink, redactor: Redactor) -> None:
         self._sink = sink
         self._redactor = redactor
 

@@ -33,7 +33,7 @@ async def run_cross_tests(
     tried: CrossTestInputs, cap: TrialCap, tell: Tell, stop: trio.CancelScope
 ) -> Trials:
     """Makes the trials of one round. Raises `GitFailed` where its patches cannot be read."""
-    if not any(check.kind == "test" for check in tried.context.checks):
+    if not any(check.kind == "test" for check in tried.context.plan.checks):
         return Trials()
     subjects = await trio.to_thread.run_sync(_subjects, tried)
     return await trials(
@@ -44,7 +44,7 @@ async def run_cross_tests(
         tell,
         cap=cap,
         settled=settled,
-        parallel=1 if tried.context.uses_host(tried.context.checks) else tried.parallel,
+        parallel=1 if tried.context.uses_host(tried.context.plan.checks) else tried.parallel,
         stop=stop,
     )
 

@@ -20,7 +20,7 @@ from hydra.errors import AgentError, BinaryMissing, Failure, Refused, Unsupporte
 from hydra.paths import ground_dir
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.plan import Confinement, LanePlan, Rates, RemotePlace
-from hydra.records.request import Budget, Effort, Lane, Permission, Task
+from hydra.records.request import Budget, Lane, Permission
 from hydra.workspace.names import LANE_HOME, worktree_name
 
 
@@ -29,7 +29,10 @@ class PlanInputs(Struct, frozen=True, kw_only=True):
 
     run: str
     state: Path
-    task: Task
+    prompt: str
+    repository: Path
+    base: str
+    base_name: str = ""
     lanes: tuple[Lane, ...]
     config: Config
     adapters: Mapping[str, Adapter]
@@ -59,8 +62,8 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
     Raises `Refused` where a permission was asked for outright that nothing here can confine.
     """
     descriptor = inputs.adapters[lane.adapter].descriptor
-    options = resolve_options(inputs.config, lane)
-    remote = inputs.config.remotes[options.remote] if options.remote else None
+    config, options = inputs.config, resolve_options(inputs.config, lane)
+    remote = config.remotes[options.remote] if options.remote else None
     result, as_root, lines = _detection(inputs, lane, remote)
     model, rates, remarks = _model(inputs, descriptor, options)
     effective = _permission(inputs, lane.adapter, options.permission, remote)
@@ -76,7 +79,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
         tier=descriptor.tier,
         sandbox="soft" if descriptor.sandbox == "soft" else "hard",
         version=result.version if result else "",
-        worktree=path / worktree_name(inputs.task.repository),
+        worktree=path / worktree_name(inputs.repository),
         permission=effective,
         budget=options.budget,
         env_names=_environment(inputs, descriptor, options.environment, remote),
@@ -92,7 +95,8 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
     try:
         if remote is not None:
             _check_carried(descriptor, remote)
-        check_supported(descriptor, request, effort_at=options.effort_at, tier_at=options.tier_at)
+        at = {"effort_at": effort_at(config, lane), "tier_at": tier_at(config, lane)}
+        check_supported(descriptor, request, **at)
         command = inputs.adapters[lane.adapter].build_command(request, result)
     except AgentError as error:
         return replace(planned, failure=error.failure)
@@ -101,7 +105,7 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
 
 def _request(
     inputs: PlanInputs,
-    options: LaneOptions,
+    options: Profile,
     planned: LanePlan,
     place: Path,
     *,
@@ -111,7 +115,7 @@ def _request(
     """What its adapter is asked for. `place` is the lane's folder where its agent runs."""
     is_local, key = planned.remote is None, planned.adapter
     return SpawnRequest(
-        prompt=inputs.task.prompt,
+        prompt=inputs.prompt,
         worktree=_worktree(inputs, planned) if is_local else place / WORK / planned.worktree.name,
         permission=planned.permission,
         model=model,
@@ -135,9 +139,9 @@ def _request(
     )
 
 
-def _preface(inputs: PlanInputs, options: LaneOptions) -> str:
+def _preface(inputs: PlanInputs, options: Profile) -> str:
     """With what an agent cannot find out but by failing: a mount's own folder stays."""
-    top = inputs.task.repository
+    top = inputs.repository
     folders = [name for name in inputs.dependencies if (top / name).is_dir()]
     if not (folders and inputs.confinement.holds):
         return options.preface
@@ -148,7 +152,7 @@ def _preface(inputs: PlanInputs, options: LaneOptions) -> str:
 def _worktree(inputs: PlanInputs, planned: LanePlan) -> Path:
     """Where its agent sees it: where something confines it, at the path of the user's checkout."""
     confined = inputs.confinement.holds and planned.permission is not Permission.UNRESTRICTED
-    return inputs.task.repository if confined else planned.worktree
+    return inputs.repository if confined else planned.worktree
 
 
 def _detection(
@@ -186,7 +190,7 @@ def _check_carried(descriptor: Descriptor, remote: Remote) -> None:
 
 
 def _model(
-    inputs: PlanInputs, descriptor: Descriptor, options: LaneOptions
+    inputs: PlanInputs, descriptor: Descriptor, options: Profile
 ) -> tuple[str | None, Rates | None, tuple[str, ...]]:
     """What the CLI is told of the model, its prices, and what deserves a word."""
     if options.model is None:
@@ -245,44 +249,32 @@ _NO_PROFILE = Profile(agent="")
 _GRANTS = (Permission.PLAN, Permission.EDIT, Permission.FULL_AUTO, Permission.UNRESTRICTED)
 
 
-class LaneOptions(Struct, frozen=True, kw_only=True):
-    """One lane's wishes. `permission` None: nobody named one. `effort_at` and `tier_at` say where
-    those two were written: `@high`, `--effort`, `[profiles.reviewer]`; "" for nowhere."""
-
-    model: str | None
-    effort: Effort | None
-    permission: Permission | None
-    preface: str
-    budget: Budget
-    service_tier: str
-    environment: tuple[str, ...]
-    remote: str
-    """The remote on which it runs, "" for this machine."""
-    effort_at: str
-    tier_at: str
-
-
-def resolve_options(config: Config, lane: Lane) -> LaneOptions:
-    """What this lane asks for."""
+def resolve_options(config: Config, lane: Lane) -> Profile:
+    """What this lane asks for: its profile, and what that leaves to others. `permission` None:
+    nobody named one; `remote` "" is this machine."""
     profile = config.profiles.get(lane.profile, _NO_PROFILE)
     agent = config.agent(lane.adapter)
-    tier = profile.service_tier or agent.service_tier
-    return LaneOptions(
+    return replace(
+        profile,
         model=lane.model or profile.model or agent.model,
         effort=lane.effort or profile.effort or config.race.effort or agent.effort,
         permission=_lower(config.race.permission, profile.permission),
-        preface=profile.preface,
         budget=smaller(config.budget, profile.budget),
-        service_tier=tier,
+        service_tier=profile.service_tier or agent.service_tier,
         environment=(*agent.environment, *profile.environment),
         remote=_elsewhere(profile.remote or agent.remote),
-        effort_at=_effort_at(config, lane),
-        tier_at=_table(lane, in_profile=bool(profile.service_tier)) if tier else "",
     )
 
 
-def _effort_at(config: Config, lane: Lane) -> str:
-    """Where the effort stands that `resolve_options` takes."""
+def tier_at(config: Config, lane: Lane) -> str:
+    """Where the service tier stands that `resolve_options` takes; "" for nowhere."""
+    in_profile = bool(config.profiles.get(lane.profile, _NO_PROFILE).service_tier)
+    value = in_profile or config.agent(lane.adapter).service_tier
+    return _table(lane, in_profile=in_profile) if value else ""
+
+
+def effort_at(config: Config, lane: Lane) -> str:
+    """The same of its effort: `@high`, `--effort`, `[profiles.reviewer]`."""
     if lane.effort:
         return f"@{lane.effort}"
     in_profile = config.profiles.get(lane.profile, _NO_PROFILE).effort is not None

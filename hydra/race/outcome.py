@@ -18,13 +18,14 @@ from hydra.adapters.failures import signed_out
 from hydra.adapters.usage_limits import reason_by_words, resets_at
 from hydra.errors import STDERR_EXCERPT, Failure
 from hydra.process.control import BACKGROUND, FINISHED
+from hydra.process.records import End
 from hydra.race.output import OutputCounts
 from hydra.race.policy import COST, TOOL_CALLS, TURNS
+from hydra.race.transcript import AgentTranscript
 from hydra.records.events import AgentEvent, clip
-from hydra.records.outcome import Estimate, ExitStatus, Outcome, Patch, Status, Usage
+from hydra.records.outcome import Estimate, Outcome, Patch, Status, Usage
 from hydra.records.plan import LanePlan, Rates
 from hydra.records.request import Budget, Limits
-from hydra.records.transcript import AgentTranscript
 from hydra.shortage import shortage
 from hydra.text import join_names, plural
 
@@ -38,18 +39,13 @@ class AttemptEvidence(Struct, frozen=True, kw_only=True):
     descriptor: Descriptor
     command: tuple[str, ...]
     transcript: AgentTranscript
-    exit: ExitStatus
-    stopped: str
-    seconds: float
+    end: End
+    """Of its process: but `stopped` is why the attempt was, and `seconds` are all of it."""
     patch: Patch | None
     patch_error: str
     stderr: str
     counts: OutputCounts
     limits: Limits
-    closed: bool = False
-    """Whether it had said its closing line before Hydra ended it, or it ended."""
-    waited_for: tuple[str, ...] = ()
-    """What it had left at work then."""
     wall: float = 0.0
     """When it last did something, in seconds since 1970."""
     patch_reason: str = "patch_lost"
@@ -70,8 +66,8 @@ def classify(seen: AttemptEvidence) -> Outcome:
         patch=seen.patch,
         usage=usage,
         usage_estimate=estimate_of(seen.rates, usage),
-        exit=seen.exit,
-        seconds=seen.seconds,
+        exit=seen.end.exit,
+        seconds=seen.end.seconds,
         message=seen.transcript.message,
         session=seen.transcript.session,
         warnings=(*seen.warnings, *_remarks(seen)),
@@ -88,14 +84,14 @@ def estimate_of(rates: Rates | None, usage: Usage) -> Estimate | None:
 
 
 def _verdict(seen: AttemptEvidence) -> tuple[Status, Failure | None]:
-    if seen.stopped in _STOPPED and not _stayed(seen):
+    if seen.end.stopped in _STOPPED and not _stayed(seen):
         return _stopped(seen)
     if seen.patch_reason == "worktree_lost":
         # The cause of whatever else the agent said: its tools had no ground left to stand on.
         return Status.FAILED, _no_patch(seen)
     if seen.transcript.failed is not None:
         return Status.FAILED, _agents_own(seen, seen.transcript.failed)
-    if seen.exit.keeper_lost:
+    if seen.end.exit.keeper_lost:
         sentence = "the process that watched over the agent was killed"
         return Status.FAILED, _failure(seen, "AgentFailed", "keeper_lost", sentence)
     if seen.patch is None:
@@ -171,20 +167,20 @@ _OUTLASTED = {
 
 def _stayed(seen: AttemptEvidence) -> bool:
     """Whether it had finished when Hydra ended it: then the outcome is what it said."""
-    return seen.closed and seen.stopped in _OUTLASTED and not seen.descriptor.interactive
+    return seen.end.closed and seen.end.stopped in _OUTLASTED and not seen.descriptor.interactive
 
 
 def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
-    kind, status, sentence, hint = _STOPPED[seen.stopped]
-    if seen.stopped == "sign_in" and seen.transcript.failed is not None:
+    kind, status, sentence, hint = _STOPPED[seen.end.stopped]
+    if seen.end.stopped == "sign_in" and seen.transcript.failed is not None:
         return status, _agents_own(seen, seen.transcript.failed)
-    reason, part = _BUDGETS.get(seen.stopped, (seen.stopped, ""))
+    reason, part = _BUDGETS.get(seen.end.stopped, (seen.end.stopped, ""))
     limit = float(getattr(seen.budget, part) or 0) if part else _limit_of(seen)
     sentence = sentence.format(limit)
     if part:
-        sentence += "s" * (limit != 1 and seen.stopped != COST)
+        sentence += "s" * (limit != 1 and seen.end.stopped != COST)
         hint = _raise(part.removesuffix("_usd"))
-    elif seen.stopped == "total":
+    elif seen.end.stopped == "total":
         hint = _longer(seen)
     numbers = {} if limit is None else {"limit": limit}
     return status, _failure(seen, kind, reason, sentence, hint=hint, numbers=numbers)
@@ -192,8 +188,8 @@ def _stopped(seen: AttemptEvidence) -> tuple[Status, Failure]:
 
 def _limit_of(seen: AttemptEvidence) -> float | None:
     """The seconds of the limit that ended it; None where it was none."""
-    is_limit = seen.stopped in ("idle", "tool", "total", BACKGROUND)
-    return float(getattr(seen.limits, seen.stopped)) if is_limit else None
+    is_limit = seen.end.stopped in ("idle", "tool", "total", BACKGROUND)
+    return float(getattr(seen.limits, seen.end.stopped)) if is_limit else None
 
 
 def _longer(seen: AttemptEvidence) -> str:
@@ -276,7 +272,7 @@ _HINTS = {
 
 
 def _unfinished(seen: AttemptEvidence) -> Failure:
-    signal, code = seen.exit.signal, seen.exit.code
+    signal, code = seen.end.exit.signal, seen.end.exit.code
     how = f"was ended by signal {signal}" if signal else f"exited with {code}"
     meaning = seen.descriptor.exit_codes.get(code if code is not None else -1)
     sentence = f"the agent {how} without its closing event"
@@ -295,16 +291,16 @@ def _no_patch(seen: AttemptEvidence) -> Failure:
 
 def _ended_badly(seen: AttemptEvidence) -> bool:
     # How one goes whose work was done says nothing of that: Hydra sent it away.
-    badly = seen.exit.code not in (0, None) or seen.exit.signal is not None
-    return badly and not seen.stopped
+    badly = seen.end.exit.code not in (0, None) or seen.end.exit.signal is not None
+    return badly and not seen.end.stopped
 
 
 def _excused(seen: AttemptEvidence) -> bool:
     """Whether its exit code says nothing: its story was closed by its own line, its work is whole,
     and no signal ended it (a shell tells one as 128 and its number)."""
-    killed = seen.exit.signal is not None or (seen.exit.code or 0) > 128
+    killed = seen.end.exit.signal is not None or (seen.end.exit.code or 0) > 128
     whole = seen.patch is not None and not seen.patch.empty and not seen.patch.incomplete
-    return seen.closed and whole and not killed
+    return seen.end.closed and whole and not killed
 
 
 def _ending(seen: AttemptEvidence) -> Iterator[str]:
@@ -313,26 +309,26 @@ def _ending(seen: AttemptEvidence) -> Iterator[str]:
         yield _stay(seen)
     if seen.transcript.failed is None and seen.transcript.completed is not None:
         after = str(seen.transcript.completed.data.get("after") or "")
-        if after and not seen.stopped:
+        if after and not seen.end.stopped:
             yield f"it said it was done, and then ended in an error: {clip(after, 300)}"
         if _ended_badly(seen) and _excused(seen):
             yield f"it said it was done and {_how(seen)}"
 
 
 def _stay(seen: AttemptEvidence) -> str:
-    if seen.stopped in EARLY:
-        return f"it had finished when {EARLY[seen.stopped]}"
-    limit, key = _limit_of(seen), _OUTLASTED[seen.stopped]
-    is_held = limit is not None and seen.waited_for
-    waited = f"waited for {join_names(seen.waited_for)}" if is_held else "did not exit"
+    if seen.end.stopped in EARLY:
+        return f"it had finished when {EARLY[seen.end.stopped]}"
+    limit, key = _limit_of(seen), _OUTLASTED[seen.end.stopped]
+    is_held = limit is not None and seen.end.waited_for
+    waited = f"waited for {join_names(seen.end.waited_for)}" if is_held else "did not exit"
     ended = f"ended at {limit:g} s ({key})" if limit is not None else "ended by Hydra"
     return f"it had finished and {waited}: {ended}"
 
 
 def _how(seen: AttemptEvidence) -> str:
-    if seen.exit.signal is not None:
-        return f"died by signal {seen.exit.signal}"
-    code = seen.exit.code if seen.exit.code is not None else -1
+    if seen.end.exit.signal is not None:
+        return f"died by signal {seen.end.exit.signal}"
+    code = seen.end.exit.code if seen.end.exit.code is not None else -1
     meaning = seen.descriptor.exit_codes.get(code, "")
     return f"exited with {code}" + (f" ({meaning})" if meaning else "")
 
@@ -385,8 +381,8 @@ def _remarks(seen: AttemptEvidence) -> Iterator[str]:
     if transcript.failed_items and changed:
         yield f"{transcript.failed_items} of its changes failed"
     yield from _ending(seen)
-    if seen.exit.survivors:
-        yield f"left running and ended by Hydra: {join_names(seen.exit.survivors)}"
+    if seen.end.exit.survivors:
+        yield f"left running and ended by Hydra: {join_names(seen.end.exit.survivors)}"
     if counts.malformed:
         yield f"{plural(counts.malformed, 'line')} of its output could not be parsed"
     if counts.oversized:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from hydra.adapters.contract import Parser
 from hydra.log import get_logger
 from hydra.process.lines import LineBlock, LineFramer
+from hydra.process.sink import RawSink
 from hydra.records.events import AgentEvent, Raw, clip
 from hydra.records.outcome import ExitStatus
 from hydra.redaction import Redactor
@@ -46,20 +47,6 @@ T = TypeVar("T")
 EmitAgentEvent = Callable[[AgentEvent, Raw | None, bool], None]
 
 
-class Sink(Protocol):
-    """Where raw bytes go before anything is parsed; `store.RawSink` is one."""
-
-    @property
-    def failed(self) -> int:
-        """Writes that did not reach the disk."""
-
-    def write(self, data: bytes) -> Raw | None:
-        """Keeps `data` and says where it lies, or None where its place may still move."""
-
-    def close(self) -> None:
-        """Ends the file. Idempotent; may block."""
-
-
 @dataclass
 class OutputCounts:
     """What was seen and could not be used, for the outcome's warnings."""
@@ -79,8 +66,8 @@ class OutputReader:
     record still has room for it."""
 
     parser: Parser
-    sink: Sink
-    stderr_sink: Sink
+    sink: RawSink
+    stderr_sink: RawSink
     redactor: Redactor
     emit: EmitAgentEvent
     line_limit: int

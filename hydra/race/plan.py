@@ -46,11 +46,11 @@ def make(inputs: PlanInputs) -> RacePlan:
         )
     plan = RacePlan(
         run=inputs.run,
-        prompt=inputs.task.prompt,
-        repository=inputs.task.repository,
-        base=inputs.task.base,
-        base_name=inputs.task.base_name,
-        title=title(redacted(inputs.task.prompt)),
+        prompt=inputs.prompt,
+        repository=inputs.repository,
+        base=inputs.base,
+        base_name=inputs.base_name,
+        title=title(redacted(inputs.prompt)),
         lanes=lanes,
         permission=permission,
         confinement=inputs.confinement,

@@ -5,13 +5,14 @@ No I/O, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status
+from hydra.records.plan import RacePlan
 from hydra.records.request import RETRY_REASONS, Budget, Retry
 
 
@@ -184,3 +185,23 @@ def retry_delay(retry: Retry, outcome: Outcome, roll: float) -> float | None:
     if retry_after > longest:
         return None
     return min(max(backoff * (0.5 + roll / 2), retry_after), longest)
+
+
+def select_attempt(attempts: Sequence[Outcome]) -> Outcome:
+    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
+    worked = [
+        attempt for attempt in attempts if attempt.patch is not None and not attempt.patch.empty
+    ]
+    result = (worked or attempts)[-1]
+    return replace(result, others=tuple(attempt for attempt in attempts if attempt is not result))
+
+
+def keeps_ground(plan: RacePlan, outcome: Outcome) -> bool:
+    """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
+    patch = outcome.patch
+    if outcome.status is Status.NOT_STARTED:
+        return plan.keep != "none"  # no agent has stood in it
+    if plan.keep == "all" or patch is None or patch.incomplete or patch.left_behind:
+        return True
+    in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
+    return plan.keep == "failed" and not in_order

@@ -30,7 +30,7 @@ from hydra.race.check_selection import folder_of, with_checks, with_paths
 from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import names_of
 from hydra.race.disk_space import check_open_files, check_room
-from hydra.records.request import Lane, Task
+from hydra.records.request import Lane
 from hydra.redaction import notice
 from hydra.report.text import size
 from hydra.text import join_names, plural
@@ -62,7 +62,8 @@ class RaceInputs(CommandContext, frozen=True, kw_only=True):
 
     request: RaceRequest
     config: Config
-    task: Task
+    base: str
+    base_name: str
     lanes: tuple[Lane, ...]
     adapters: Mapping[str, Adapter]
     instructions: frozenset[str]
@@ -114,19 +115,14 @@ def gather_inputs(request: RaceRequest) -> RaceInputs:
         checks=[check.command for check in config.checks.checks],
         more={"state": state, "settings_from": sources, "folder": folder},
     )
-    task = Task(
-        prompt=request.prompt,
-        repository=repository.root,
-        base=base,
-        base_name=request.base if request.base != "HEAD" else (repository.branch or "HEAD"),
-    )
     return RaceInputs(
         request=request,
         repository=repository,
         state=state,
         environ=environ,
         config=config,
-        task=task,
+        base=base,
+        base_name=request.base if request.base != "HEAD" else (repository.branch or "HEAD"),
         lanes=lanes,
         adapters=adapters,
         instructions=_instructions(repository, base, (adapters[key] for key in _racing(lanes))),

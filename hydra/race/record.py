@@ -136,7 +136,7 @@ def manifest(planned: RacePlan, head: str, sources: Mapping[str, str]) -> dict[s
 
 
 def _documents(inputs: RaceInputs, planned: RacePlan) -> dict[str, dict[str, object]]:
-    of_race = manifest(planned, inputs.task.base, inputs.config.sources)
+    of_race = manifest(planned, inputs.base, inputs.config.sources)
     return {"manifest.json": of_race, "plan.json": planned.document()}
 
 

@@ -288,7 +288,10 @@ def _plan(
     gathered = PlanInputs(
         run=run,
         state=inputs.state,
-        task=inputs.task,
+        prompt=inputs.request.prompt,
+        repository=inputs.repository.root,
+        base=inputs.base,
+        base_name=inputs.base_name,
         lanes=lanes,
         config=inputs.config,
         adapters=inputs.adapters,

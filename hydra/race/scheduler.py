@@ -20,10 +20,10 @@ from hydra.race import policy
 from hydra.race.context import AttemptControl, Emit
 from hydra.race.hidden_places import HiddenPlaces, Look
 from hydra.race.outcome import EARLY, internal_error, interrupted, not_started
-from hydra.race.policy import is_limited, reason_of, retry_delay
+from hydra.race.policy import is_limited, reason_of, retry_delay, select_attempt
 from hydra.race.signals import ending_signals
 from hydra.records.events import Event, Raw
-from hydra.records.outcome import Outcome, RaceResult, select_attempt
+from hydra.records.outcome import Outcome, RaceResult
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.request import Retry
 
@@ -299,8 +299,8 @@ class RaceScheduler:
         self._seq += recorded
         event = Event(
             seq=self._seq,
-            wall=time.time(),
-            mono=trio.current_time() - self._started,
+            wall=round(time.time(), 6),
+            mono=round(trio.current_time() - self._started, 6),
             run=self.plan.run,
             kind=kind,
             sub=sub,

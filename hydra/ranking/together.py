@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import inline_brought, same_tests, without_tests
@@ -19,18 +18,15 @@ MOST = 6
 _ID = 12
 """Characters of a hunk's id that a line shows."""
 
-
-class Both(NamedTuple):
-    """`codex:src/a.py`, `claude:tests/test_a.py`; and `claude:1f3a9c`, hunks of tests that lie in
-    code."""
-
-    picks: tuple[str, ...] = ()
-    hunks: tuple[str, ...] = ()
+_NEITHER: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
-def picks_of_both(code: LaneEvidence, tests: LaneEvidence, rows: Sequence[CrossTest]) -> Both:
-    """All of the first lane's patch, and what brings the second one's new tests; nothing where they
-    would not go together, or where that is not known.
+def picks_of_both(
+    code: LaneEvidence, tests: LaneEvidence, rows: Sequence[CrossTest]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """All of the first lane's patch, and what brings the second one's new tests:
+    `codex:src/a.py`, `claude:tests/test_a.py`; and `claude:1f3a9c`, hunks of tests that lie in
+    code. Nothing where they would not go together, or where that is not known.
 
     They do where those tests pass on that patch, and where no file is in both, nor stands in the
     place of the other's folder. Tests that lie in code come by hunks that are nothing else, away
@@ -41,20 +37,20 @@ def picks_of_both(code: LaneEvidence, tests: LaneEvidence, rows: Sequence[CrossT
     inline = inline_brought(tests.files)
     all_of_it = {file.path for file in code.files}
     if _code(code) == _code(tests):
-        return Both()
+        return _NEITHER
     new = [row for row in rows if row.author == tests.lane and row.cells.get(tests.lane) == "own"]
     if not new or any(row.cells.get(code.lane) != "passed" for row in new):
-        return Both()
+        return _NEITHER
     if any(_in_the_way(path, other) for path in brought for other in all_of_it):
-        return Both()
+        return _NEITHER
     pieces = [_hunks_of_tests(file, code, tests) for file in inline]
     if not (brought or inline) or not all(pieces):
-        return Both()
+        return _NEITHER
     lanes = ((code, all_of_it), (tests, brought))
     picks = tuple(f"{lane.lane}:{path}" for lane, paths in lanes for path in _fold(lane, paths))
     hunks = tuple(f"{tests.lane}:{hunk.id[:_ID]}" for row in pieces for hunk in row)
     fits = len(picks) + len(hunks) <= MOST and all(map(_can_be_typed, picks))
-    return Both(picks, hunks) if fits else Both()
+    return (picks, hunks) if fits else _NEITHER
 
 
 def _code(lane: LaneEvidence) -> frozenset[tuple[str, str, str]]:

@@ -33,7 +33,7 @@ from hydra.ranking.results import RAN, LaneResults, standing
 from hydra.ranking.scope import scope
 from hydra.ranking.selection import chances, telling
 from hydra.ranking.state import LaneState, fixed, ruling
-from hydra.ranking.together import Both, picks_of_both
+from hydra.ranking.together import picks_of_both
 from hydra.ranking.undone import undoing, undone
 from hydra.text import joined, plural
 
@@ -65,7 +65,7 @@ def rank(evidence: Evidence) -> Verdict:
         for lane in group
     ]
     top = _top(order, ranking_state)
-    both = _picks(top, order, ranking_state)
+    picks, hunks = _picks(top, order, ranking_state)
     return Verdict(
         run=evidence.run,
         lanes=(
@@ -80,8 +80,8 @@ def rank(evidence: Evidence) -> Verdict:
         cross=ranking_state.rows,
         groups=ranking_state.groups,
         shared=ranking_state.shared,
-        picks=both.picks,
-        hunks=both.hunks,
+        picks=picks,
+        hunks=hunks,
         not_tried=explain.not_tried(evidence),
     )
 
@@ -372,16 +372,18 @@ def _is_tested(lane_results: Mapping[str, LaneResults], rulings: Mapping[str, La
     return told_apart or any(check.status in RAN and not check.untested for check in checks)
 
 
-def _picks(top: str | None, order: Sequence[Sequence[str]], ranking_state: _RankingState) -> Both:
+def _picks(
+    top: str | None, order: Sequence[Sequence[str]], ranking_state: _RankingState
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What takes the tests of the top and the code of one that is equal to it in all tests."""
     if not top or len(order) < 2 or ranking_state.before_next(top, order)[0] != "tests":
-        return Both()
+        return (), ()
     lane_results, rows = ranking_state.lane_results, ranking_state.rows
     for other in filter(ranking_state.may_land, order[1]):
         both = picks_of_both(lane_results[other].lane, lane_results[top].lane, rows)
-        if both.picks:
+        if any(both):
             return both
-    return Both()
+    return (), ()
 
 
 def _same(lanes: Sequence[str], ranking_state: _RankingState) -> Group | None:

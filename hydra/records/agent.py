@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from hydra.errors import Failure
 from hydra.records.request import Budget, Effort, Permission
@@ -74,33 +73,19 @@ class CapabilitySet(Struct, frozen=True):
 
     def items(self) -> list[tuple[str, Capability]]:
         """(name, capability) in the seed's order."""
-        return [(name, getattr(self, name)) for name in CAPABILITIES]
-
-    def without(self, name: str, note: str) -> CapabilitySet:
-        """This set with `name` dropped, and why."""
-        capability: Capability = getattr(self, name)
-        dropped = replace(capability, present=False, note=note)
-        return replace(self, **{name: dropped})
+        return [(name, getattr(self, name)) for name in self.__struct_fields__]
 
 
-CAPABILITIES = CapabilitySet.__struct_fields__
-
-UNKNOWN_CAPABILITIES = CapabilitySet(**dict.fromkeys(CAPABILITIES, Capability(None)))
+UNKNOWN_CAPABILITIES = CapabilitySet(*[Capability(None)] * 7)
 """Those of an agent of which nothing was found out."""
 
-
 _CANNOT_EXECUTE = (126, 127)
-
-
-def has_run(exit_code: int | None) -> bool:
-    """Whether a program ended by itself: it was started, and no signal ended it."""
-    return exit_code is not None and exit_code >= 0 and exit_code not in _CANNOT_EXECUTE
 
 
 class ProbeOutput(Struct, frozen=True, kw_only=True):
     """What one probe of a CLI gave. `exit_code` is None when it did not end by itself."""
 
-    name: str
+    name: str = ""
     argv: tuple[str, ...]
     exit_code: int | None
     stdout: str = ""
@@ -111,7 +96,8 @@ class ProbeOutput(Struct, frozen=True, kw_only=True):
     @property
     def ran(self) -> bool:
         """Whether the program itself ended: started, and by no signal."""
-        return has_run(self.exit_code)
+        code = self.exit_code
+        return code is not None and code >= 0 and code not in _CANNOT_EXECUTE
 
     @property
     def ending(self) -> tuple[str, str]:
@@ -149,18 +135,15 @@ class DetectResult(Struct, frozen=True, kw_only=True):
 
 
 class SpawnRequest(Struct, frozen=True, kw_only=True):
-    """What a lane wants of its agent; an adapter turns it into a `BuiltCommand`.
+    """What a lane wants of its agent; an adapter turns it into a `BuiltCommand`. What its
+    descriptor maps nothing for is refused before it is asked.
 
-    `confined`: Hydra's own confinement holds around the command; `masked`: it hides what the
-    adapter's descriptor says it masks. `network`: None leaves the
-    agent's tools as the CLI itself has them. `instructions`: the repository's own instruction
-    files at the base, relative to the worktree, for CLIs that must be told of them. `resume` is
-    the id of a session of the CLI's own to go on with, as its stream named it; "" begins one;
-    `fork` goes on with a copy of it. `home` is the lane's own folder beside its worktree: files
-    that the CLI is to read or write lie there. `preface` stands before every prompt, by the CLI's
-    own flag where it has one. `background`: seconds that it may wait, once it has finished, for
-    what it left running; None for as long as it does by itself. What an adapter's descriptor maps
-    nothing for is refused before it is asked.
+    `network` None leaves the agent's tools as the CLI has them. `confined`: Hydra's own confinement
+    holds around the command; `masked`: it hides what the descriptor says it masks. `instructions`:
+    the repository's own instruction files at the base, for CLIs that must be told of them. `resume`
+    is a session's id, as the CLI's stream named it; `fork` goes on with a copy of it. `home` is the
+    lane's own folder beside its worktree, for files of the CLI's. `preface` stands before every
+    prompt. `background`: seconds that it may wait, once it has finished, for what it left running.
     """
 
     prompt: str
@@ -184,16 +167,13 @@ class SpawnRequest(Struct, frozen=True, kw_only=True):
 
 
 class BuiltCommand(Struct, frozen=True, kw_only=True):
-    """The exact line that an adapter wants run. The prompt travels as `stdin`, never in `args`.
+    """The exact line that an adapter wants run. The prompt travels as `stdin`, or in one of `files`
+    (path in the lane's home, bytes; for its user alone), never in `args`.
 
-    Where the CLI reads no stdin it travels in one of `files`: (path in the lane's home, bytes),
-    written for its user alone before the start. In a conversation (`Descriptor.interactive`)
-    `stdin` is the prompt that the conversation sends, and `session_params` what else it has to
-    know; `per_attempt_secrets` names variables that Hydra gives a secret of this attempt alone,
-    which then stands in both.
-    `env` holds only what the adapter sets itself; `dropped` names the flags that were left out
-    because the CLI's help no longer shows them, `warnings` say it in sentences. `expects` is what
-    the CLI's session event should then say it applied, as (`permission` or `sandbox`, value).
+    `env` is what the adapter sets itself; `session_params` what a conversation has to know beside
+    the prompt; `per_attempt_secrets` names variables that get a secret of this attempt alone, in
+    both. `dropped` names the flags that the CLI's help no longer shows, `warnings` say it in
+    sentences. `expected_settings` is what its session event should say it applied.
     """
 
     program: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -71,14 +71,9 @@ class Remark(Struct, frozen=True):
 
 
 class Patch(Struct, frozen=True, kw_only=True):
-    """An attempt's work as a commit on the base, in the run's `patches.git`.
-
-    `incomplete` says why something may be missing ("" when whole); `notes` name what deserves a
-    look (a nested repository taken as files, a file left out for its size); `left_behind` counts
-    the files, stashes and branches that the lane alone has, which is therefore kept; `stranded` are
-    the refs of `patches.git` with work that was in no file of the worktree; `remarks` what it
-    touches that is not ordinary code. An empty patch has `files == 0` and `commit == base`.
-    """
+    """An attempt's work as a commit on the base, in the run's `patches.git`. `notes` name what
+    deserves a look, as a file left out for its size; `remarks` what it touches that is not ordinary
+    code. An empty patch has `files == 0` and `commit == base`."""
 
     commit: str
     base: str
@@ -98,14 +93,8 @@ class Patch(Struct, frozen=True, kw_only=True):
 
     def as_event(self) -> dict[str, object]:
         """What `patch_taken` says of it."""
-        return {
-            "commit": self.commit,
-            "files": self.files,
-            "insertions": self.insertions,
-            "deletions": self.deletions,
-            "incomplete": self.incomplete,
-            "stranded": len(self.stranded),
-        }
+        names = ("commit", "files", "insertions", "deletions", "incomplete")
+        return {name: getattr(self, name) for name in names} | {"stranded": len(self.stranded)}
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -118,6 +107,12 @@ class Attempt(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     usage_estimate: Estimate | None = None
     seconds: float = 0.0
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Attempt:
+        """What of it stands beside the lane's result."""
+        same = {name: getattr(outcome, name) for name in cls.__struct_fields__ if name != "commit"}
+        return cls(commit=None if outcome.patch is None else outcome.patch.commit, **same)
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -166,19 +161,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     def document(self) -> dict[str, Any]:
         """It as JSON has it, every field present."""
         tries = sorted((self, *self.others), key=lambda outcome: outcome.attempt)
-        attempts = tuple(
-            Attempt(
-                attempt=item.attempt,
-                status=item.status,
-                failure=item.failure,
-                commit=None if item.patch is None else item.patch.commit,
-                usage=item.usage,
-                usage_estimate=item.usage_estimate,
-                seconds=item.seconds,
-            )
-            for item in tries
+        document: dict[str, Any] = as_json(
+            replace(self, attempts=tuple(map(Attempt.of, tries)), others=UNSET)
         )
-        document: dict[str, Any] = as_json(replace(self, attempts=attempts, others=UNSET))
         return document
 
 
@@ -203,12 +188,3 @@ class RaceResult(Struct, frozen=True, kw_only=True):
     def usable(self) -> bool:
         """Whether at least one lane is usable."""
         return any(outcome.usable for outcome in self.outcomes)
-
-
-def select_attempt(attempts: Sequence[Outcome]) -> Outcome:
-    """A lane's result: its last attempt with a patch, else its last; the others beside it."""
-    worked = [
-        attempt for attempt in attempts if attempt.patch is not None and not attempt.patch.empty
-    ]
-    result = (worked or attempts)[-1]
-    return replace(result, others=tuple(attempt for attempt in attempts if attempt is not result))

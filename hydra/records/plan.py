@@ -12,18 +12,15 @@ from msgspec.structs import force_setattr, replace
 from hydra.errors import Failure
 from hydra.records.agent import BuiltCommand, Origin, Tier
 from hydra.records.codec import SCHEMA, as_json
-from hydra.records.outcome import Outcome, Status
 from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
 class Confinement(Struct, frozen=True, kw_only=True):
     """How commands are confined on this machine, as tried and not as looked up.
 
-    `kind` is `bwrap` or `none`; `program` is bwrap's path; `reason` says why it is none, or else
-    what this kernel leaves open. These are recorded; the others are this process's: `promises` are
-    the sentences that hold; `mounters` are unshare, sh, mount and nsenter, where folders can be
-    shown copy-on-write, and `refused_layers` says why they cannot; `refused_network` says why no
-    command can have a network of its own, "" where it can.
+    `kind` is `bwrap` or `none`; `reason` says why it is none, or else what this kernel leaves open.
+    What follows is not recorded: `mounters` are unshare, sh, mount and nsenter, where folders can
+    be shown copy-on-write; what is refused says why it cannot be, "" where it can.
     """
 
     kind: str
@@ -77,16 +74,9 @@ class PlannedCommand(Struct, frozen=True, kw_only=True):
 
 
 class LanePlan(Struct, frozen=True, kw_only=True):
-    """One lane as it will run: what it is, the exact command, its environment by name.
-
-    `permission` is what it really gets: less than the race's where nothing confines it. `sandbox`
-    is `soft` where the agent's own may be all that confines it; `origin` is where a third party's
-    adapter comes from, and `remote` where its agent runs, if that is not here. `failure` is set
-    when the lane is known not to start (its probe failed, a flag is gone); `command` is None only
-    then. `env_names` are the names passed on from Hydra's own environment; values never enter a
-    record, so `built`, what its adapter has made, does not. `rates` are those of the model that was
-    named, where Hydra knows them.
-    """
+    """One lane as it will run (docs/reference/json.md): what it is, the exact command, its
+    environment by name. `failure` is set when it is known not to start; `command` is None only
+    then. Values never enter a record, so `built`, what its adapter has made, does not."""
 
     id: str = field(name="lane")
     adapter: str
@@ -142,15 +132,9 @@ class CheckPlan(Struct, frozen=True, kw_only=True):
 
 
 class RacePlan(Struct, frozen=True, kw_only=True):
-    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it.
-
-    `left_out`: why agents that are installed are not in it, though it names none. `view`, for a dry
-    run alone, is what its lanes see of the machine, and `prompt` is in memory alone, and in the
-    manifest. `dependencies` are ignored folders of the checkout that each lane has copy-on-write,
-    from its top, and environments outside the checkout by their whole paths; `python_path` folders
-    of the checkout from which Python packages are installed, from its top: where nothing mounts a
-    lane at its path, PYTHONPATH names each lane's own.
-    """
+    """All that is decided before anything runs: it is plan.json, and `--dry-run` prints it
+    (docs/reference/json.md). `view`, for a dry run alone, is what its lanes see of the machine;
+    `prompt` is in memory alone, and in the manifest."""
 
     schema: int = SCHEMA
     kind: str = "plan"
@@ -216,7 +200,9 @@ class RacePlan(Struct, frozen=True, kw_only=True):
             "base_name": self.base_name,
             "confined": self.confined,
             "soft": [lane.id for lane in self.lanes if lane.sandbox == "soft"],
-            "elsewhere": self.elsewhere,
+            "elsewhere": [
+                f"{lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote
+            ],
             "checks": [check.name for check in self.checks],
             "guessed": [check.command for check in self.checks if check.guessed],
             "check_runs": self.check_runs,
@@ -233,21 +219,6 @@ class RacePlan(Struct, frozen=True, kw_only=True):
         """Whether what runs is kept to its lane: with full access the walls stand open."""
         return self.confinement.holds and self.permission is not Permission.UNRESTRICTED
 
-    @property
-    def elsewhere(self) -> list[str]:
-        """The lanes whose agents run on no ground of Hydra's: `far on gpubox over ssh`."""
-        return [f"{lane.id} on {lane.remote.target}" for lane in self.lanes if lane.remote]
-
-    def keeps_ground(self, outcome: Outcome) -> bool:
-        """Whether a lane's ground stays after this outcome: always while its patch is not whole."""
-        patch = outcome.patch
-        if outcome.status is Status.NOT_STARTED:
-            return self.keep != "none"  # no agent has stood in it
-        if self.keep == "all" or patch is None or patch.incomplete or patch.left_behind:
-            return True
-        in_order = outcome.status in (Status.COMPLETED, Status.NO_CHANGES)
-        return self.keep == "failed" and not in_order
-
 
 def _head(plan: type[LanePlan | RacePlan], until: str) -> tuple[str, ...]:
     names = plan.__struct_encode_fields__
@@ -259,12 +230,8 @@ RACE_HEAD, LANE_HEAD = _head(RacePlan, "promises"), _head(LanePlan, "budget")
 
 
 class RaceManifest(Struct, frozen=True, kw_only=True):
-    """Who runs what of which task, before anything is decided of it: manifest.json.
-
-    `head` is the commit of the checkout, and `base` another one where its uncommitted changes came
-    along; by `process` and `owner` it is known what a killed Hydra has left; `settings_from` says
-    where each setting came from. What is not known is "".
-    """
+    """manifest.json: who runs what of which task. By `process` and `owner` it is known what a dead
+    Hydra has left; `settings_from` says where each setting came from. What is not known is ""."""
 
     schema: int = SCHEMA
     hydra: str = ""
@@ -288,4 +255,4 @@ class RaceManifest(Struct, frozen=True, kw_only=True):
     @property
     def is_uncommitted(self) -> bool:
         """Whether its base is a commit of Hydra's own, of what was not committed as it began."""
-        return bool(self.head) and self.head != self.base
+        return self.head not in ("", self.base)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -31,16 +29,6 @@ class Effort(StrEnum):
     MAX = "max"
 
 
-class Task(Struct, frozen=True, kw_only=True):
-    """The prompt, the repository and the base commit."""
-
-    prompt: str
-    repository: Path
-    base: str
-    base_name: str = ""
-    title: str = ""
-
-
 class Check(Struct, frozen=True):
     """A command that is run on each patch. `kind` is test, build or lint; `junit` names the results
     it writes, as a path or a glob from the worktree's top; `guessed`: nobody has named it."""
@@ -51,17 +39,6 @@ class Check(Struct, frozen=True):
     required: bool = True
     junit: str = ""
     guessed: bool = False
-
-    @property
-    def file(self) -> str:
-        """Its name as a file's, which no other check has: `packages/api: pytest` has a folder in it
-        and becomes `packages-api-pytest-` with a digest of the name."""
-        plain = re.sub(r"[^a-z0-9-]+", "-", self.name.lower())
-        if plain == self.name:
-            return plain
-        from hashlib import sha256  # most names are plain
-
-        return f"{plain}-{sha256(self.name.encode()).hexdigest()[:8]}"
 
 
 class Lane(Struct, frozen=True, kw_only=True):

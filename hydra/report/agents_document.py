@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hydra.records.agent import CapabilitySet, DetectResult
-from hydra.records.codec import as_json
+from hydra.records.agent import DetectResult
+from hydra.records.codec import as_json, nulled
 from hydra.report import listing
 from hydra.report.document import Document
 from hydra.report.listing import AgentRow
@@ -29,7 +29,7 @@ def agent_document(row: AgentRow) -> Document:
         "install": descriptor.install_hint,
         "sign_in": descriptor.sign_in_hint,
         **listing.document(descriptor),
-        "capabilities": _capabilities(descriptor.capabilities),
+        "capabilities": nulled(as_json(descriptor.capabilities)),
         "found": None if result is None else _detection(result),
         "health": health.state.value,
         "why": health.why or None,
@@ -45,19 +45,7 @@ def _detection(result: DetectResult) -> Document:
         "version": result.version or None,
         "signed_in": result.sign_in.value,
         "signed_in_detail": result.sign_in_detail or None,
-        "capabilities": _capabilities(result.capabilities),
+        "capabilities": nulled(as_json(result.capabilities)),
         "warnings": list(result.warnings),
         "error": as_json(result.error),
-    }
-
-
-def _capabilities(capability_set: CapabilitySet) -> Document:
-    return {
-        name: {
-            "present": capability.present,
-            "confidence": capability.confidence.value,
-            "seen_in": capability.seen_in or None,
-            "note": capability.note or None,
-        }
-        for name, capability in capability_set.items()
     }

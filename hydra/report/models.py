@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hydra.adapters.models.catalog import Model
 from hydra.adapters.models.selection import ModelChoice
 from hydra.adapters.probe.local_models import HARNESS, MOST, Server
-from hydra.records.codec import as_json
+from hydra.records.codec import as_json, nulled
 from hydra.records.plan import Rates
 from hydra.report.document import Document
 from hydra.report.style import paint
@@ -123,22 +123,9 @@ def server_words(server: Server) -> str:
 
 def model_document(model: Model) -> Document:
     """One model; what is unknown is null."""
-    return {
-        "id": model.id,
-        "name": model.name or None,
-        "aliases": list(model.aliases),
-        "family": model.family or None,
-        "maker": model.maker or None,
-        "context": model.context,
-        "output": model.output,
-        "efforts": list(model.efforts),
-        "service_tiers": list(model.service_tiers),
-        "deprecated": model.deprecated,
-        "until": model.until or None,
-        "successor": model.successor or None,
-        "source": model.source,
-        "rates": as_json(model.rates),
-    }
+    document = as_json(model)
+    del document["user_names"]
+    return {**nulled(document), "rates": document["rates"]}
 
 
 def server_document(server: Server) -> Document:

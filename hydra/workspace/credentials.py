@@ -33,17 +33,6 @@ _LIMIT = 1024 * 1024
 """Bytes of a credentials file; Claude's and Codex's are under 10 kB."""
 
 
-class SignInNotice(NamedTuple):
-    """What came of a lane's renewed sign-in: `fields` of the user's own `file` are renewed, or it
-    stays as it is, by `refusal`. `stray` and `consumed` are as in `Renewal`."""
-
-    file: Path
-    fields: tuple[str, ...] = ()
-    refusal: str = ""
-    stray: bool = False
-    consumed: bool = False
-
-
 class _Synced(NamedTuple):
     """A file's digests when the user's and the lane's last agreed: what has moved since is new."""
 
@@ -146,7 +135,7 @@ class SignInFiles:
         """The user's."""
         return _read(self.source / name)
 
-    def give_back(self, *, refused: bool) -> list[SignInNotice]:
+    def give_back(self, *, refused: bool) -> list[Renewal]:
         """Renewed tokens go into the user's own files, if those are still what was copied: of each
         what its fields allow.
 
@@ -156,7 +145,7 @@ class SignInFiles:
             self._look()
             return self._give_back(refused=refused)
 
-    def _give_back(self, *, refused: bool) -> list[SignInNotice]:
+    def _give_back(self, *, refused: bool) -> list[Renewal]:
         notices = []
         for name, synced in self.synced.items():
             fresh, own = self.fresh(name), self.own(name)
@@ -166,7 +155,7 @@ class SignInFiles:
                 notices += self._renew(name, own, fresh, refused=refused)
         return notices
 
-    def _renew(self, name: str, own: bytes, fresh: bytes, *, refused: bool) -> list[SignInNotice]:
+    def _renew(self, name: str, own: bytes, fresh: bytes, *, refused: bool) -> list[Renewal]:
         renewal = renew(self._fields(name), own, fresh, now=time.time(), refused=refused)
         if renewal.data is not None:
             # A link into the user's dotfiles stays a link.
@@ -230,12 +219,12 @@ def _fields_read(record: Mapping[str, Any]) -> TokenFields:
     return TokenFields(**{**record, **lists})
 
 
-def _notices(file: Path, renewal: Renewal) -> list[SignInNotice]:
+def _notices(file: Path, renewal: Renewal) -> list[Renewal]:
     if renewal.data is None and not renewal.refusal:
         return []
     # A file of variables is no sign-in that a service could have renewed.
     consumed = renewal.consumed and file.name != ".env"
-    return [SignInNotice(file, renewal.fields, renewal.refusal, renewal.stray, consumed)]
+    return [renewal._replace(file=file, data=None, consumed=consumed)]
 
 
 def _read(path: Path, *, below: Path | None = None) -> bytes | None:
@@ -350,8 +339,8 @@ class ConfigCopies:
         ]
         self.withheld = False
         """Whether a renewal was refused of which the user's own may be consumed."""
-        self._returns: list[SignInNotice] = []
-        self._refusals: list[SignInNotice] = []
+        self._returns: list[Renewal] = []
+        self._refusals: list[Renewal] = []
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -398,7 +387,7 @@ class ConfigCopies:
                 (self._returns if notice.fields else self._refusals).append(notice)
         self.withheld = any(notice.consumed for notice in self._refusals)
 
-    def sign_in_notices(self, *, last: bool) -> list[SignInNotice]:
+    def sign_in_notices(self, *, last: bool) -> list[Renewal]:
         """What went back since then, each once; at `last` also what is refused."""
         notices, self._returns = self._returns, []
         return [*notices, *(self._refusals if last else ())]
@@ -418,7 +407,7 @@ class ConfigCopies:
         return next(filter(None, contents), b"")
 
 
-def give_back_all(lent: object, *, refused: bool) -> list[SignInNotice]:
+def give_back_all(lent: object, *, refused: bool) -> list[Renewal]:
     """As `ConfigCopies.give_back`, for a lane whose Hydra was killed, by what `lent()` gave. Raises
     `OSError`, and `KeyError` and `TypeError` for what is none."""
     records = lent if isinstance(lent, list) else []

@@ -8,10 +8,11 @@ from pathlib import Path
 from hydra.git.base_commit import Repository, included
 from hydra.records.request import Limits
 from hydra.records.store.files import read_object
-from hydra.workspace.credentials import ConfigCopies, Named, SignInNotice, give_back_all
+from hydra.workspace.credentials import ConfigCopies, Named, give_back_all
 from hydra.workspace.dependencies import DependencySource
 from hydra.workspace.names import LANE_HOME, worktree_name
 from hydra.workspace.private import RECORD, LaneWorkspace
+from hydra.workspace.renewal import Renewal
 
 
 def private_ground(
@@ -96,7 +97,7 @@ def standing_ground(
     )
 
 
-def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[SignInNotice]:
+def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[Renewal]:
     """What `give_back` would have done for that ground. Raises `OSError`; `KeyError` and
     `TypeError` where its record is damaged."""
     return give_back_all(_recorded(run_folder, lane).get("config"), refused=refused)

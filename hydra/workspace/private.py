@@ -30,10 +30,11 @@ from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.copies import copy_exact
-from hydra.workspace.credentials import ConfigCopies, SignInNotice
+from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.dependencies import DependencySource, hides_itself
 from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME
+from hydra.workspace.renewal import Renewal
 from hydra.workspace.set_up import Stamps, left_out, stamped, unchanged
 
 _log = get_logger(__name__)
@@ -259,7 +260,7 @@ class LaneWorkspace:
         self._note()
         self.unsynced_credentials = self._settings.withheld
 
-    def sign_in_notices(self, *, last: bool = False) -> Sequence[SignInNotice]:
+    def sign_in_notices(self, *, last: bool = False) -> Sequence[Renewal]:
         """What went back since this was last called; at `last` also what is refused, which might
         have gone back later (a refusal of the service is seen after its renewal)."""
         return self._settings.sign_in_notices(last=last)
@@ -331,7 +332,7 @@ class LaneWorkspace:
         copy_index(self._git_dir / "index", self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
         inside = (self._placement.path or self.worktree) / ".git"
-        submodules = lane_git.fill_submodules(
+        empty, more = lane_git.fill_submodules(
             self._git_dir, self.worktree, self._base, self._repository, inside, borrowed.alias
         )
         lane_git.connect(self._git_dir, self._repository, inside)
@@ -339,12 +340,12 @@ class LaneWorkspace:
         self._stand(borrowed)
         self._settings.make(self._placement.path, inside if self._commits else None)
         self.notes += self._settings.notes
-        if submodules.empty:
-            names = ", ".join(submodules.empty)
+        if empty:
+            names = ", ".join(empty)
             what = "submodules that are not initialised stay empty"
             self.notes += (f"{what}: {names} (git submodule update --init)",)
-            self.empty_submodules = tuple(submodules.empty)
-        if pointers := pointers + submodules.pointers:
+            self.empty_submodules = empty
+        if pointers := pointers + more:
             what = "files of Git LFS that were never fetched stay pointers"
             self.notes += (f"{what}: {pointers} (git lfs pull)",)
         self._note()
@@ -472,14 +473,11 @@ class LaneWorkspace:
             patches=self._patches,
             lane=lane,
             base=self._base,
-            tree=taken.tree,
+            taken=taken,
             name=f"{self._lane}/{attempt}",
             limits=self._limits,
             exclude=self._not_taken(),
             sources=tuple(sources),
-            staged=taken.staged,
-            repositories=taken.repositories,
-            submodules=taken.submodules,
         )
         try:
             return stranded.keep(work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from hydra.adapters.contract import TokenFields
@@ -35,7 +36,8 @@ class Renewal(NamedTuple):
     """What comes of one file: the user's own with its `fields` renewed, or why it stays as it is.
 
     Neither where nothing was renewed. `stray`: the lane's has changed in more than that.
-    `consumed`: it has another refresh token, so the service may take the user's no more.
+    `consumed`: it has another refresh token, so the service may take the user's no more. Once it is
+    told, `file` is the user's, and `data` is in it.
     """
 
     data: bytes | None = None
@@ -43,15 +45,15 @@ class Renewal(NamedTuple):
     refusal: str = ""
     stray: bool = False
     consumed: bool = False
+    file: Path = Path()
 
 
 class _Unfit(Exception):
     """The lane's may not go back, and why."""
 
 
-class _Change(NamedTuple):
-    path: tuple[str, ...]
-    value: object
+_Change = tuple[tuple[str, ...], object]
+"""What is new, and where it stands."""
 
 
 def renew(
@@ -75,7 +77,7 @@ def renew(
         return Renewal(refusal=str(unfit), consumed=consumed)
     if not changes:
         return Renewal(refusal=_stray(fields, mine, theirs))
-    names = tuple(".".join(change.path) for change in changes)
+    names = tuple(".".join(path) for path, _ in changes)
     data = _spliced(own.decode(), changes).encode()
     return Renewal(data, names, stray=parse(data) != theirs)
 
@@ -165,7 +167,7 @@ def _entry_changes(
     if not changes:
         return
     access = _path(entry, fields.access)
-    if _at(mine, access) and changes[0].path != access:
+    if _at(mine, access) and changes[0][0] != access:
         raise _Unfit(f"it has no new {_label(access)}")
     yield from changes
     for path in _paths(entry, fields.expiries):
@@ -202,7 +204,7 @@ def _tokens(
         ends = expiry_of(fresh) if path == _path(entry, fields.access) else None
         if ends is not None:
             _check_expiry(label, ends, expiry_of(value), now)
-        yield _Change(path, fresh)
+        yield path, fresh
 
 
 def _expiry(
@@ -216,7 +218,7 @@ def _expiry(
     if number is None:
         raise _Unfit(f"its {_label(path)} is no number")
     _check_expiry(_label(path), number / unit, value / unit, now)
-    yield _Change(path, fresh)
+    yield path, fresh
 
 
 def _check_expiry(label: str, ends: float, own: float | None, now: float) -> None:
@@ -231,7 +233,7 @@ def _stamp(path: tuple[str, ...], mine: Object, theirs: Object, now: float) -> I
         return
     if not isinstance(fresh, str) or not _STAMP.match(fresh) or _seconds(fresh) > now + 86400:
         raise _Unfit(f"its {_label(path)} is no time that has been")
-    yield _Change(path, fresh)
+    yield path, fresh
 
 
 def _seconds(stamp: str) -> float:

@@ -17,11 +17,12 @@ from hydra.checks.record import CheckResult
 from hydra.checks.round import CheckRun, new_folder
 from hydra.git import base_commit
 from hydra.git import patches as patch_git
+from hydra.paths import ground_dir
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.trial import PROMISES, trial_argv
 from hydra.process.sandbox.view import View
-from hydra.records.plan import Confinement
-from hydra.records.request import Check, Limits
+from hydra.records.plan import CheckPlan, Confinement, RacePlan
+from hydra.records.request import Check, Limits, Permission
 from hydra.redaction import Redactor
 from tests.conftest import git
 
@@ -65,20 +66,27 @@ class Bench:
         self.base = base_commit.resolve(repository, "HEAD")
         if not self.patches.exists():
             patch_git.create(self.patches, repository, base=self.base)
-        self.grounds = self.state / "g" / "1f3a9c00"
+        self.grounds = ground_dir(self.state, "r1", "x").parent
         self.events: list[tuple[str, Mapping[str, object]]] = []
         home = scratch / "home"
         home.mkdir(exist_ok=True)
         path = f"{BIN}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
         self.kit = CheckContext(
-            checks=tuple(checks),
-            setup=setup,
-            copies=(),
+            plan=RacePlan(
+                run="r1",
+                repository=repo,
+                base=self.base,
+                confinement=confined or confinement(),
+                permission=Permission.FULL_AUTO,
+                lanes=(),
+                limits=limits or Limits(check=60),
+                setup=setup,
+                checking=CheckPlan(commands=tuple(checks), network=network),
+            ),
             repository=repository,
             patches=self.patches,
             run_folder=self.run_folder,
             folder=new_folder(self.run_folder),
-            workspace_folder=lambda label: self.grounds / label,
             state=self.state,
             home=home,
             environment={
@@ -89,9 +97,6 @@ class Bench:
                 **(environment or {}),
             },
             redactor=Redactor(secrets),
-            confinement=confined or confinement(),
-            limits=limits or Limits(check=60),
-            network=network,
             view=self.view,
         )
 

@@ -31,17 +31,18 @@ from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
 from hydra.errors import KINDS
 from hydra.process.control import ProcessControl
+from hydra.process.records import End
+from hydra.process.sink import RawSink
 from hydra.race import output
 from hydra.race.agent_events import differences, feed_clocks
 from hydra.race.outcome import AttemptEvidence, classify
 from hydra.race.output import OutputReader
+from hydra.race.transcript import AgentTranscript
 from hydra.records.agent import BuiltCommand
 from hydra.records.codec import as_json, dump
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, Raw, decode, encode
 from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult
 from hydra.records.request import Limits
-from hydra.records.store.sink import RawSink
-from hydra.records.transcript import AgentTranscript
 from hydra.redaction import Redactor
 from hydra.report.document import result_document
 from hydra.report.html.harmless import whole
@@ -521,9 +522,8 @@ def _endings(events: list[Event]) -> Iterator[str]:
         yield f"{len(ends)} endings: {ends}"
 
 
-def _unlike(name: str, sent: bytes, content: bytes, sink: output.Sink) -> Iterator[str]:
+def _unlike(name: str, sent: bytes, content: bytes, sink: RawSink) -> Iterator[str]:
     """What is kept is what was sent, secrets aside: the whole, or a head, a counted gap, a tail."""
-    assert isinstance(sink, RawSink)
     expected = b"\n".join([REDACTOR.redact(line)[0] for line in sent.split(b"\n")])
     gap = b'\n{"hydra":"gap","bytes":%d}\n' % sink.dropped
     if not sink.dropped:
@@ -552,9 +552,7 @@ def _concluded(
             descriptor=registry.get(case.agent).descriptor,
             command=COMMAND.argv,
             transcript=story,
-            exit=case.exit,
-            stopped=case.stopped,
-            seconds=61.5,
+            end=End(case.exit, case.stopped, 61.5),
             patch=case.patch,
             patch_error="" if case.patch else "its worktree is lost\x1b[2J",
             stderr=reader.stderr_tail.decode("utf-8", "replace"),

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from hydra.adapters.contract import Probe
 from hydra.records.agent import ProbeOutput
@@ -28,33 +29,15 @@ LASTS = 7 * 86400.0
 """The same of any other program, as long as its file is the same."""
 
 
-class CachedAnswer(Struct, frozen=True, kw_only=True):
-    """What a program gave for one question, whoever asked. `exit_code` None: it was ended."""
-
-    argv: tuple[str, ...]
-    exit_code: int | None
-    stdout: str = ""
-    stderr: str = ""
-    timed_out: bool = False
-    seconds: float = 0.0
-
-    def output(self, probe: Probe) -> ProbeOutput:
-        """The same as the answer to one adapter's question."""
-        text, aside = self.stdout, self.stderr
-        if probe.stderr and not text.strip():
-            text, aside = aside, text
-        return ProbeOutput(
-            name=probe.name,
-            argv=self.argv,
-            exit_code=self.exit_code,
-            stdout=text,
-            stderr=aside,
-            timed_out=self.timed_out,
-            seconds=self.seconds,
-        )
+def output_for(answer: ProbeOutput, probe: Probe) -> ProbeOutput:
+    """What a program gave for a question, whoever asked, as the answer to one adapter's."""
+    text, aside = answer.stdout, answer.stderr
+    if probe.stderr and not text.strip():
+        text, aside = aside, text
+    return replace(answer, name=probe.name, stdout=text, stderr=aside)
 
 
-class _Row(CachedAnswer, frozen=True, kw_only=True):
+class _Row(ProbeOutput, frozen=True, kw_only=True):
     """An answer as it is kept: when it was given, and until when it counts."""
 
     since: float
@@ -69,7 +52,7 @@ class Memory:
         self._answers = _load(path)
         self._changed = False
 
-    def answer(self, key: str) -> CachedAnswer | None:
+    def answer(self, key: str) -> ProbeOutput | None:
         """What is remembered; None for nothing, for what is too old, or what somebody changed."""
         try:
             row = convert(self._answers[key], _Row)
@@ -78,9 +61,9 @@ class Memory:
         # A clock that was set back makes nothing younger.
         if not row.since <= time.time() < row.until:
             return None
-        return CachedAnswer(**{name: getattr(row, name) for name in CachedAnswer.__struct_fields__})
+        return convert(self._answers[key], ProbeOutput)
 
-    def keep(self, key: str, answer: CachedAnswer, lasts: float) -> None:
+    def keep(self, key: str, answer: ProbeOutput, lasts: float) -> None:
         """Remembers it, for `lasts` seconds."""
         now = time.time()
         self._changed = True

@@ -12,7 +12,7 @@ import trio
 from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, Descriptor, Probe
-from hydra.adapters.probe.cache import CachedAnswer, Memory, identify
+from hydra.adapters.probe.cache import Memory, identify, output_for
 from hydra.adapters.probe.candidates import candidates, is_unfit, most_telling, passing_over
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import (
@@ -70,7 +70,7 @@ class _Desk:
         self._views = Views(around)
         self._places = trio.CapacityLimiter(cores())
         self._locks: defaultdict[str, trio.Lock] = defaultdict(trio.Lock)
-        self._answers: dict[str, CachedAnswer] = {}
+        self._answers: dict[str, ProbeOutput] = {}
 
     async def detect(self, adapter: Adapter) -> DetectResult:
         """The first candidate that can race, else the most telling failure; those that were passed
@@ -108,7 +108,7 @@ class _Desk:
         signed = bool(seems_signed_in(descriptor, self._around))
         identity = identify(binary)
         probes = [probe for probe in descriptor.probes if self._wants(probe, signed)]
-        answers: dict[str, CachedAnswer] = {}
+        answers: dict[str, ProbeOutput] = {}
 
         async def put_one(probe: Probe) -> None:
             question = ask(descriptor, probe, binary, identity, self._around)
@@ -117,9 +117,9 @@ class _Desk:
         async with trio.open_nursery() as nursery:
             for probe in probes:
                 nursery.start_soon(put_one, probe)
-        return {probe.name: answers[probe.name].output(probe) for probe in probes}
+        return {probe.name: output_for(answers[probe.name], probe) for probe in probes}
 
-    async def _answer(self, question: Question) -> CachedAnswer:
+    async def _answer(self, question: Question) -> ProbeOutput:
         async with self._locks[question.key] if question.key else trio.Lock():
             answer = self._answers.get(question.key) or self._remembered(question)
             if answer is None:
@@ -160,7 +160,7 @@ class _Desk:
             return False
         return self._around.preflight or not probe.confined
 
-    def _remembered(self, question: Question) -> CachedAnswer | None:
+    def _remembered(self, question: Question) -> ProbeOutput | None:
         """What is remembered; a race refuses no agent on an old word that it is signed out."""
         if not question.key or self._around.fresh:
             return None

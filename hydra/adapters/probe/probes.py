@@ -16,11 +16,11 @@ from hydra.adapters.command_line import options
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.contract import Descriptor, Probe
 from hydra.adapters.environment import matches
-from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, CachedAnswer, ProgramIdentity
+from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, ProgramIdentity
 from hydra.adapters.probe.context import ProbeContext
 from hydra.errors import Failure, SpawnFailed
 from hydra.process.identity import boot_id
-from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, SignIn, has_run
+from hydra.records.agent import UNKNOWN_CAPABILITIES, DetectResult, ProbeOutput, SignIn
 
 SIGN_IN = "sign_in"
 
@@ -49,9 +49,9 @@ class Question:
         """Program and arguments."""
         return (str(self.binary), *self.probe.args)
 
-    def lasts(self, answer: CachedAnswer) -> float:
+    def lasts(self, answer: ProbeOutput) -> float:
         """Seconds for which an answer counts, as long as the program is the same."""
-        if self.probe.name == SIGN_IN and has_run(answer.exit_code):
+        if self.probe.name == SIGN_IN and answer.ran:
             # Elsewhere a system's keychain may hold the sign-in, and no file tells.
             believed = answer.exit_code == 0 or sys.platform == "linux"
             return SETTINGS_LAST if believed else 0.0

@@ -11,7 +11,6 @@ import trio
 
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.adapters.environment import select
-from hydra.adapters.probe.cache import CachedAnswer
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import Question
 from hydra.git.background import Later
@@ -23,6 +22,7 @@ from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.masks import Masks, hidden_in_system
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.view import View
+from hydra.records.agent import ProbeOutput
 from hydra.shortage import named_shortage
 
 _log = get_logger(__name__)
@@ -59,7 +59,7 @@ class Views:
         )
 
 
-async def put(question: Question, around: ProbeContext, views: Views) -> CachedAnswer:
+async def put(question: Question, around: ProbeContext, views: Views) -> ProbeOutput:
     """The program's answer, also where it could not be started (exit 126) or did not end."""
     with tempfile.TemporaryDirectory(prefix="hydra-probe-", dir=_scratch(around)) as scratch:
         folder = Path(scratch)
@@ -78,12 +78,10 @@ async def put(question: Question, around: ProbeContext, views: Views) -> CachedA
         except CannotStart as error:
             if short := named_shortage(error.errno):
                 raise short from error
-            return CachedAnswer(
-                argv=question.argv, exit_code=126, stderr=f"{error}\n{error.stderr}"
-            )
+            return ProbeOutput(argv=question.argv, exit_code=126, stderr=f"{error}\n{error.stderr}")
     _log.info("asked", agent=question.descriptor.key, probe=question.probe.name, code=ran.exit_code)
     text, aside = (data.decode("utf-8", "replace") for data in (ran.stdout, ran.stderr))
-    return CachedAnswer(
+    return ProbeOutput(
         argv=question.argv,
         exit_code=ran.exit_code,
         stdout=text,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -39,14 +39,6 @@ _KINDS = {
 _REASONS = {"unreachable": "unreachable", "lost": "line_lost"}
 
 
-class LocalPlaces(NamedTuple):
-    """Where the lane is on this machine: its worktree, its home, a folder for what comes back."""
-
-    worktree: Path
-    home: Path
-    scratch: Path
-
-
 def on_its_way(
     command: BuiltCommand,
     *,
@@ -54,14 +46,17 @@ def on_its_way(
     run: str,
     lane: str,
     attempt: int,
-    places: LocalPlaces,
+    worktree: Path,
+    home: Path,
+    scratch: Path,
     names: Sequence[str],
     descriptor: Descriptor,
     most: int,
 ) -> BuiltCommand:
     """The carrier's command for an agent's `command`, which is made of paths there.
 
-    A further attempt has a folder of its own there, which takes the first one's place in it.
+    `worktree` and `home` are the lane's here, `scratch` is for what comes back. A further attempt
+    has a folder of its own there, which takes the first one's place in it.
     """
     planned, folder = folder_of(remote, run, lane), folder_of(remote, run, lane, attempt)
 
@@ -71,9 +66,9 @@ def on_its_way(
     spec = RemoteSpec(
         remote=remote,
         folder=folder,
-        worktree=str(places.worktree),
-        home=str(places.home),
-        scratch=str(places.scratch),
+        worktree=str(worktree),
+        home=str(home),
+        scratch=str(scratch),
         name=command.cwd.name,
         argv=tuple(map(at_attempt, command.argv)),
         env={name: at_attempt(value) for name, value in command.env},
@@ -86,13 +81,13 @@ def on_its_way(
         pipe=descriptor.stdin_pipe,
         most=most,
     )
-    place = places.home / "remote.json"
+    place = home / "remote.json"
     return replace(
         command,
         program=sys.executable,
         args=("-I", str(Path(__file__).with_name("carrier.py")), str(place)),
         env=(),
-        cwd=places.worktree,
+        cwd=worktree,
         files=((place, spec.dumps()),),
     )
 

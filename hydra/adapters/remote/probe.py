@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from hydra import __version__, executables
 from hydra.adapters.contract import Adapter, Probe
-from hydra.adapters.probe.cache import WRAPPER_LASTS, CachedAnswer, Memory
+from hydra.adapters.probe.cache import WRAPPER_LASTS, Memory, output_for
 from hydra.adapters.probe.probes import unanswered, with_sign_in
 from hydra.adapters.remote import scripts, transport
 from hydra.adapters.remote.shell import last_words
@@ -164,16 +164,16 @@ class _Look:
             if keeps and answer.exit_code == 0:
                 # What `ls` tells of a program there tells little of what it starts.
                 self._memory.keep(key, answer, WRAPPER_LASTS)
-        return answer.output(probe)
+        return output_for(answer, probe)
 
-    async def _ask(self, probe: Probe, argv: tuple[str, ...]) -> CachedAnswer:
+    async def _ask(self, probe: Probe, argv: tuple[str, ...]) -> ProbeOutput:
         nonce = secrets.token_hex(16)
         values = {name: self._environ[name] for name in self._names}
         script = scripts.ask(argv, values, nonce, probe.timeout)
         result = await self._run(script, probe.timeout + REACH)
         parts = _between(result.stdout, nonce)
         code = int(parts[1]) if parts and parts[1].isdigit() else None
-        return CachedAnswer(
+        return ProbeOutput(
             argv=argv,
             exit_code=code,
             stdout=parts[0].decode("utf-8", "replace") if parts else "",

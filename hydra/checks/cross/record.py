@@ -65,6 +65,9 @@ class _Run(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+_SAME = tuple(name for name in Trial.__struct_fields__ if name in _Run.__struct_fields__)
+
+
 def document(trials: Trials, cap: TrialCap) -> dict[str, object]:
     """JSON-ready."""
     used = replace(trials.used, seconds=round(trials.used.seconds, 3))
@@ -81,12 +84,7 @@ def document(trials: Trials, cap: TrialCap) -> dict[str, object]:
 def _run(trial: Trial) -> _Run:
     result = trial.result
     return _Run(
-        kind=trial.kind,
-        on=trial.on,
-        author=trial.author,
-        paths=trial.paths,
-        configuration=trial.configuration,
-        passes=trial.passes,
+        **{name: getattr(trial, name) for name in _SAME},
         check=result.check.name,
         status=result.status,
         details=result.details,
@@ -123,15 +121,8 @@ def _trial(run: _Run, run_folder: Path, base: _Base) -> Trial | None:
         result = of_round(_result(run_folder, run.details), base.round)
     except _DAMAGE:
         return None
-    return Trial(
-        kind=run.kind,
-        on=run.on,
-        author=run.author,
-        paths=run.paths,
-        configuration=run.configuration,
-        passes=run.passes,
-        result=compare_to_baseline(result, base.of(result)),
-    )
+    same = {name: getattr(run, name) for name in _SAME}
+    return Trial(**same, result=compare_to_baseline(result, base.of(result)))
 
 
 def _result(run_folder: Path, name: str) -> CheckResult:

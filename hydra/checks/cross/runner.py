@@ -14,7 +14,7 @@ from hydra.checks.cross.plan import TrialJob
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.cross.rerun import counted
 from hydra.checks.cross.trees import Trees
-from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.checks.record import CheckResult, CheckStatus, details, file_of
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import label
 from hydra.checks.suite import CheckSuite
@@ -198,7 +198,7 @@ class Runner:
         result = trial_result.result
         if not result.details and trial_result.suite is not None:  # its ground did not stand
             folder = self._context.folder / trial_result.suite.subfolder
-            place = (folder / f"{result.check.file}.json").relative_to(self._context.run_folder)
+            place = (folder / f"{file_of(result.check)}.json").relative_to(self._context.run_folder)
             trial_result.result = result = replace(result, details=str(place))
             with suppress(OSError):
                 folder.mkdir(parents=True, mode=0o700, exist_ok=True)

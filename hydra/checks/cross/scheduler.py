@@ -62,10 +62,10 @@ async def trials(
     that checked the lanes. `stop` ends it early; what is there by then is kept, also where it is
     cancelled from outside. What came of it is in the round's folder, too.
     """
-    if not subjects or not any(check.kind == "test" for check in context.checks):
+    if not subjects or not any(check.kind == "test" for check in context.plan.checks):
         return Trials()
     files = await trio.to_thread.run_sync(paths, context.patches, commit)
-    lanes = plan(subjects, context.checks)
+    lanes = plan(subjects, context.plan.checks)
 
     def held_back(runs: Sequence[Trial]) -> Collection[str]:
         return settled(lanes.subjects.values(), base, runs, files)

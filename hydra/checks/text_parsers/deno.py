@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from hydra.checks.results import ResultCounts, Status
 from hydra.checks.text_parsers.lines import INDENT
-from hydra.checks.text_parsers.tally import RunResults, Tally
+from hydra.checks.text_parsers.tally import OpenGroup, RunResults, Tally
 
 _BEGUN = re.compile(r"running \d+ tests? from (?:\./)?(\S.*)$")
 _ROW = re.compile(rf"( {{0,{INDENT}}})(\S.*) \.\.\. (ok|FAILED|ignored|cancelled)(?: \(.*\))?$")
@@ -20,15 +19,6 @@ _TOTALS = re.compile(
 _STATUS: dict[str, Status] = {"ok": "passed", "ignored": "skipped"}
 
 
-@dataclass
-class _Group:
-    """A test, or a step, of which the line that ends it has not come."""
-
-    indent: int
-    name: str
-    inside: set[Status] = field(default_factory=set)
-
-
 class Deno:
     """Takes deno's lines one by one. A step is a test; what has steps is one if it alone fails."""
 
@@ -38,7 +28,7 @@ class Deno:
         self.tally = Tally()
         self._run = RunResults()
         self._file = ""
-        self._open: list[_Group] = []
+        self._open: list[OpenGroup] = []
         self._quoting = False
 
     @property
@@ -68,7 +58,7 @@ class Deno:
             self._end(len(row[1]), row[2], _STATUS.get(row[3], "failed"))
         elif opens := _OPENS.match(line):
             self._leave(len(opens[1]))
-            self._open.append(_Group(len(opens[1]), opens[2]))
+            self._open.append(OpenGroup(len(opens[1]), opens[2]))
 
     def _leave(self, indent: int) -> None:
         while self._open and self._open[-1].indent >= indent:

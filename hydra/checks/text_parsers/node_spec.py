@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from hydra.checks.results import STATUSES, ResultCounts, Status
 from hydra.checks.text_parsers.lines import INDENT
-from hydra.checks.text_parsers.tally import RunResults, Tally, counted, lost_results
+from hydra.checks.text_parsers.tally import OpenGroup, RunResults, Tally, counted, lost_results
 
 _MARKS: dict[str, Status] = {
     "\u2714": "passed",
@@ -24,15 +23,6 @@ _TOTAL = re.compile(r"\u2139 (tests|suites|pass|fail|cancelled|skipped|todo|dura
 _PLACE = re.compile(r"test at \S.*:\d+:\d+$")
 
 
-@dataclass
-class _Group:
-    """A suite, or a test with tests in it, that has not ended yet."""
-
-    indent: int
-    name: str
-    inside: set[Status] = field(default_factory=set)
-
-
 class NodeSpec:
     """Takes its lines one by one; ids are those of node's TAP."""
 
@@ -43,7 +33,7 @@ class NodeSpec:
     def forget(self) -> None:
         """What has come so far was another's."""
         self._run = RunResults()
-        self._open: list[_Group] = []
+        self._open: list[OpenGroup] = []
         self._totals: dict[str, int] = {}
         self._listing = self._after_place = False
 
@@ -82,7 +72,7 @@ class NodeSpec:
         if row[4] is None:
             if row[2] == "\u25b6":
                 self._open = [group for group in self._open if group.indent < indent]
-                self._open.append(_Group(indent, name))
+                self._open.append(OpenGroup(indent, name))
             return
         status: Status = "skipped" if " # " in row[4] else _MARKS[row[2]]
         if ends:

@@ -78,6 +78,17 @@ class RunResults:
             tally.gathered.add(name, status)
 
 
+@dataclass
+class OpenGroup:
+    """What results are gathered under that has not ended: a suite, a subtest, a heading, a test
+    with steps. `inside` is how those in it ended; `whole`: tests of its own are named in it."""
+
+    indent: int
+    name: str
+    inside: set[Status] = field(default_factory=set)
+    whole: bool = False
+
+
 def lost_results(seen: int, counted: int, named: int, failed: int) -> ResultCounts:
     """How those results ended that a run of `node --test` counts, suites among them, and that were
     not seen, as they stood behind another word: `failed`, as far as more did than are `named`."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from hydra.checks.results import GatheredTests, ResultCounts, Status
-from hydra.checks.text_parsers.tally import Tally, lost_results
+from hydra.checks.text_parsers.tally import OpenGroup, Tally, lost_results
 
 _HEADER = re.compile(r"TAP version 1[2-4]$")
 _POINT = re.compile(r"( *)(not )?ok\b(?: +(\d{1,9}))?(.*)$")
@@ -22,17 +21,6 @@ _TOTAL = re.compile(
 )
 
 
-@dataclass
-class _Group:
-    """What assertions are gathered under: a subtest, or a heading of tape's."""
-
-    indent: int
-    name: str
-    statuses: list[Status] = field(default_factory=list)
-    whole: bool = False
-    """Whether tests of its own are named inside of it."""
-
-
 class Tap:
     """Takes the lines of TAP one by one.
 
@@ -45,8 +33,8 @@ class Tap:
     def __init__(self) -> None:
         self.tally = Tally()
         self._tests = GatheredTests()
-        self._open: list[_Group] = []
-        self._heading: _Group | None = None
+        self._open: list[OpenGroup] = []
+        self._heading: OpenGroup | None = None
         self._block: int | None = None
         self._planned: int | None = None
         self._points = 0
@@ -100,7 +88,7 @@ class Tap:
             self._nested = True
             for group in self._open:
                 group.whole = True
-            self._open.append(_Group(indent, _titled(subtest[2])))
+            self._open.append(OpenGroup(indent, _titled(subtest[2])))
         elif total := _COUNT.match(line):
             self._counts[total[1]] = int(total[2])
         elif indent or self._open or self._nested:  # node quotes what files print
@@ -109,7 +97,7 @@ class Tap:
             self._tests.add(skipped[1], "skipped")
         elif not _TOTAL.match(line) and line.startswith("# "):
             self._end_heading()
-            self._heading = _Group(0, line[2:])
+            self._heading = OpenGroup(0, line[2:])
 
     def _point(self, indent: int, point: re.Match[str]) -> None:
         text = _TIMING.sub("", point[4]).strip()
@@ -126,16 +114,16 @@ class Tap:
         elif self._open and indent > self._open[-1].indent:
             self._inside(self._open[-1], name, status)
         elif self._heading is not None and indent == 0:
-            self._heading.statuses.append(status)
+            self._heading.inside.add(status)
         elif indent == 0:
             self._tests.add(name or f"test {point[3] or self._points}", status)
 
-    def _inside(self, group: _Group, name: str, status: Status) -> None:
+    def _inside(self, group: OpenGroup, name: str, status: Status) -> None:
         """A point of a subtest: its assertion, or beside its tests one that has not been run."""
         if group.whole and name:
             self._tests.add(self._path(name), status)
         else:
-            group.statuses.append(status)
+            group.inside.add(status)
 
     def _path(self, *name: str) -> str:
         return " > ".join((*(group.name for group in self._open), *name))
@@ -158,13 +146,13 @@ class Tap:
             for name, text in (self._tests.statuses.items() if group.whole else ())
         )
         if not group.whole or (status == "failed" and not shown):
-            self._tests.add(path, _of(group.statuses, status))
-        elif group.statuses:
-            self._tests.add(path, _of(group.statuses))
+            self._tests.add(path, _of(group.inside, status))
+        elif group.inside:
+            self._tests.add(path, _of(group.inside))
 
     def _end_heading(self) -> None:
-        if self._heading is not None and self._heading.statuses:
-            self._tests.add(self._heading.name, _of(self._heading.statuses))
+        if self._heading is not None and self._heading.inside:
+            self._tests.add(self._heading.name, _of(self._heading.inside))
         self._heading = None
 
     def _close(self) -> None:
@@ -206,10 +194,10 @@ def _titled(text: str) -> str:
     return text.strip().replace("\\#", "#")
 
 
-def _of(statuses: list[Status], whole: Status = "passed") -> Status:
+def _of(statuses: set[Status], whole: Status = "passed") -> Status:
     """What assertions come to: one that fails is enough, and skipped is what has none but such."""
     if "failed" in (*statuses, whole):
         return "failed"
-    if whole == "skipped" or (statuses and set(statuses) == {"skipped"}):
+    if whole == "skipped" or (statuses and statuses == {"skipped"}):
         return "skipped"
     return "passed"

@@ -13,7 +13,7 @@ from hydra.commands.review.anonymize import AnonymousPatches
 from hydra.commands.review.review import AnswerLines, task_of, unanswered, without_names
 from hydra.commands.review.run_tests import ReviewRuns, Stage, run_apart
 from hydra.commands.review.session import Asker, ask, ready
-from hydra.commands.review.test_files import NewTest, Places
+from hydra.commands.review.test_files import Places
 from hydra.errors import Refused
 from hydra.git.patches import names
 from hydra.race.check_selection import folder_of
@@ -120,12 +120,11 @@ def _paths(record: RunRecord, commit: str) -> frozenset[str]:
 
 
 def _result(
-    tests: Sequence[NewTest], ran: ReviewRuns, shown: AnonymousPatches, groups: Groups
+    texts: Mapping[str, str], ran: ReviewRuns, shown: AnonymousPatches, groups: Groups
 ) -> dict[str, object]:
     """The part of the document that is about tests; cells go by lane, a group's all alike."""
     of = {group[0]: group for group in groups}
     lanes = {letter: of[lane] for letter, lane in shown.lanes.items()}
-    texts = {test.path: test.text for test in tests}
     counting = [row for row in ran.rows if row.counts]
     return {
         "patches": dict(shown.lanes),

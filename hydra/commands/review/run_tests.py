@@ -18,11 +18,9 @@ from hydra.checks.context import CheckContext
 from hydra.checks.results import Tests
 from hydra.checks.suite import CheckSuite
 from hydra.commands.review.excerpts import gives
-from hydra.commands.review.test_files import NewTest
 from hydra.config.schema import Config
 from hydra.git.diff import TreeEntry, tree_with, write_blob
 from hydra.git.patches import commit_tree
-from hydra.paths import ground_dir
 from hydra.race.check_kit import kit_of
 from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import FROZEN, linked
@@ -110,7 +108,7 @@ class ReviewRuns(Struct, frozen=True, kw_only=True):
         return gives(text, row.id) or "failed"
 
 
-def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]) -> ReviewRuns:
+def run_apart(stage: Stage, tests: Mapping[str, str], commits: Mapping[str, str]) -> ReviewRuns:
     """Runs the checks on the base and on `commits` (by letter), each with `tests` brought.
 
     Within the trials' limit of time; Ctrl-C ends it. Raises `OSError`, `GitFailed`.
@@ -121,11 +119,8 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
     )
     folder = stage.folder / "checks"
     folder.mkdir(mode=0o700)
-    context = kit_of(stage.plan, around, folder)
     # Their grounds go by the question and not by the run: whoever sweeps them finds its record.
-    context = replace(
-        context, workspace_folder=lambda label: ground_dir(stage.place.state, stage.id, label)
-    )
+    context = kit_of(replace(stage.plan, run=stage.id), around, folder)
     context = context.as_on_base(newest(stage.record.folder, BASE))
     base = stage.plan.base
     brought = {
@@ -140,12 +135,12 @@ def run_apart(stage: Stage, tests: Sequence[NewTest], commits: Mapping[str, str]
         return trio.run(_TreeRuns(stage, context, {**bare, **brought}).run)
 
 
-def _with(stage: Stage, commit: str, tests: Sequence[NewTest]) -> str:
+def _with(stage: Stage, commit: str, tests: Mapping[str, str]) -> str:
     """A commit of that tree with the files added."""
     git_dir = stage.record.patches
     entries: dict[bytes, TreeEntry | None] = {
-        test.path.encode(): TreeEntry("100644", write_blob(git_dir, test.text.encode()))
-        for test in tests
+        path.encode(): TreeEntry("100644", write_blob(git_dir, text.encode()))
+        for path, text in tests.items()
     }
     with tempfile.TemporaryDirectory(prefix="tree-", dir=git_dir) as scratch:
         tree = tree_with(git_dir, commit, entries, Path(scratch))

@@ -43,7 +43,7 @@ from hydra.records.codec import as_json
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status, Usage
 from hydra.records.plan import Confinement, LanePlan, RacePlan
-from hydra.records.request import Lane, Permission, Task
+from hydra.records.request import Lane, Permission
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import RunStore
@@ -228,7 +228,7 @@ def _opened(run: RunRecord, who: Ready, prompt: str) -> tuple[RunStore, RacePlan
 
 
 def _plan(run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
-    key, config, top = who.adapter.key(), who.config, who.repository.root
+    key, config = who.adapter.key(), who.config
     names = regular_files(who.repository, run.base, who.adapter.descriptor.instructions)
     only_reads = replace(
         config,
@@ -240,7 +240,9 @@ def _plan(run: RunRecord, who: Ready, prompt: str, id: str) -> RacePlan:
         PlanInputs(
             run=id,
             state=who.state,
-            task=Task(prompt=prompt, repository=top, base=run.base, title="asked"),
+            prompt=prompt,
+            repository=who.repository.root,
+            base=run.base,
             lanes=(who.lane,),
             config=only_reads,
             adapters={key: who.adapter},

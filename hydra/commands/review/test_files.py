@@ -26,13 +26,6 @@ _PYTHON = re.compile(r"test_.*\.py|.*_tests?\.py", re.I)
 _LETTERS = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*", re.ASCII)
 
 
-class NewTest(Struct, frozen=True):
-    """One file: its path from the top, and its whole text."""
-
-    path: str
-    text: str
-
-
 class Places(Struct, frozen=True):
     """What stands in any of several trees; a path may be a file in one and a folder in another."""
 
@@ -81,9 +74,9 @@ def blocks(answer: str) -> Iterator[FencedBlock]:
 
 def read(
     answers: Sequence[str], places: Places, base: Collection[str]
-) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
-    """The files of the first of `answers` (the last words first) that has any, and a sentence on
-    each that may not be tried.
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The files of the first of `answers` (the last words first) that has any: their paths from the
+    top, and their whole texts; and a sentence on each that may not be tried.
 
     `places` is what stands in the base or in any patch, `base` every path of the base.
     """
@@ -91,14 +84,14 @@ def read(
         tests = list(_files(answer))
         if tests:
             return _accepted(tests, places, base)
-    return (), ("what it answered has no test files",)
+    return {}, ("what it answered has no test files",)
 
 
-def _files(answer: str) -> Iterator[NewTest]:
+def _files(answer: str) -> Iterator[tuple[str, str]]:
     for block in blocks(answer):
         path, text = _place(block)
         if path and text.strip():
-            yield NewTest(path.removeprefix("./"), text)
+            yield path.removeprefix("./"), text
 
 
 def _place(block: FencedBlock) -> tuple[str, str]:
@@ -112,26 +105,25 @@ def _place(block: FencedBlock) -> tuple[str, str]:
 
 
 def _accepted(
-    tests: Sequence[NewTest], places: Places, base: Collection[str]
-) -> tuple[tuple[NewTest, ...], tuple[str, ...]]:
-    new_tests: dict[str, NewTest] = {}
+    tests: Sequence[tuple[str, str]], places: Places, base: Collection[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    new_tests: dict[str, str] = {}
     lines = []
-    for test in tests:
-        why = refused(test, places, base)
-        if not why and test.path in new_tests:
+    for path, text in tests:
+        why = refused(path, text, places, base)
+        if not why and path in new_tests:
             why = "it comes twice"
         if not why and len(new_tests) >= FILES:
             why = f"there are more than {FILES}"
         if why:
-            lines.append(f"its file {test.path[:_PATH]} is not tried: {why}")
+            lines.append(f"its file {path[:_PATH]} is not tried: {why}")
         else:
-            new_tests[test.path] = test
-    return tuple(new_tests.values()), tuple(lines)
+            new_tests[path] = text
+    return new_tests, tuple(lines)
 
 
-def refused(test: NewTest, places: Places, base: Collection[str]) -> str:
+def refused(path: str, text: str, places: Places, base: Collection[str]) -> str:
     """Why a file may not be tried, in a clause; "" where it may."""
-    path = test.path
     if len(path) > _PATH or not _LETTERS.fullmatch(path):
         return "that is no plain path from the repository's top"
     *folders, name = path.split("/")
@@ -143,9 +135,9 @@ def refused(test: NewTest, places: Places, base: Collection[str]) -> str:
         return "it is no test by its name and place"
     if path in places.files | places.folders or not places.files.isdisjoint(_above(path)):
         return "something stands there already"
-    if len(test.text.encode("utf-8", "surrogatepass")) > KIB * 1024:
+    if len(text.encode("utf-8", "surrogatepass")) > KIB * 1024:
         return f"it is over {KIB} KiB"
-    if any(mark in test.text for mark in ("\0", "\ufffd")) or _half(test.text):
+    if any(mark in text for mark in ("\0", "\ufffd")) or _half(text):
         return "it is no plain text"
     return _out_of_place(path, base)
 

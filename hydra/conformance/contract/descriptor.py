@@ -18,7 +18,7 @@ from hydra.conformance.contract.subject import (
     Form,
     NotCheckable,
 )
-from hydra.records.agent import CAPABILITIES, Confidence, SignIn
+from hydra.records.agent import CapabilitySet, Confidence, SignIn
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 _LONGEST_PROBE = 60.0
@@ -152,7 +152,7 @@ def capability_names(subject: ContractSubject) -> Iterator[str]:
     """`capabilities()` speaks of the same seven things, with and without flags."""
     for flags in (frozenset[str](), frozenset({"--json"})):
         capability_set = subject.adapter.capabilities(flags)
-        if [name for name, _ in capability_set.items()] != list(CAPABILITIES):
+        if [name for name, _ in capability_set.items()] != list(CapabilitySet.__struct_fields__):
             yield f"capabilities({sorted(flags)}) does not name the seven capabilities"
 
 

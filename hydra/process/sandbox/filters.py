@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 _USERINFO = re.compile(r"(?<=://)[^/\s\"']*@")
 """Up to the last one: a password may have one, too."""
@@ -19,12 +19,8 @@ _ADDRESS = re.compile(r"://[^/\s\"']*/([^\s\"'?#,|]*)")
 _KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w-]{12,}")
 
 
-class Remade(NamedTuple):
-    """A settings file's new text. `stripped`: something of it was left out."""
-
-    text: str
-    stripped: bool
-
+Remade = tuple[str, bool]
+"""A settings file's new text, and whether something of it was left out."""
 
 Filter = Callable[[str, re.Pattern[str]], Remade]
 
@@ -59,7 +55,7 @@ def filter_assignments(text: str, keys: re.Pattern[str]) -> Remade:
             cleaned = clean_address(line)
             stripped |= not allowed or cleaned != line
             lines += [cleaned] if allowed else []
-    return Remade("".join(f"{line}\n" for line in lines), stripped)
+    return "".join(f"{line}\n" for line in lines), stripped
 
 
 def filter_yaml(text: str, keys: re.Pattern[str]) -> Remade:
@@ -77,7 +73,7 @@ def filter_yaml(text: str, keys: re.Pattern[str]) -> Remade:
         cleaned = clean_address(line)
         stripped |= not (allowed and plain) or cleaned != line
         lines += [cleaned] if allowed and plain else []
-    return Remade("".join(f"{line}\n" for line in lines), stripped)
+    return "".join(f"{line}\n" for line in lines), stripped
 
 
 def filter_toml(text: str, keys: re.Pattern[str]) -> Remade:
@@ -89,9 +85,9 @@ def filter_toml(text: str, keys: re.Pattern[str]) -> Remade:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return Remade("", True)
+        return "", True
     harmless = _harmless_table(document, keys, "")
-    return Remade(tomli_w.dumps(harmless), harmless != document)
+    return tomli_w.dumps(harmless), harmless != document
 
 
 def _harmless_table(table: Mapping[str, Any], keys: re.Pattern[str], above: str) -> dict[str, Any]:

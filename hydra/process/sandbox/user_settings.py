@@ -58,9 +58,9 @@ def remake_settings(
     stripped: list[Path] = []
     for name, (remake, keys) in FILTERED.items():
         if (text := _text(home / name)) is not None:
-            remade = remake(text, re.compile(keys))
-            files[home / name] = remade.text.encode()
-            stripped += [home / name] if remade.stripped else []
+            remade, is_stripped = remake(text, re.compile(keys))
+            files[home / name] = remade.encode()
+            stripped += [home / name] if is_stripped else []
     for name in _VERSIONS:
         text = _text(home / name)
         if text is not None and all(map(_VERSION_LINE.fullmatch, text.splitlines())):

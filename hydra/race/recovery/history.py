@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from hydra.errors import RecordError
+from hydra.race.transcript import AgentTranscript
+from hydra.records.codec import shaped
 from hydra.records.events import AGENT_KINDS, AgentEvent, Event, decode
+from hydra.records.outcome import Outcome
 from hydra.records.plan import Confinement, RaceManifest, RacePlan
 from hydra.records.request import Limits, Permission
 from hydra.records.store.reader import read_record
-from hydra.records.transcript import AgentTranscript
 
 
 @dataclass
@@ -26,9 +29,9 @@ class Past:
     attempt: int = 1
     opened: bool = False
     agent: Mapping[str, Any] = field(default_factory=dict)
-    ended: Mapping[str, Any] | None = None
+    ended: Outcome | None = None
     """Of the lane, where this attempt is its result."""
-    over: Mapping[str, Any] | None = None
+    over: Outcome | None = None
     """Of this attempt alone."""
     exited: Mapping[str, Any] | None = None
     transcript: AgentTranscript = field(default_factory=AgentTranscript)
@@ -39,7 +42,7 @@ class Past:
     """The lane's attempts before this one."""
 
     @property
-    def outcome(self) -> Mapping[str, Any] | None:
+    def outcome(self) -> Outcome | None:
         """How it ended, where that was written."""
         return self.over if self.ended is None else self.ended
 
@@ -74,12 +77,18 @@ class Past:
             case "agent_exited":
                 self.exited = event.data
             case "attempt_ended":
-                self.over = event.data
+                self.over = _outcome(event)
             case "lane_ended":
-                self.ended = event.data
+                self.ended = _outcome(event)
             case kind if kind in AGENT_KINDS:
                 self.opened = True
                 self.transcript.add(AgentEvent(event.kind, event.sub, event.data))
+
+
+def _outcome(event: Event) -> Outcome | None:
+    with suppress(ValueError):  # of another shape: how it ended is not known
+        return shaped(event.data, Outcome)
+    return None
 
 
 @dataclass

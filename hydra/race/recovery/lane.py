@@ -13,16 +13,17 @@ from hydra.git import patches as patch_git
 from hydra.git.runner import GitKilled, run
 from hydra.git.snapshot_state import WorktreeLost
 from hydra.paths import ground_dir
+from hydra.race.maintenance import notice_text
 from hydra.race.outcome import estimate_of, not_started
 from hydra.race.plan import patch_message
+from hydra.race.policy import keeps_ground, select_attempt
 from hydra.race.recovery.history import Past
 from hydra.records.codec import shaped
-from hydra.records.outcome import ExitStatus, Outcome, Patch, Status, select_attempt
+from hydra.records.outcome import ExitStatus, Outcome, Patch, Status
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.redaction import Redactor
 from hydra.shortage import is_passing
 from hydra.workspace.grounds import give_back_standing, standing_ground
-from hydra.workspace.maintenance import notice_text
 from hydra.workspace.private import LaneWorkspace
 
 _UNCHECKED = ("Hydra was killed before its checks had ended",)
@@ -104,7 +105,7 @@ def _last(plan: RacePlan, lane: LanePlan, past: Past, *, folder: Path, state: Pa
         outcome = _interrupted(lane, past, patch, problem, checked=bool(plan.checks))
     if withheld:
         pass  # a renewed sign-in is there alone
-    elif (taken or past.over is not None) and not plan.keeps_ground(outcome):
+    elif (taken or past.over is not None) and not keeps_ground(plan, outcome):
         workspace.remove()
     else:
         workspace.remove_secrets()
@@ -136,7 +137,7 @@ def _patch(
     plan: RacePlan, lane: LanePlan, past: Past, patches: Path, workspace: LaneWorkspace
 ) -> tuple[Patch | None, bool, str]:
     """(patch, whether it was taken now, why there is none)."""
-    if past.outcome is not None and past.outcome.get("status") == Status.NOT_STARTED:
+    if past.outcome is not None and past.outcome.status is Status.NOT_STARTED:
         return None, False, ""
     base = plan.base
     try:
@@ -248,17 +249,27 @@ def _interrupted(
         hint="race again to start over"
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
-    outcome = _outcome(lane, past, Status.INTERRUPTED, killed, patch)
-    return replace(outcome, held_back=_UNCHECKED * checked)
+    return Outcome(
+        lane=lane.id,
+        attempt=past.attempt,
+        status=Status.INTERRUPTED,
+        failure=killed,
+        held_back=_UNCHECKED * checked,
+        patch=patch,
+        usage=past.transcript.usage,
+        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
+        exit=_exit(past),
+        seconds=past.seconds,
+        message=past.transcript.message,
+        session=past.transcript.session,
+        warnings=tuple(past.warnings) or lane.warnings,
+    )
 
 
 def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
     """As its own event has it."""
-    assert past.outcome is not None
-    outcome = _outcome(lane, past, Status.INTERRUPTED, None, patch)
-    document = outcome.document() | dict(past.outcome)
-    with suppress(ValueError):  # of another shape: how it ended is not known
-        outcome = shaped(document, Outcome)
+    outcome = past.outcome
+    assert outcome is not None
     if patch and outcome.patch and outcome.patch.commit == patch.commit:
         patch = outcome.patch  # it knows more of it
     notices = (text for text in past.warnings if text not in outcome.warnings)
@@ -271,31 +282,8 @@ def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
     )
 
 
-def _outcome(
-    lane: LanePlan, past: Past, status: Status, error: Failure | None, patch: Patch | None
-) -> Outcome:
-    return Outcome(
-        lane=lane.id,
-        attempt=past.attempt,
-        status=status,
-        failure=error,
-        patch=patch,
-        usage=past.transcript.usage,
-        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
-        exit=_exit(past),
-        seconds=past.seconds,
-        message=past.transcript.message,
-        session=past.transcript.session,
-        warnings=tuple(past.warnings) or lane.warnings,
-    )
-
-
 def _exit(past: Past) -> ExitStatus | None:
-    if past.exited is None:
-        return None
-    code, number = past.exited.get("code"), past.exited.get("signal")
-    return ExitStatus(
-        code=code if isinstance(code, int) else None,
-        signal=number if isinstance(number, int) else None,
-        survivors=tuple(map(str, past.exited.get("survivors") or ())),
-    )
+    try:
+        return None if past.exited is None else shaped(past.exited, ExitStatus)
+    except ValueError:  # of another shape: it ended, and that is all that is known
+        return ExitStatus()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hydra import paths
 from hydra.config.values import format_duration
+from hydra.disk import disk_usage
 from hydra.errors import Exhausted, HydraError
 from hydra.git import base_commit, patches
 from hydra.git.runner import run as git
@@ -20,7 +21,7 @@ from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
 from hydra.records.outcome import Outcome, Status
 from hydra.records.request import Limits
-from hydra.records.store.files import GONE, LOCK, UNBORN, alone, disk_usage, read_object
+from hydra.records.store.files import GONE, LOCK, UNBORN, alone, read_object
 from hydra.records.store.reader import RunRecord, runs
 from hydra.report import text
 from hydra.text import plural

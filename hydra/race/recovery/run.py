@@ -173,7 +173,7 @@ class _RunRecovery:
         self.history.seq += 1
         event = Event(
             seq=self.history.seq,
-            wall=time.time(),
+            wall=round(time.time(), 6),
             mono=self.history.mono,
             run=self.folder.name,
             kind=kind,

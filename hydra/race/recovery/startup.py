@@ -14,7 +14,6 @@ from hydra import paths
 from hydra.errors import HydraError
 from hydra.log import get_logger
 from hydra.records.store.files import DRAFT, GONE, UNBORN, alone
-from hydra.records.store.reader import unfinished
 
 _log = get_logger(__name__)
 
@@ -49,19 +48,45 @@ def recover(environ: Mapping[str, str] = os.environ, say: Say | None = None) -> 
 
 def _landings(state: Path) -> list[Path]:
     """Where a landing has something to be looked at: one look a repository."""
-    folders = (f"{state}/{name}/landing" for name in _names(str(state)))
+    folders = (f"{state}/{name}/landing" for name in _names(state) or ())
     return [
         Path(folder)
         for folder in folders
-        if any(name == _OPEN or name.startswith(DRAFT) for name in _names(folder))
+        if any(name == _OPEN or name.startswith(DRAFT) for name in _names(folder) or ())
     ]
 
 
-def _names(folder: str) -> list[str]:
+def unfinished(state: Path) -> tuple[list[Path], set[str] | None]:
+    """Run folders under `state` that have not ended, of every repository, and every run's id.
+
+    Live ones are among them, and hidden ones that were being made or removed. The ids are None
+    where a repository's runs cannot be listed now (a disk that is not mounted), so that there may
+    be more. It must cost next to nothing where all have ended: one listing a repository and one
+    look a run.
+    """
+    folders: list[Path] = []
+    texts: set[str] = set()
+    whole = True
+    for repository in _names(state) or ():
+        names = _names(f"{state}/{repository}/runs")
+        if names is None:
+            whole = whole and not paths.is_repository_key(repository)
+            continue
+        for name in names:
+            texts.add(name.removeprefix(".").removesuffix(UNBORN).removesuffix(GONE))
+            # access() and not Path.exists(): fifty of these are in every command's way.
+            if name[0] == "." or not os.access(
+                f"{state}/{repository}/runs/{name}/result.json", os.F_OK
+            ):
+                folders.append(state / repository / "runs" / name)
+    return folders, texts if whole else None
+
+
+def _names(folder: Path | str) -> list[str] | None:
     try:
-        return os.listdir(folder)  # noqa: PTH208  in every command's way
-    except OSError:
-        return []
+        return sorted(os.listdir(folder))  # noqa: PTH208  in every command's way
+    except OSError:  # not there, a file, or closed to us: no runs of ours
+        return None
 
 
 def _end_landing(folder: Path, say: Say) -> None:
@@ -115,10 +140,7 @@ def _take_away(folder: Path, state: Path, remove_run: Callable[[Path, Path], Non
 
 
 def _strays(state: Path, names: set[str]) -> set[str]:
-    try:
-        texts = set(os.listdir(state / "g"))  # noqa: PTH208  in every command's way
-    except OSError:
-        return set()
+    texts = set(_names(state / "g") or ())
     return texts and texts - {paths.ground_dir(state, run, "x").parent.name for run in names}
 
 

@@ -16,6 +16,8 @@ GONE = ".gone"
 """Ends the hidden name of a run that is being made, and of one that is being removed."""
 DRAFT = "draft-"
 """Begins the name of a folder that only its maker needs."""
+LOCK = "lock"
+"""The file in a folder whose lock is held while somebody is at work there."""
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
@@ -44,10 +46,6 @@ def write_whole(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-LOCK = "lock"
-"""The file in a folder whose lock is held while somebody is at work there."""
-
-
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
     """Holds a run's lock, ended or not; False where somebody else has it, or it has gone."""
@@ -66,50 +64,33 @@ def open_lock(folder: Path) -> int:
 
 def take_lock(folder: Path) -> int | None:
     """The descriptor that holds a run's lock; None where somebody has it, or the run has gone."""
-    try:
+    with suppress(FileNotFoundError):
         lock = open_lock(folder)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock), (folder / LOCK).stat()):
-            return lock
-    except (BlockingIOError, FileNotFoundError):
-        pass  # taken away from under the name, or held
-    os.close(lock)
+        with suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), (folder / LOCK).stat()):
+                return lock  # and not of one that was taken away from under the name
+        os.close(lock)
     return None
 
 
 @contextmanager
-def shared(folder: Path) -> Iterator[None]:
-    """Keeps a run from being removed while it is read, where its lock can be had at once."""
+def shared(folder: Path) -> Iterator[bool]:
+    """Keeps a run from being removed while it is read, where its lock can be had at once; False
+    where somebody is at work there."""
+    lock, is_free = -1, True
     try:
         lock = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        is_free = False
     except OSError:
-        yield
-        return
+        pass  # it has none, or it is another user's
     try:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        yield
+        yield is_free
     finally:
-        os.close(lock)
-
-
-def disk_usage(top: Path) -> int:
-    """Bytes that a folder takes on the disk, as `du` counts them; what vanishes counts nothing."""
-    total = 0
-    waiting = [os.fspath(top)]
-    with suppress(OSError):
-        total += os.lstat(top).st_blocks * 512
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-    return total
+        if lock >= 0:
+            os.close(lock)
 
 
 def open_append(path: Path) -> int:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hydra.errors import RecordError, Refused, UsageError
-from hydra.paths import is_repository_key
 from hydra.records.codec import SCHEMA, shaped
 from hydra.records.events import Event, decode
 from hydra.records.outcome import Outcome
 from hydra.records.plan import RaceManifest
-from hydra.records.store.files import GONE, UNBORN, disk_usage, read_object
+from hydra.records.store.files import read_object, shared
 from hydra.text import of_run
 
 T = TypeVar("T")
@@ -26,6 +23,8 @@ class RunRecord:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.id = folder.name
+        self.patches = folder / "patches.git"
+        """The run's bare repository of patches."""
 
     @property
     def manifest(self) -> RaceManifest:
@@ -54,36 +53,20 @@ class RunRecord:
 
         Raises `RecordError` where none of them is.
         """
-        damage: RecordError | None = None
+        damages: list[RecordError] = []
         for name in ("manifest.json", "result.json", "plan.json"):
             try:
-                base = read_document(self.folder / name).get("base")
-            except RecordError as error:
-                damage = damage or error
-                continue
-            if isinstance(base, str) and base:
-                return base
-        raise damage or _not_ours(self.folder / "manifest.json")
-
-    @property
-    def patches(self) -> Path:
-        """The run's bare repository of patches."""
-        return self.folder / "patches.git"
+                if base := read_record(self.folder / name, str, "base"):
+                    return base
+            except RecordError as damage:
+                damages.append(damage)
+        raise (*damages, _damaged(self.folder / "manifest.json", ValueError("it has no base")))[0]
 
     @property
     def live(self) -> bool:
         """Whether a Hydra still holds this run's lock."""
-        try:
-            lock = os.open(self.folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-        return False
+        with shared(self.folder) as is_free:
+            return not is_free
 
     @property
     def state(self) -> str:
@@ -100,16 +83,9 @@ class RunRecord:
         path = self.folder / "events.jsonl"
         try:
             with path.open("rb") as source:
-                for line in source:
-                    if not line.endswith(b"\n"):
-                        return
-                    yield decode(line)
+                yield from (decode(line) for line in source if line.endswith(b"\n"))
         except OSError as error:
-            raise _unreadable(path, error.strerror or str(error)) from error
-
-    def size(self) -> int:
-        """Bytes this run's folder takes."""
-        return disk_usage(self.folder)
+            raise _damaged(path, error) from error
 
 
 def runs(folder: Path) -> list[RunRecord]:
@@ -118,9 +94,9 @@ def runs(folder: Path) -> list[RunRecord]:
     Raises `Refused` where the folder may not be read.
     """
     try:
-        named = (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
-        records = [RunRecord(path) for path in named if path.is_dir()]
-        return [run for run in records if (run.folder / "manifest.json").exists()]
+        names = sorted(path.name for path in folder.iterdir() if path.name[0] != ".")
+        files = (folder / name / "manifest.json" for name in names)
+        return [RunRecord(file.parent) for file in files if file.exists()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -128,39 +104,6 @@ def runs(folder: Path) -> list[RunRecord]:
             f"the runs in {folder} cannot be read: {error.strerror}",
             hint="are they another user's? set HYDRA_STATE_DIR to a folder of your own",
         ) from error
-
-
-def unfinished(state: Path) -> tuple[list[Path], set[str] | None]:
-    """Run folders under `state` that have not ended, of every repository, and every run's id.
-
-    Live ones are among them, and hidden ones that were being made or removed. The ids are None
-    where a repository's runs cannot be listed now (a disk that is not mounted), so that there may
-    be more. It must cost next to nothing where all have ended: one listing a repository and one
-    look a run.
-    """
-    paths: list[Path] = []
-    texts: set[str] = set()
-    whole = True
-    for repository in _names(state) or ():
-        names = _names(f"{state}/{repository}/runs")
-        if names is None:
-            whole = whole and not is_repository_key(repository)
-            continue
-        for name in names:
-            texts.add(name.removeprefix(".").removesuffix(UNBORN).removesuffix(GONE))
-            # access() and not Path.exists(): fifty of these are in every command's way.
-            if name[0] == "." or not os.access(
-                f"{state}/{repository}/runs/{name}/result.json", os.F_OK
-            ):
-                paths.append(state / repository / "runs" / name)
-    return paths, texts if whole else None
-
-
-def _names(folder: Path | str) -> list[str] | None:
-    try:
-        return sorted(os.listdir(folder))  # noqa: PTH208  hot, as above
-    except OSError:  # not there, a file, or closed to us: no runs of ours
-        return None
 
 
 def find_run(folder: Path, name: str | None) -> RunRecord:
@@ -180,8 +123,8 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
         back = int(name[2:][:9])
         if back < len(records):
             return records[-1 - back]
-        text = "is only 1 race" if len(records) == 1 else f"are only {len(records)} races"
-        raise UsageError(f"there {text} here", hint="hydra runs lists them")
+        only = "is only 1 race" if len(records) == 1 else f"are only {len(records)} races"
+        raise UsageError(f"there {only} here", hint="hydra runs lists them")
     ending = [run for run in records if run.id.endswith(name)]
     fitting = ending or [run for run in records if run.id.startswith(name)]
     if len(fitting) == 1:
@@ -191,20 +134,17 @@ def find_run(folder: Path, name: str | None) -> RunRecord:
     raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
-def read_document(path: Path) -> dict[str, object]:
+def read_document(path: Path) -> dict[str, Any]:
     """A document of a run. Raises `RecordError` where it is damaged, or from a newer Hydra."""
     try:
         document = read_object(path)
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    except ValueError as damage:
-        raise _unreadable(path, f"it is no JSON object ({damage})") from damage
-    if not isinstance(document.get("schema"), int):
-        raise _not_ours(path)
-    if document["schema"] > SCHEMA:
+        schema = shaped(document.get("schema"), int)
+    except (OSError, ValueError) as damage:
+        raise _damaged(path, damage) from damage
+    if schema > SCHEMA:
         raise RecordError(
             f"{path.name} of run {path.parent.name} is from a newer Hydra "
-            f"(schema {document['schema']}, known: {SCHEMA})",
+            f"(schema {schema}, known: {SCHEMA})",
             hint="update Hydra to read it",
         )
     return document
@@ -221,23 +161,16 @@ def as_record(path: Path, document: object, kind: type[T]) -> T:
     try:
         return shaped(document, kind)
     except ValueError as damage:
-        raise _not_ours(path, f" ({damage})") from damage
+        raise _damaged(path, damage) from damage
 
 
-def _unreadable(path: Path, why: str) -> RecordError:
-    message = f"{path.name} of run {path.parent.name} cannot be read: {why}"
-    return RecordError(message, hint=_look(path))
-
-
-def _not_ours(path: Path, why: str = "") -> RecordError:
-    message = f"{path.name} of run {path.parent.name} is not what Hydra writes{why}"
-    return RecordError(message, hint=_look(path))
-
-
-def _look(path: Path) -> str:
-    """How to come to what is kept beside it: of this run, which need not be the latest."""
-    run = path.parent.name
-    return (
-        f"patches are kept apart from it: `hydra diff LANE{of_run(run)}`; "
-        f"`hydra runs path {run}` names the folder"
+def _damaged(path: Path, damage: Exception) -> RecordError:
+    run, why = path.parent.name, f"is not what Hydra writes ({damage})"
+    if isinstance(damage, OSError):
+        why = f"cannot be read: {damage.strerror or damage}"
+    return RecordError(
+        f"{path.name} of run {run} {why}",
+        # How to come to what is kept beside it: of this run, which need not be the latest.
+        hint=f"patches are kept apart from it: `hydra diff LANE{of_run(run)}`; "
+        f"`hydra runs path {run}` names the folder",
     )

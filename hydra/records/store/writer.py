@@ -22,7 +22,6 @@ from hydra.records.store.files import (
     write_all,
     write_json,
 )
-from hydra.records.store.sink import RawSink
 
 _AT_ONCE = 1000
 """Events of one piece of output that are written together."""
@@ -65,13 +64,12 @@ class RunStore:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for name, document in (documents or {}).items():
                 write_json(unborn / name, document)
-            self._hold(unborn, lock)
+            self._hold(folder, lock, open_append(unborn / "events.jsonl"))
             unborn.rename(folder)
         except BaseException:
             os.close(lock)
             shutil.rmtree(unborn, ignore_errors=True)
             raise
-        self.folder = folder
 
     @classmethod
     def reopen(cls, folder: Path) -> RunStore | None:
@@ -88,17 +86,18 @@ class RunStore:
                 return None
             _mend(folder / "events.jsonl")
             store = cls.__new__(cls)
-            store._hold(folder, lock)
+            store._hold(folder, lock, open_append(folder / "events.jsonl"))
         except BaseException:
             os.close(lock)
             raise
         return store
 
-    def _hold(self, folder: Path, lock: int) -> None:
-        self.folder = folder
-        self._lock = lock
-        self._events = open_append(folder / "events.jsonl")
-        self._size = os.fstat(self._events).st_size
+    def _hold(self, folder: Path, lock: int, events: int) -> None:
+        self.folder, self.events_file = folder, folder / "events.jsonl"
+        self.patches = folder / "patches.git"
+        """The run's bare repository of patches."""
+        self._lock, self._events = lock, events
+        self._size = os.fstat(events).st_size
         self._waiting: list[bytes] = []
         self._together = False
         self.lost = 0
@@ -107,16 +106,6 @@ class RunStore:
         """Events whose data is no JSON, which no disk would have taken."""
         self.on_written: Callable[[], None] = lambda: None
         """Called when there is more in the file."""
-
-    @property
-    def events_file(self) -> Path:
-        """Where the events go, for readers behind."""
-        return self.folder / "events.jsonl"
-
-    @property
-    def patches(self) -> Path:
-        """The run's bare repository of patches."""
-        return self.folder / "patches.git"
 
     def lane_folder(self, lane: str) -> Path:
         """One lane's part of the record, made on first use."""
@@ -147,16 +136,14 @@ class RunStore:
             self._write()
 
     def _write(self) -> None:
-        lines, self._waiting = self._waiting, []
-        if not lines:
+        data, self._waiting = b"".join(self._waiting), []
+        if not data:
             return
-        data = b"".join(lines)
         try:
             write_all(self._events, data)
+            self._size += len(data)
         except OSError:  # a full disk
             self._keep_whole(data)
-        else:
-            self._size += len(data)
         self.on_written()
 
     def _keep_whole(self, data: bytes) -> None:
@@ -176,14 +163,6 @@ class RunStore:
     def write_json(self, name: str, document: Mapping[str, object]) -> None:
         """Replaces one JSON document of the run atomically."""
         write_json(self.folder / name, document)
-
-    def raw_sink(self, lane: str, attempt: int, stream: str, limit: int) -> RawSink:
-        """The open sink for one attempt's `raw.jsonl`, `stderr.txt` or `sent.jsonl`, at most
-        `limit` bytes; `stream` is stdout, stderr or sent."""
-        names = {"stdout": ("raw", "jsonl"), "stderr": ("stderr", "txt"), "sent": ("sent", "jsonl")}
-        stem, suffix = names[stream]
-        name = f"{stem}.{suffix}" if attempt == 1 else f"{stem}.{attempt}.{suffix}"
-        return RawSink(self.lane_folder(lane) / name, limit)
 
     def close(self) -> None:
         """Closes the record and lets go of the lock."""

@@ -176,14 +176,5 @@ def _trial(data: Data) -> str:
 
 
 def _document(lane: _Lane) -> Json:
-    return {
-        "lane": clean(lane.lane),
-        "messages": lane.messages,
-        "calls": lane.calls,
-        "spans": lane.spans,
-        "ticks": lane.ticks,
-        "end": lane.end,
-        "first": lane.first,
-        "last": lane.last,
-        "dropped": lane.dropped,
-    }
+    names = ("messages", "calls", "spans", "ticks", "end", "first", "last", "dropped")
+    return {"lane": clean(lane.lane), **{name: getattr(lane, name) for name in names}}

@@ -8,10 +8,10 @@ from functools import partial
 
 import trio
 
-from hydra.records.transcript import AgentTranscript
+from hydra.race.transcript import AgentTranscript
 from hydra.text import join_names
-from hydra.workspace.credentials import SignInNotice
 from hydra.workspace.private import LaneWorkspace
+from hydra.workspace.renewal import Renewal
 
 SETTLE_AFTER = 1.5
 """Seconds after opening before the collector's index is refreshed: git calls a file racy that was
@@ -21,7 +21,7 @@ SIDE_FILES = 5.0
 """Seconds for reading what an agent's own records tell."""
 
 
-Tell = Callable[[SignInNotice], None]
+Tell = Callable[[Renewal], None]
 
 
 async def maintain(workspace: LaneWorkspace, transcript: AgentTranscript, tell: Tell) -> None:
@@ -56,7 +56,7 @@ async def sync_credentials_back(
     return ""
 
 
-def notice_text(notice: SignInNotice, sign_in_hint: str = "") -> str:
+def notice_text(notice: Renewal, sign_in_hint: str = "") -> str:
     """One line for a person; `sign_in_hint` is the agent's own, as "run `codex login`"."""
     if notice.fields:
         stray = "; what else it changed there did not" * notice.stray
@@ -67,7 +67,7 @@ def notice_text(notice: SignInNotice, sign_in_hint: str = "") -> str:
     return f"its renewed sign-in did not go back to {notice.file}: {notice.refusal}{hint}"
 
 
-def notice_data(notice: SignInNotice) -> dict[str, object]:
+def notice_data(notice: Renewal) -> dict[str, object]:
     """The same for programs."""
     return {
         "file": str(notice.file),
