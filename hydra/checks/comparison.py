@@ -318,11 +318,11 @@ def changed_ids(
 
 
 def _groups_in(tests: Tests, paths: Collection[str]) -> set[str] | None:
-    """These files as their tests name them, by path or as modules; None where one has no test that
-    does."""
+    """These files as their tests name them, by path or as modules; None where there are none, or
+    one has no test that does."""
     groups = {group for id in tests.by_id for group in above(id)}
     rows = [groups.intersection(_forms(path)) for path in paths]
-    return set().union(*rows) if all(rows) else None
+    return set().union(*rows) if rows and all(rows) else None
 
 
 def _forms(path: str) -> Iterator[str]:

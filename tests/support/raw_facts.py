@@ -326,4 +326,4 @@ def _may_ask_more(tests: Tests, trial: Trial | None, id: str) -> bool:
     tests."""
     files = {name.partition("::")[0] for name in tests.by_id}
     paths = {*trial.paths} if trial else set()
-    return not paths <= files or id.partition("::")[0] in paths
+    return not paths or not paths <= files or id.partition("::")[0] in paths
