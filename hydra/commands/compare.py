@@ -76,7 +76,6 @@ def command(lanes: tuple[str, ...], **options: Any) -> int:
     from msgspec.structs import replace
 
     from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
-    from hydra.race.candidates import with_candidates
     from hydra.race.recovery import runs
     from hydra.race.verdict import judgement
     from hydra.records.store.files import shared
@@ -97,6 +96,8 @@ def command(lanes: tuple[str, ...], **options: Any) -> int:
     code = EXIT_OK if any(map(verdict.lands, mine)) else EXIT_NO_USABLE_LANE
     document = replace(verdict, exit_code=code).document() if options["as_json"] else None
     if document is None or html is not None:
+        from hydra.race.candidates import with_candidates
+
         verdict = with_candidates(verdict, place.repository.root, record)
     page = None if html is None else _page(record, verdict, html)
     if html == "-":
