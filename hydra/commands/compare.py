@@ -100,15 +100,13 @@ def command(lanes: tuple[str, ...], **options: Any) -> int:
 
         verdict = with_candidates(verdict, place.repository.root, record)
     page = None if html is None else _page(record, verdict, html)
-    if html == "-":
-        return code
     if document is not None:
         show(document)
     elif options["markdown"]:
         from hydra.report.markdown import comment
 
         show(comment(verdict, lanes=lanes))
-    elif page is None:
+    elif html is None:
         from hydra.report.compare import compare_text
 
         show(compare_text(verdict, lanes=lanes, **looks()))
