@@ -127,14 +127,14 @@ def _page(record: RunRecord, verdict: Verdict, html: str) -> Path | None:
 
 def _show_page(page: Path, options: Mapping[str, Any]) -> None:
     """Where it is, so that `$(hydra compare --html)` is its name; and the page itself."""
-    import webbrowser
-
     from hydra.report.text import clean
 
     (note if options["as_json"] or options["markdown"] else show)(f"{clean(str(page))}\n")
     flush()
     if not options["opens"]:
         return
+    import webbrowser
+
     try:
         opened = webbrowser.open(page.as_uri())
     except (webbrowser.Error, OSError, ValueError):
