@@ -76,7 +76,6 @@ def command(lanes: tuple[str, ...], **options: Any) -> int:
     from msgspec.structs import replace
 
     from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
-    from hydra.race.candidates import with_candidates
     from hydra.race.recovery import runs
     from hydra.race.verdict import judgement
     from hydra.records.store.files import shared
@@ -97,17 +96,17 @@ def command(lanes: tuple[str, ...], **options: Any) -> int:
     code = EXIT_OK if any(map(verdict.lands, mine)) else EXIT_NO_USABLE_LANE
     document = replace(verdict, exit_code=code).document() if options["as_json"] else None
     if document is None or html is not None:
+        from hydra.race.candidates import with_candidates
+
         verdict = with_candidates(verdict, place.repository.root, record)
     page = None if html is None else _page(record, verdict, html)
-    if html == "-":
-        return code
     if document is not None:
         show(document)
     elif options["markdown"]:
         from hydra.report.markdown import comment
 
         show(comment(verdict, lanes=lanes))
-    elif page is None:
+    elif html is None:
         from hydra.report.compare import compare_text
 
         show(compare_text(verdict, lanes=lanes, **looks()))
@@ -128,14 +127,14 @@ def _page(record: RunRecord, verdict: Verdict, html: str) -> Path | None:
 
 def _show_page(page: Path, options: Mapping[str, Any]) -> None:
     """Where it is, so that `$(hydra compare --html)` is its name; and the page itself."""
-    import webbrowser
-
     from hydra.report.text import clean
 
     (note if options["as_json"] or options["markdown"] else show)(f"{clean(str(page))}\n")
     flush()
     if not options["opens"]:
         return
+    import webbrowser
+
     try:
         opened = webbrowser.open(page.as_uri())
     except (webbrowser.Error, OSError, ValueError):

@@ -78,14 +78,9 @@ def command(paths: tuple[str, ...], /, lane: str | None, other: str | None, **op
         pieces = hunks(run.patches, *ends) if options["hunks"] else ()
         picked = [hunk for hunk in pieces if _within(hunk.path, paths)]
         if options["as_json"]:
-            files = [
-                {"path": path.decode("utf-8", "backslashreplace"), "added": more, "deleted": less}
-                for path, more, less in patches.numstat(run.patches, *ends)
-                if _within(path, paths)
-            ]
             document = {
                 **{"schema": 1, "run": run.id, "lane": lane, "against": other},
-                **{"from": ends[0], "to": ends[1], "files": files},
+                **{"from": ends[0], "to": ends[1], "files": _files(run, ends, paths)},
             }
             if options["hunks"]:
                 document["hunks"] = hunk_rows(picked, short_ids(pieces))
@@ -161,6 +156,18 @@ def _refuse_mixtures(paths: Sequence[str], other: str | None, options: Mapping[s
             "leave -o out",
         ),
     )
+
+
+def _files(
+    run: RunRecord, ends: tuple[str, str], folders: tuple[str, ...]
+) -> list[dict[str, object]]:
+    from hydra.git import patches
+
+    return [
+        {"path": path.decode("utf-8", "backslashreplace"), "added": added, "deleted": deleted}
+        for path, added, deleted in patches.numstat(run.patches, *ends)
+        if _within(path, folders)
+    ]
 
 
 def _within(path: bytes, folders: tuple[str, ...]) -> bool:

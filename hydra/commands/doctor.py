@@ -46,6 +46,11 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
         seen = _seen_by_lanes(environ)
         show(view_document(seen) if as_json else view_text(seen))
         return 0
+    return _examine(environ, experimental, fresh, as_json)
+
+
+def _examine(environ: Mapping[str, str], experimental: bool, fresh: bool, as_json: bool) -> int:
+    """Looks, and shows it; the exit code."""
     from hydra import paths
     from hydra.adapters.probe import available, settings
     from hydra.adapters.probe.cache import ELSEWHERE

@@ -71,8 +71,7 @@ def command(quiet: bool, as_json: bool) -> int:
     if landing is not None:
         show(f"\n{landed_text(landing, color=look['color'], steps=False)}")
         lines["take the landing back"] = demo.command("merge", "--undo")
-    width = look["width"]
-    show(what_next(TEACHES, lines, demo.removal, program=invoked_as(), width=width))
+    show(what_next(TEACHES, lines, demo.removal, program=invoked_as(), width=look["width"]))
     return report.exit_code
 
 

@@ -103,6 +103,10 @@ def place(
         "more": more,
         **extra,
     }
+    return _write(folder, name, script)
+
+
+def _write(folder: Path, name: str, script: Mapping[str, object]) -> Path:
     # The interpreter itself, not a virtual environment's link to it: -S and -I want no site.
     terms = [os.path.realpath(sys.executable), "-I", "-S", str(DRIVER)]
     shim = folder / "bin" / name
