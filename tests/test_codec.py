@@ -13,6 +13,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from hydra.errors import Failure, RecordError
+from hydra.landing.journal import LandingStore
 from hydra.records.agent import Origin
 from hydra.records.codec import dump, parse, shaped
 from hydra.records.outcome import (
@@ -228,3 +229,20 @@ def test_a_number_that_is_none_is_null() -> None:
     assert document["error"]["numbers"] == {"limit": None}
     assert document["usage"]["cost_usd"] is None
     assert read_back(document, Outcome).failure.numbers == {"limit": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"schema": "1"}', "cannot be read"),
+        ('{"schema": 2, "id": 3}', "cannot be read"),
+        ('{"schema": 9}', "written by a newer Hydra"),
+    ],
+)
+def test_a_damaged_journal_of_a_landing_is_one_error(scratch: Path, text: str, why: str) -> None:
+    store = LandingStore(scratch)
+    store.file.write_text(text)
+    with pytest.raises(RecordError, match=why):
+        store.read()

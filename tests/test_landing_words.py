@@ -16,9 +16,9 @@ from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race import candidates as merge_candidates
 from hydra.race.guesses.setups import install
+from hydra.race.recovery.runs import find_run
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import write_json
-from hydra.records.store.reader import find_run
 from hydra.report import ranking
 from tests.conftest import git, make_repository
 from tests.support import fakes, verdicts

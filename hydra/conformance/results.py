@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, field, to_builtins
 
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
-from hydra.records.codec import SCHEMA, nulled
+from hydra.records.codec import SCHEMA
+from hydra.report.document import nulled
 
 
 class CaseVerdict(StrEnum):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,9 +19,13 @@ _ABSENT = TreeEntry("", "")
 def file_changes(git_dir: Path, base: str, commits: Sequence[str]) -> list[tuple[FileChange, ...]]:
     """What each commit changes against `base`. Raises `GitFailed`."""
     pairs, contents = read_changes(git_dir, base, commits)
-    # One string for one object, however many lanes have it.
-    texts = {oid: data.decode("utf-8", "backslashreplace") for oid, data in contents.items()}
-    return [tuple(_files(changes, stats, texts)) for changes, stats in pairs]
+
+    @cache  # one string for one object, however many lanes have it
+    def text(oid: str) -> str | None:
+        data = contents.get(oid)
+        return None if data is None else data.decode("utf-8", "backslashreplace")
+
+    return [tuple(_files(changes, stats, text)) for changes, stats in pairs]
 
 
 def without_texts(change: TreeChange) -> FileChange:
@@ -36,18 +41,18 @@ def without_texts(change: TreeChange) -> FileChange:
 
 
 def _files(
-    changes: Sequence[TreeChange], stats: Sequence[Stat], texts: Mapping[str, str]
+    changes: Sequence[TreeChange], stats: Sequence[Stat], text: Callable[[str], str | None]
 ) -> Iterator[FileChange]:
     lines = {path: (added, deleted) for path, added, deleted in stats}
     for change in changes:
         added, deleted = lines.get(change.path, (None, None))
         entries = [entry or _ABSENT for entry in (change.old, change.new)]
         binary = added is None
-        old, new = (None if binary else texts.get(entry.oid) for entry in entries)
+        old, new = (None if binary else text(entry.oid) for entry in entries)
         missing = [
             entry
-            for entry, text in zip(entries, (old, new), strict=True)
-            if text is None and entry.mode not in ("", MODULE)
+            for entry, content in zip(entries, (old, new), strict=True)
+            if content is None and entry.mode not in ("", MODULE)
         ]
         yield replace(
             without_texts(change),

@@ -6,7 +6,6 @@ first write until after the last; `lock` beside it says whether its Hydra still 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -30,7 +29,7 @@ from hydra.landing.swap import FileMark
 from hydra.paths import make_private
 from hydra.process.identity import ProcessIdentity
 from hydra.records.codec import shaped
-from hydra.records.store.files import read_object, write_whole
+from hydra.records.store.files import read_object, take_lock, write_whole
 
 SCHEMA = 2
 """2: the digest of each file that goes."""
@@ -114,16 +113,16 @@ class LandingStore:
     def alone(self) -> Iterator[bool]:
         """Holds the desk; False where another Hydra is landing here. Raises `OSError`."""
         make_private(self.folder)
-        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + _LAST_BREATH
+        while (lock := take_lock(self.folder)) is None and self._orphaned():
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
         try:
-            deadline = time.monotonic() + _LAST_BREATH
-            while not (mine := _locked(lock)) and self._orphaned():
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.02)
-            yield mine
+            yield lock is not None
         finally:
-            os.close(lock)
+            if lock is not None:
+                os.close(lock)
 
     def _orphaned(self) -> bool:
         """Whether the journal's Hydra is surely gone: a child before its exec may have the lock."""
@@ -147,30 +146,19 @@ class LandingStore:
         """The landing that was broken off, if there is one. Raises `RecordError`."""
         try:
             document = read_object(self.file)
+            if shaped(document.get("schema", 0), int) > SCHEMA:
+                raise RecordError(
+                    f"{self.file} was written by a newer Hydra", hint="run that one again"
+                )
+            return shaped(document, Journal)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as damage:
-            raise _damaged(self.file, damage) from damage
-        if document.get("schema", 0) > SCHEMA:
-            raise RecordError(
-                f"{self.file} was written by a newer Hydra", hint="run that one again"
-            )
-        try:
-            return shaped(document, Journal)
-        except ValueError as damage:
             raise _damaged(self.file, damage) from damage
 
     def clear(self) -> None:
         """The landing stands, or nothing of it does."""
         self.file.unlink(missing_ok=True)
-
-
-def _locked(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _damaged(path: Path, damage: Exception) -> RecordError:

@@ -28,15 +28,6 @@ def as_json(record: object) -> Any:
     return json.loads(text, parse_constant=lambda _name: None)
 
 
-def nulled(value: Any) -> Any:
-    """JSON without a text that is empty, which is null, and with seconds to the thousandth."""
-    if isinstance(value, dict):
-        return {name: nulled(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [nulled(item) for item in value]
-    return round(value, 3) if isinstance(value, float) else None if value == "" else value
-
-
 def dump(document: Mapping[str, object]) -> str:
     """The document as indented ASCII JSON with a last newline, without typed secrets: safe to show
     on a terminal. Raises `ValueError` for a number that is none."""

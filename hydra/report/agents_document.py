@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hydra.records.agent import DetectResult
-from hydra.records.codec import as_json, nulled
+from hydra.records.codec import as_json
 from hydra.report import listing
-from hydra.report.document import Document
+from hydra.report.document import Document, nulled
 from hydra.report.listing import AgentRow
 
 

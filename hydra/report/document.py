@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -70,6 +71,15 @@ def plan_document(plan: RacePlan, view: View | None = None) -> Document:
         return plan.document()
     seen = {"shown": len(view.shown), "show": view.show, "stripped": view.stripped}
     return replace(plan, view=seen).document()
+
+
+def nulled(value: Any) -> Any:
+    """JSON without a text that is empty, which is null, and with seconds to the thousandth."""
+    if isinstance(value, dict):
+        return {name: nulled(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [nulled(item) for item in value]
+    return round(value, 3) if isinstance(value, float) else None if value == "" else value
 
 
 def error_document(error: HydraError) -> Document:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from hydra.adapters.models.catalog import Model
 from hydra.adapters.models.selection import ModelChoice
 from hydra.adapters.probe.local_models import HARNESS, MOST, Server
-from hydra.records.codec import as_json, nulled
+from hydra.records.codec import as_json
 from hydra.records.plan import Rates
-from hydra.report.document import Document
+from hydra.report.document import Document, nulled
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import clean, facts, paragraph, tokens, wrapped

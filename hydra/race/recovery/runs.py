@@ -20,7 +20,7 @@ from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.plan import RaceManifest
 from hydra.records.store.files import read_object
-from hydra.records.store.reader import RunRecord, as_record, find_run, runs
+from hydra.records.store.reader import RunRecord, as_record, runs
 from hydra.report.text import quote
 from hydra.text import nearest, plural
 
@@ -47,6 +47,34 @@ def find(place: CommandContext, name: str | None) -> RunRecord:
     if not runs(place.folder) and (elsewhere := moved(place.state, place.repository.root)):
         raise elsewhere
     return find_run(place.folder, name)
+
+
+def find_run(folder: Path, name: str | None) -> RunRecord:
+    """The run that `-r/--run` names: none or "" is the latest, `@-1` the one before, else how
+    an id ends or begins.
+
+    Raises `UsageError` where there is none or where several do so.
+    """
+    records = runs(folder)
+    if not records:
+        raise UsageError(
+            "this repository has no races yet", hint='start one: hydra race "your task"'
+        )
+    if not name:
+        return records[-1]
+    if name.startswith("@-") and name[2:].isascii() and name[2:].isdigit():
+        back = int(name[2:][:9])
+        if back < len(records):
+            return records[-1 - back]
+        only = "is only 1 race" if len(records) == 1 else f"are only {len(records)} races"
+        raise UsageError(f"there {only} here", hint="hydra runs lists them")
+    ending = [run for run in records if run.id.endswith(name)]
+    fitting = ending or [run for run in records if run.id.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    many = f"{len(fitting)} runs {'end' if ending else 'start'} with {name!r}"
+    what = many if fitting else f"no run is called {name!r}"
+    raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
 def is_uncommitted(run: RunRecord) -> bool:

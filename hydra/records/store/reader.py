@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hydra.errors import RecordError, Refused, UsageError
+from hydra.errors import RecordError, Refused
 from hydra.records.codec import SCHEMA, shaped
 from hydra.records.events import Event, decode
 from hydra.records.outcome import Outcome
@@ -104,34 +104,6 @@ def runs(folder: Path) -> list[RunRecord]:
             f"the runs in {folder} cannot be read: {error.strerror}",
             hint="are they another user's? set HYDRA_STATE_DIR to a folder of your own",
         ) from error
-
-
-def find_run(folder: Path, name: str | None) -> RunRecord:
-    """The run that `-r/--run` names: none or "" is the latest, `@-1` the one before, else how
-    an id ends or begins.
-
-    Raises `UsageError` where there is none or where several do so.
-    """
-    records = runs(folder)
-    if not records:
-        raise UsageError(
-            "this repository has no races yet", hint='start one: hydra race "your task"'
-        )
-    if not name:
-        return records[-1]
-    if name.startswith("@-") and name[2:].isascii() and name[2:].isdigit():
-        back = int(name[2:][:9])
-        if back < len(records):
-            return records[-1 - back]
-        only = "is only 1 race" if len(records) == 1 else f"are only {len(records)} races"
-        raise UsageError(f"there {only} here", hint="hydra runs lists them")
-    ending = [run for run in records if run.id.endswith(name)]
-    fitting = ending or [run for run in records if run.id.startswith(name)]
-    if len(fitting) == 1:
-        return fitting[0]
-    many = f"{len(fitting)} runs {'end' if ending else 'start'} with {name!r}"
-    what = many if fitting else f"no run is called {name!r}"
-    raise UsageError(what, hint="hydra runs lists them; any unique beginning or end will do")
 
 
 def read_document(path: Path) -> dict[str, Any]:
