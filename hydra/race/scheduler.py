@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 
 import trio
 from msgspec.structs import replace
@@ -106,7 +105,6 @@ class RaceScheduler:
             await nursery.start(self._listen)
             nursery.start_soon(self._watch_disk)
             nursery.start_soon(self._run_baseline)
-            nursery.start_soon(self._load_verdict)
             with self._lanes_scope:
                 await self._run_phases()
             nursery.cancel_scope.cancel()
@@ -137,12 +135,6 @@ class RaceScheduler:
                 # Taken here and not in the lane's task: Trio starts tasks in no fixed order.
                 await lane_slots.acquire()
                 nursery.start_soon(self._run_lane, lane, lane_slots)
-
-    async def _load_verdict(self) -> None:
-        """Imports what the end needs while the agents work: neither is to wait for it."""
-        await self._all_under_way.wait()
-        verdict = "hydra.race.verdict"
-        await trio.to_thread.run_sync(import_module, verdict, abandon_on_cancel=True)
 
     async def _run_baseline(self) -> None:
         if self.baseline_task is not None:
