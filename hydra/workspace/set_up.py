@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hydra.analysis.folder_names import OUTPUTS
+from hydra.analysis.folder_names import PACKAGES
 from hydra.text import join_names
-from hydra.workspace.dependencies import FOLDERS
 
 Stamps = Mapping[str, Sequence[int]]
-"""By path, a file's size and time; of a folder of packages or of a build's, which is left out with
-all that is in it by then, nothing."""
+"""By path, a file's size and time; of a folder of packages, which is left out with all that is in
+it, nothing."""
 
 
 def stamped(worktree: Path, new: Iterable[bytes]) -> Stamps:
@@ -45,7 +44,7 @@ def left_out(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _parts(worktree: Path, name: str) -> Iterator[str]:
-    """Its files, and of folders that nobody writes in the folder itself."""
+    """Its files, and of folders that package managers fill the folder itself."""
     place = worktree / name
     if place.is_symlink() or not place.is_dir() or _is_filled(place):
         yield name
@@ -57,7 +56,7 @@ def _parts(worktree: Path, name: str) -> Iterator[str]:
 
 
 def _is_filled(place: Path) -> bool:
-    return place.name in FOLDERS | OUTPUTS or (place / "pyvenv.cfg").is_file()
+    return place.name in PACKAGES or (place / "pyvenv.cfg").is_file()
 
 
 def _stamp(place: Path) -> list[int]:
