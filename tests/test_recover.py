@@ -305,6 +305,27 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
+def test_an_outcome_that_cannot_be_read_is_not_known_and_its_patch_stays(hydra: Hydra) -> None:
+    gate = fakes.Barrier(hydra.scratch, "hangs")
+    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
+    hydra.agent("codex", [gate.arrive(), fakes.hang()])
+    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
+    assert process.stdout is not None
+    assert any('"lane_ended"' in line for line in process.stdout)
+    gate.wait()
+    process.kill()
+    process.communicate()
+    gate.close()
+    [folder] = hydra.state.glob("*/runs/[!.]*")
+    events = folder / "events.jsonl"
+    events.write_text(events.read_text().replace('"status": "completed"', '"status": "fine"'))
+    assert hydra.run("runs").returncode == 0
+    lane = lanes_of(folder)["claude"]
+    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
+    assert lane["message"] == "all done"
+
+
+@pytest.mark.slow
 def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "edited")
     steps = [fakes.ignore("SIGINT", "SIGTERM"), fakes.edit("a.txt", "a\n"), gate.arrive()]
