@@ -80,9 +80,9 @@ _AGENT, _REMOTE = values.text("the name of an agent", values.NAME), values.text(
 _MODEL = values.text("the name of a model", values.MODEL)
 _ADAPTER = values.text("the name of an adapter (my_pkg:ADAPTER)", r"(?a:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*)")
 _HOST = values.text("a host for ssh (gpubox, or ada@gpubox)", r"(?a:[A-Za-z0-9_\[][\w.:@/\[\]+-]*)")  # ssh hands some names to a shell
-_THERE = values.text("the name of a container, an image, a pod or a context", "[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
-_FOLDER_THERE = values.text("an absolute path", r"/(?!(?:.*/)?\.\.(?:/|\Z)).*")
-_PROGRAM_THERE = values.text("a program's name or its absolute path there", "/.*|(?![-~])[^/]+")
+_TARGET_NAME = values.text("the name of a container, an image, a pod or a context", "[A-Za-z0-9][A-Za-z0-9_.:/@-]*")
+_REMOTE_FOLDER = values.text("an absolute path", r"/(?!(?:.*/)?\.\.(?:/|\Z)).*")
+_REMOTE_PROGRAM = values.text("a program's name or its absolute path there", "/.*|(?![-~])[^/]+")
 _COMMANDS, _INSIDE = values.listed(_LINE, "\n"), values.listed(PATH, ":")
 _VARIABLES = values.listed(values.text("the name of an environment variable (a * may end it; git's own names stay with git)", r"(?!(?i:GIT_))[A-Za-z_][A-Za-z0-9_]*\*?"))
 
@@ -234,13 +234,13 @@ class Remote(Struct, frozen=True, kw_only=True):
     name: str
     mode: Annotated[str, Key(values.choice("ssh", "docker", "k8s"), "How it is reached: `ssh`, `docker` or `k8s` (kubectl).", shown="required", example='"ssh"')]
     host: Annotated[str, Key(_HOST, "Of `ssh`: the host, as `ssh` takes it.", example='"ada@gpubox"')] = ""
-    container: Annotated[str, Key(_THERE, "Of `docker`: a container that runs.", example='"agents"')] = ""
-    image: Annotated[str, Key(_THERE, "Of `docker`: an image; each attempt has a container of it.", example='"agents:latest"')] = ""
-    pod: Annotated[str, Key(_THERE, "Of `k8s`: a pod that runs.", example='"agents-0"')] = ""
-    namespace: Annotated[str, Key(_THERE, "Of `k8s`: the pod's namespace, else kubectl's own.", example='"agents"')] = ""
-    context: Annotated[str, Key(_THERE, "Of `k8s`: kubectl's context, else its own.", example='"lab"')] = ""
-    workdir: Annotated[str, Key(_FOLDER_THERE, "A folder there that is there; each attempt makes one of its own in it.", example='"/scratch"')] = "/tmp"  # noqa: S108  the other machine's
-    program: Annotated[str, Key(_PROGRAM_THERE, "The agent's program there; its folder then stands first on PATH.", shown="found on PATH there", example='"/opt/agents/bin/claude"')] = ""
+    container: Annotated[str, Key(_TARGET_NAME, "Of `docker`: a container that runs.", example='"agents"')] = ""
+    image: Annotated[str, Key(_TARGET_NAME, "Of `docker`: an image; each attempt has a container of it.", example='"agents:latest"')] = ""
+    pod: Annotated[str, Key(_TARGET_NAME, "Of `k8s`: a pod that runs.", example='"agents-0"')] = ""
+    namespace: Annotated[str, Key(_TARGET_NAME, "Of `k8s`: the pod's namespace, else kubectl's own.", example='"agents"')] = ""
+    context: Annotated[str, Key(_TARGET_NAME, "Of `k8s`: kubectl's context, else its own.", example='"lab"')] = ""
+    workdir: Annotated[str, Key(_REMOTE_FOLDER, "A folder there that is there; each attempt makes one of its own in it.", example='"/scratch"')] = "/tmp"  # noqa: S108  the other machine's
+    program: Annotated[str, Key(_REMOTE_PROGRAM, "The agent's program there; its folder then stands first on PATH.", shown="found on PATH there", example='"/opt/agents/bin/claude"')] = ""
     options: Annotated[tuple[str, ...], Key(_COMMANDS, "Further options: of `ssh` itself, of `docker` or `kubectl` before their command.", example='["-p", "2222"]')] = ()
 
     @property
