@@ -28,6 +28,7 @@ SECONDS = 30.0
 _START = (
     "import sys; sys.path += sys.argv[1:]; from hydra.analysis.syntax_child import main; main()"
 )
+_NO_CACHE = ("-B",) if sys.dont_write_bytecode else ()
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _MOST_DEATHS = 6
 _MOST_HELD = 2048
@@ -136,7 +137,7 @@ def _ask(texts: list[tuple[str, str]], seconds: float) -> list[Syntax]:
     folders = _folders({language for language, _ in texts})
     try:
         output = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _START, *folders],
+            [sys.executable, "-I", "-S", *_NO_CACHE, "-c", _START, *folders],
             input=json.dumps(request).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -308,13 +308,13 @@ def changed_ids(
     if now is None or ended is None or on_base is None:
         return ()
     aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky}
-    files = _groups_in(ended, brought)
-    return tuple(
+    ids = [
         id
         for id, status in ended.by_id.items()
         if status == "passed" and id not in aside and on_base.by_id.get(id) == "failed"
-        if files is None or not files.isdisjoint(above(id))
-    )
+    ]
+    files = _groups_in(ended, brought) if ids else None
+    return tuple(id for id in ids if files is None or not files.isdisjoint(above(id)))
 
 
 def _groups_in(tests: Tests, paths: Collection[str]) -> set[str] | None:

@@ -13,9 +13,10 @@ from hydra.analysis.code_lines import changes_code
 from hydra.analysis.patch import FileChange
 from hydra.checks.comparison import unsteady
 from hydra.checks.cross.trial import Trial
-from hydra.checks.record import CheckResult, CheckStatus
+from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import Tests
+from hydra.ranking.results import RAN
 
 
 def with_flaky(
@@ -24,9 +25,9 @@ def with_flaky(
     files: Mapping[str, Sequence[FileChange]],
     trials: Sequence[Trial],
 ) -> tuple[dict[str, CheckResult], tuple[Trial, ...]]:
-    """The base's results, each with the tests that ended both ways on one tree that has the base's
-    code, and the trials held against them: the base's own tree, a patch's that changes no line of
-    code, and these with the tests of another."""
+    """The base's results, each with the tests that ended both ways on one tree with the base's
+    code, and the trials held against these. Such a tree is the base's, a patch's that changes no
+    line of code, and each of them with the tests of another patch."""
     bases = {
         name: _with(base, _runs(base, results, files, trials)) for name, base in baseline.items()
     }
@@ -81,6 +82,5 @@ def _runs(
 
 def _tests(result: CheckResult) -> Iterator[Tests]:
     for run in (result, result.again):
-        ended = run is not None and run.status in (CheckStatus.PASSED, CheckStatus.FAILED)
-        if run is not None and ended and run.tests is not None:
+        if run is not None and run.status in RAN and run.tests is not None:
             yield run.tests

@@ -27,7 +27,7 @@ def stamped(worktree: Path, new: Iterable[bytes]) -> Stamps:
 
 
 def unchanged(worktree: Path, stamps: Stamps) -> tuple[str, ...]:
-    """Those that are there still as the set-up left them."""
+    """Files that are there still as the set-up left them, and its folders."""
     paths = []
     for path, stamp in stamps.items():
         with suppress(OSError):

@@ -318,8 +318,8 @@ _TELLING = {
 }
 """By ending, what a text has that has tests in it."""
 
-_SMALL = 256 * 1024
-"""Characters in all: they are parsed in less time than a process takes to begin twice."""
+_SMALL = 32 * 1024
+"""Characters in all: they are parsed in the time in which a process begins."""
 
 
 def read_together(files: Iterable[FileChange]) -> None:
