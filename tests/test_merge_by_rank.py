@@ -462,7 +462,7 @@ def test_without_a_readable_record_the_way_out_is_to_name_a_lane(shelf: Shelf) -
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "result.json of run [^ ]* cannot be read"),
+        ("{", "result.json of run [^ ]* is not what Hydra writes"),
         ('{"schema": 2}', "result.json of run [^ ]* is from a newer Hydra"),
         ({"schema": 2}, "the verdict of run [^ ]* is from a newer Hydra"),
         ({"lanes": None}, "the verdict of run [^ ]* is not what Hydra writes"),
