@@ -130,6 +130,28 @@ def test_what_only_takes_back_and_no_test_tells_is_tied(history: History) -> Non
     assert f"undoes {oid}: Guard" in {reason.text for reason in verdict.lanes[0].reasons}
 
 
+def test_the_straight_mend_of_what_the_last_commit_broke_is_not_put_behind(
+    history: History,
+) -> None:
+    history.commit("The code", {"a.py": CODE.replace(*MENDED)})
+    history.commit("Break it", {"a.py": CODE})
+    straight: Files = {"a.py": CODE.replace(*MENDED)}
+    other: Files = {"a.py": CODE.replace("rows[-2]", "rows[len(rows) - 1]")}
+    facts = history.evidence({"a": other, "b": straight})
+    base, own = result({"t.py::test_last": False}), result({"t.py::test_last": True})
+    checks = (compare_to_baseline(own, base),)
+    lanes = tuple(replace(lane, checks=checks) for lane in facts.lanes)
+    verdict = rank(replace(facts, lanes=lanes, baseline=(base,)))
+    assert {lane.lane: lane.rank for lane in verdict.lanes} == {"a": 1, "b": 1}
+
+
+def test_what_a_later_commit_had_taken_back_is_not_undone_again(history: History) -> None:
+    history.commit("Rows", {"rows.py": CODE})
+    history.commit("Guard", {"rows.py": GUARD})
+    oid = history.commit("Back, and worse", {"rows.py": CODE.replace("rows[0]", "rows[1]")})
+    assert history.patch({"rows.py": CODE}) == ([f"undoes {oid} in rows.py: Back, and worse"], "")
+
+
 def test_a_part_of_a_commit_is_said_with_its_file(history: History) -> None:
     history.commit("Rows", {"rows.py": CODE, "more.py": CODE})
     both = GUARD.replace("rows[0]", "rows[0] if rows else None")

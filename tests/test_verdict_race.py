@@ -449,6 +449,16 @@ def test_a_wrong_lane_that_shouts_leads_nobody(hydra: Hydra) -> None:
     lands(judged, "rounds", lane("rounds"))
 
 
+def test_a_red_test_of_which_one_lane_asks_more_is_run_on_the_others(hydra: Hydra) -> None:
+    shop(hydra.repo)
+    odd = edited("n // size", "n // size + (n % size == 1)", CODE)
+    more = edited(UP, f"{UP}        self.assertEqual(pages(5, 3), 2)\n")
+    judged = Judged(hydra, {"odd": {PAGER: odd}, "right": {PAGER: RIGHT, SUITE: more}}).run()
+    assert judged.ranks() == {"right": 1, "odd": 2}, str(judged)
+    assert judged.of("odd")["reason"].endswith(f"fails {lane('right')}'s changed test")
+    lands(judged, "right")
+
+
 def test_the_same_patch_twice_is_no_choice_and_a_tie_is(hydra: Hydra) -> None:
     shop(hydra.repo)
     other = edited("n // size", "(n + size - 1) // size", CODE)

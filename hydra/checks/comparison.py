@@ -296,31 +296,57 @@ def _named(names: tuple[str, ...], what: str) -> str:
     return f"{plural(names, 'test')} {what}: {join_names(names, SHOWN)}"
 
 
+def end_of(tests: Tests, id: str) -> Status | None:
+    """How a test ended in a run, also in one that names its failures alone: what that one does not
+    name has passed, where it came to the file or the package that holds it."""
+    status = tests.by_id.get(id)
+    if status is not None or "passed" not in tests.unnamed or "failed" in tests.unnamed:
+        return status
+    if any(tests.by_id.get(group) == "failed" for group in above(id)):
+        return "failed"
+    file = _file_of(id)
+    came = file in tests.files or any(_file_of(name) == file for name in tests.by_id)
+    return "passed" if came else None
+
+
 def changed_ids(
     own: CheckResult, on_base: Tests | None, brought: Collection[str]
 ) -> tuple[str, ...]:
-    """Tests of the base that its author's patch passes and that fail on the base by his version
-    of them, the files `brought` there: what they ask now, the base's code does not do. One that
-    failed on the base by the base's own version is mended, and counted there; where a file does
-    not import on the base, no test of it is named; and one in a file that he has not changed, as
-    all that he changed has tests of its own, failed by chance."""
-    now, ended = own.comparison, own.tests
-    if now is None or ended is None or on_base is None:
-        return ()
-    aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky}
-    ids = [
-        id
-        for id, status in ended.by_id.items()
-        if status == "passed" and id not in aside and on_base.by_id.get(id) == "failed"
-    ]
+    """Tests that its author's patch passes and that fail on the base by his version of them, the
+    files `brought` there, and are not named as new: what they ask now, the base's code does not do.
+    One that failed on the base by the base's own version is mended, and counted there; where a file
+    does not import on the base, no test of it is named; and one in a file that he has not changed,
+    as all that he changed has tests of its own, failed by chance."""
+    now = own.comparison
+    aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky} if now else set()
+    return tuple(id for id in _turned(own, on_base, brought) if id not in aside)
+
+
+def mended_ids(
+    own: CheckResult, on_base: Tests | None, brought: Collection[str]
+) -> tuple[str, ...]:
+    """The same of those that are mended: whether they ask more by now, other patches tell that pass
+    the base's version."""
+    mended = {*own.comparison.fixed} if own.comparison else set()
+    return tuple(id for id in _turned(own, on_base, brought) if id in mended)
+
+
+def _turned(own: CheckResult, on_base: Tests | None, brought: Collection[str]) -> Iterator[str]:
+    ended = own.tests
+    if own.comparison is None or ended is None or on_base is None:
+        return
+    failing = {id for id, status in on_base.by_id.items() if status == "failed"}
+    named = (id for id, status in ended.by_id.items() if status == "passed" and id in failing)
+    unnamed = (id for id in on_base.by_id if id in failing and not is_file(id))
+    ids = dict.fromkeys((*named, *(id for id in unnamed if end_of(ended, id) == "passed")))
     files = _groups_in(ended, brought) if ids else None
-    return tuple(id for id in ids if files is None or not files.isdisjoint(above(id)))
+    yield from (id for id in ids if files is None or not files.isdisjoint(above(id)))
 
 
 def _groups_in(tests: Tests, paths: Collection[str]) -> set[str] | None:
     """These files as their tests name them, by path or as modules; None where there are none, or
     one has no test that does."""
-    groups = {group for id in tests.by_id for group in above(id)}
+    groups = {group for id in tests.by_id for group in (id, *above(id))}
     rows = [groups.intersection(_forms(path)) for path in paths]
     return set().union(*rows) if rows and all(rows) else None
 

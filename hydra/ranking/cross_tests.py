@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hydra.analysis.equivalence.model import Group
-from hydra.checks.comparison import above, changed_ids, is_file, tells_no_file, unloaded
+from hydra.checks.comparison import (
+    above,
+    changed_ids,
+    end_of,
+    is_file,
+    mended_ids,
+    tells_no_file,
+    unloaded,
+)
 from hydra.checks.cross.trial import Trial
 from hydra.checks.new_tests import CheckedPatch, whole_and_single, with_cut_off
 from hydra.checks.record import CheckResult
@@ -82,7 +90,15 @@ def _rows(
     files = {name: run.result.details for name, run in runs.items() if run is not None}
     files |= {"": on_base.result.details} if on_base else {}
     brought = on_base.paths if on_base else ()
-    changed = (*changed_ids(own, base.tests, brought), *unloaded(own, base.tests))
+    asking_more = (
+        id
+        for id in mended_ids(own, base.tests, brought)
+        if any(
+            lane.lane in ends and ends[lane.lane].of(id) == "failed" and _passes(lane, check, id)
+            for lane in lanes
+        )
+    )
+    changed = (*changed_ids(own, base.tests, brought), *asking_more, *unloaded(own, base.tests))
     for id in (*comparison.new, *whole_and_single(comparison)[1], *changed):
         mine = _own_end(own, id)
         cells = {lane.lane: ends[lane.lane].of(id) if lane.lane in ends else mine for lane in lanes}
@@ -99,6 +115,14 @@ def _rows(
             changed=id in changed,
             files={**files, author.lane: own.details},
         )
+
+
+def _passes(lane: LaneEvidence, check: str, id: str) -> bool:
+    """Whether a test passes on a patch by its own version of it, or the base's."""
+    return any(
+        result.check.name == check and result.tests and end_of(result.tests, id) == "passed"
+        for result in lane.checks
+    )
 
 
 def _own_end(own: CheckResult, id: str) -> Cell:
@@ -151,7 +175,7 @@ class _Ends:
         """How one of them ended."""
         if not self.tried:
             return "not tried"
-        status = self.by_id.get(id)
+        status = end_of(self.tests, id) if self.tests else None
         if status in ("passed", "failed"):
             return status
         if is_file(id):  # it was loaded where a test of it ran

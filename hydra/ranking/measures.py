@@ -72,8 +72,8 @@ def measures(
     # A lane that does not do the task may hold fast to what the task asks to change.
     authors = [lane for lane, state in states.items() if state == "proved"]
     undoing = {lane for lane in standings if _undoes(findings.get(lane, ()), evidence.task)}
-    # Taking back may be the very mend: where no test tells and it is all that a patch does, that
-    # speaks neither way, however many do the same.
+    # Taking back may be the very mend: where it is all that a patch does, that speaks neither way;
+    # and where no test tells, however many do the same.
     open_question = undoing.intersection(untested).difference(beside)
     return (
         Measure("state", {lane: _STATES.get(states[lane], 0.0) for lane in standings}),
@@ -102,7 +102,7 @@ def measures(
             "spoiled",
             {standing: -_authors(spoiled(standing, rows, authors)) for standing in standings},
         ),
-        Measure("undoes", {lane: -float(lane in undoing - open_question) for lane in standings}),
+        Measure("undoes", {lane: -float(lane in undoing & {*beside}) for lane in standings}),
         Measure(
             "agreement",
             {lane: 1.0 if lane in open_question else _agreeing(lane, same) for lane in standings},

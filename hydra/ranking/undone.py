@@ -96,6 +96,7 @@ class _Comparison:
                         is_back = not exists(mine)
                     else:
                         is_back = self._is_as_before(mine, source.old_oid)
+                        is_back = is_back and self._stood(mine, hunks)
                     if is_back:
                         backs.append(_Back(name))
                     elif same := self._reversed(mine, hunks, later[name]):
@@ -157,6 +158,15 @@ class _Comparison:
         if mine.new_oid != oid or mine.old_oid == oid:
             return False
         return exists(mine) or not (self._is_asked(mine.path) or self._is_moved(mine))
+
+    def _stood(self, mine: FileChange, hunks: Sequence[ChangedLines]) -> bool:
+        """Whether any of a commit's lines was taken back: not where a later one had done so."""
+        telling = [(_telling(hunk.removed), _telling(hunk.added)) for hunk in hunks]
+        if mine.old is None or mine.new is None or not any(map(any, telling)):
+            return True
+        old, new = ({*_telling(_lines(text))} for text in (mine.old, mine.new))
+        gone, back = old - new, new - old
+        return any(back.intersection(cut) or gone.intersection(put) for cut, put in telling)
 
     def _is_moved(self, mine: FileChange) -> bool:
         lines = _telling(_lines(mine.old))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.equivalence.groups import groups
 from hydra.analysis.patch import FileChange
-from hydra.checks.comparison import changed_ids, compare, unloaded
+from hydra.checks.comparison import changed_ids, compare, end_of, mended_ids, unloaded
 from hydra.checks.cross.plan import new_ids
 from hydra.checks.cross.record import TrialSubject
 from hydra.checks.record import CheckResult, CheckStatus
@@ -35,7 +35,11 @@ def _gone(now: CheckResult, own: CheckResult | None) -> list[str]:
 
 
 def doubtful(
-    now: CheckResult, own: CheckResult, on_base: CheckResult | None, brought: Collection[str]
+    now: CheckResult,
+    own: CheckResult,
+    on_base: CheckResult | None,
+    brought: Collection[str],
+    on: CheckResult | None = None,
 ) -> bool:
     """Whether an author's test fails on another patch in a way that would tell the two apart.
 
@@ -44,17 +48,24 @@ def doubtful(
     if now.status is not CheckStatus.FAILED:
         return False
     passing = on_base.tests.by_id if on_base is not None and on_base.tests else {}
-    return any(passing.get(name) != "passed" for name in missed(now, own, on_base, brought))
+    return any(passing.get(name) != "passed" for name in missed(now, own, on_base, brought, on))
 
 
 def missed(
-    now: CheckResult, own: CheckResult, on_base: CheckResult | None, brought: Collection[str]
+    now: CheckResult,
+    own: CheckResult,
+    on_base: CheckResult | None,
+    brought: Collection[str],
+    on: CheckResult | None = None,
 ) -> set[str]:
     """Which of an author's tests, new and changed, in the files `brought`, pass on its patch and
-    fail on another."""
+    fail on another: of those that it mends, the ones that pass in that one's own run, `on`."""
     mine = [name for name, passes in new_ids(own).items() if passes]
     ended = on_base.tests if on_base is not None else None
     mine += (*changed_ids(own, ended, brought), *unloaded(own, ended))
+    if on is not None and on.tests is not None:
+        mended = mended_ids(own, ended, brought)
+        mine += (name for name in mended if end_of(on.tests, name) == "passed")
     return _failing(now, own).intersection(mine)
 
 
@@ -63,7 +74,8 @@ def tells(on_base: CheckResult | None, own: CheckResult, brought: Collection[str
     ended = on_base.tests if on_base is not None else None
     by_id = ended.by_id if ended is not None else {}
     fresh = any(passes and by_id.get(name) != "passed" for name, passes in new_ids(own).items())
-    return fresh or bool(changed_ids(own, ended, brought) or unloaded(own, ended))
+    ids = (*changed_ids(own, ended, brought), *mended_ids(own, ended, brought))
+    return fresh or bool(ids or unloaded(own, ended))
 
 
 def alike(subjects: Sequence[TrialSubject]) -> Mapping[str, tuple[str, ...]]:

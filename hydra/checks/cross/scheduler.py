@@ -228,19 +228,20 @@ class _TrialScheduler:
         as_base = {"", *self._codeless}
         same |= as_base if same & as_base else set()
         others = (
-            self._misses(job, result) for on, result in runs if on in same and result is not mine
+            self._misses(job, result, on) for on, result in runs if on in same and result is not mine
         )
-        return self._misses(job, mine) <= set().union(*others)
+        return self._misses(job, mine, job.on) <= set().union(*others)
 
     @cached_property
     def _alike(self) -> Mapping[str, tuple[str, ...]]:
         return alike(tuple(self._own.values()))
 
-    def _misses(self, job: TrialJob, result: TrialResult) -> set[str]:
+    def _misses(self, job: TrialJob, result: TrialResult, on: str) -> set[str]:
         own = self._own_result(job.author, job)
-        return (
-            missed(result.result, own, self._on_base(job), job.paths) if own is not None else set()
-        )
+        if own is None:
+            return set()
+        by_own = self._own_result(on, job) if on else None
+        return missed(result.result, own, self._on_base(job), job.paths, by_own)
 
     async def _again(self, jobs: Sequence[TrialJob]) -> None:
         """One more run of each; what they share is run for one of them."""
@@ -279,10 +280,11 @@ class _TrialScheduler:
 
     def _doubtful(self, job: TrialJob) -> bool:
         result, own = self._results.get(job.key), self._own_result(job.author, job)
+        by_own = self._own_result(job.on, job) if job.on else None
         return (
             result is not None
             and own is not None
-            and doubtful(result.result, own, self._on_base(job), job.paths)
+            and doubtful(result.result, own, self._on_base(job), job.paths, by_own)
         )
 
     def _is_lucky(self, job: TrialJob) -> bool:
@@ -295,7 +297,7 @@ class _TrialScheduler:
         on_base, own = self._on_base(job), self._own_result(job.author, job)
         if on_base is None or own is None:
             return False
-        return not missed(on_base, own, on_base, job.paths) <= self._misses(job, result)
+        return not missed(on_base, own, on_base, job.paths) <= self._misses(job, result, job.on)
 
     def _own_result(self, lane: str, job: TrialJob) -> CheckResult | None:
         results = self._own[lane].results
