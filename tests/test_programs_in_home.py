@@ -108,3 +108,12 @@ def test_of_a_path_folder_programs_alone_are_shown(shapes: Shapes) -> None:
     assert view.is_visible(shapes.home / "tools/t")
     assert not view.is_visible(shapes.home / "tools/part.sh")
     assert not view.is_visible(shapes.home / "tools/lib/part.sh")
+
+
+def test_a_pinned_pnpm_is_shown_wherever_pnpm_itself_lies(shapes: Shapes) -> None:
+    """It fetches it there, and in a lane it cannot."""
+    shapes.step("file .local/share/pnpm/.tools/pnpm/10.28.0/bin/pnpm")
+    shapes.step("file .local/share/pnpm/rc")
+    view = view_of(shapes)
+    assert view.is_visible(shapes.home / ".local/share/pnpm/.tools/pnpm/10.28.0/bin/pnpm")
+    assert not view.is_visible(shapes.home / ".local/share/pnpm/rc")

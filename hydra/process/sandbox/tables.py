@@ -100,6 +100,7 @@ CACHES = (
     ".ivy2/cache",
     ".nuget/packages",
     ".local/share/pnpm/store",
+    ".local/share/pnpm/.tools",  # pnpm fetches there the versions of itself that projects pin
     ".fonts",
     ".local/share/fonts",
     ".config/fontconfig",
