@@ -42,7 +42,7 @@ def is_old_or_new_wherever_killed(
     child: Callable[[], object] = lambda: None,
     every: int = 3,
 ) -> None:
-    """Asserts it of each third moment of `act`, `prepare`d anew; the child first does `child`."""
+    """Asserts it of a third of the moments of `act` and of its last ones; `child` comes first."""
     repo, start = shelf.repo, Stand.of(shelf.repo)
     prepare()
     old = Stand.of(repo)
@@ -52,7 +52,8 @@ def is_old_or_new_wherever_killed(
     kinds.quiet()
     new = Stand.of(repo)
     answers = set()
-    for number in range(1, len(seen) + 1, every):
+    count = len(seen) + 1
+    for number in sorted({*range(1, count, every), *range(max(1, count - 6), count)}):
         if Stand.of(repo) != start:
             shelf.undo()
         prepare()
