@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import fakes
+from tests.support.tables import table
 from tests.support.trust import ORDINARY, Place, exactly, shared_place
 
 DONE = fakes.finish("done")
@@ -51,16 +52,6 @@ second() {
     git -C "$TMPDIR/second.git" config core.bare false
 }
 """
-MERGE = (
-    "git add -A; git commit -qm a; a=$(git rev-parse HEAD); git checkout -qb o HEAD~1;"
-    "echo z > src/pager.py; git commit -qam b; git merge $a"
-)
-COMMIT = "git commit --allow-empty -m x"
-ASK = r"printf 'protocol=https\nhost=x.invalid\n\n' | GIT_TERMINAL_PROMPT=0 git credential fill"
-FETCH = (
-    "git init -q o; git -C o -c user.name=A -c user.email=a@example.com commit --allow-empty -qm o;"
-    "git fetch ./o"
-)
 
 
 @dataclass(frozen=True)
@@ -71,128 +62,8 @@ class Vector:
     plain: str = "git status"
 
 
-VECTORS = {
-    "fsmonitor": Vector('git config core.fsmonitor "$E"'),
-    "include": Vector(
-        'git config -f "$TMPDIR/more" core.fsmonitor "$E"; git config include.path "$TMPDIR/more"'
-    ),
-    "include-if": Vector(
-        'git config -f "$TMPDIR/more" core.fsmonitor "$E";'
-        'git config includeIf.gitdir:/**.path "$TMPDIR/more"'
-    ),
-    "hooks-path": Vector('hooks "$TMPDIR/h"; git config core.hooksPath "$TMPDIR/h"', COMMIT),
-    "hooks-folder": Vector('hooks "$G/hooks"', COMMIT),
-    "hooks-in-the-tree": Vector("hooks .hooks; git config core.hooksPath .hooks", COMMIT),
-    "worktree-config": Vector(
-        "git config extensions.worktreeConfig true; git config --worktree core.bare false;"
-        'git config --worktree core.fsmonitor "$E"'
-    ),
-    "git-file": Vector(
-        'second; mv .git "$TMPDIR/first.git"; echo "gitdir: $TMPDIR/second.git" > .git'
-    ),
-    "commondir": Vector('second; echo "$TMPDIR/second.git" > "$D/commondir"'),
-    "diff-external": Vector('git config diff.external "$E"', "git diff"),
-    "diff-command": Vector(
-        "echo '* diff=evil' > .gitattributes; git config diff.evil.command \"$E\"", "git diff"
-    ),
-    "textconv": Vector(
-        "echo '* diff=evil' > .gitattributes; git config diff.evil.textconv \"$E\"", "git diff"
-    ),
-    "diff-by-info-attributes": Vector(
-        'mkdir -p "$G/info"; echo \'* diff=evil\' > "$G/info/attributes";'
-        'git config diff.evil.textconv "$E"',
-        "git diff",
-    ),
-    "gpg-program": Vector(
-        'git config gpg.program "$E"; git config commit.gpgSign true; git config user.signingKey x',
-        COMMIT,
-    ),
-    "gpg-ssh-key-command": Vector(
-        "git config gpg.format ssh; git config commit.gpgSign true;"
-        'git config gpg.ssh.defaultKeyCommand "$E"',
-        COMMIT,
-    ),
-    "show-signature": Vector(
-        "s=$(git cat-file commit HEAD | sed '0,/^$/s//gpgsig -----BEGIN PGP SIGNATURE-----\\n"
-        " x\\n -----END PGP SIGNATURE-----\\n/' | git hash-object -t commit -w --stdin);"
-        'git update-ref refs/heads/signed $s; git config gpg.program "$E";'
-        "git config log.showSignature true",
-        "git log -1 signed",
-    ),
-    "filter-clean": Vector(
-        "echo '* filter=evil' > .gitattributes; git config filter.evil.clean \"$E\"", "git add -A"
-    ),
-    "filter-smudge": Vector(
-        "echo '* filter=evil' > .gitattributes; git config filter.evil.smudge \"$E\"",
-        "git checkout HEAD -- src/pager.py",
-    ),
-    "filter-process": Vector(
-        "echo '* filter=evil' > .gitattributes; git config filter.evil.process \"$E\"",
-        "git add -A",
-    ),
-    "filter-by-info-attributes": Vector(
-        'mkdir -p "$G/info"; echo \'* filter=evil\' > "$G/info/attributes";'
-        'git config filter.evil.clean "$E"',
-        "git add -A",
-    ),
-    "filter-by-attributes-file": Vector(
-        'echo \'* filter=evil\' > "$TMPDIR/a"; git config core.attributesFile "$TMPDIR/a";'
-        'git config filter.evil.clean "$E"',
-        "git add -A",
-    ),
-    "filter-called-lfs": Vector(
-        "echo large > a.bin; echo '*.bin filter=lfs' > .gitattributes;"
-        ' git config filter.lfs.clean "$E";'
-        'git config filter.lfs.process "$E"',
-        "git add -A",
-    ),
-    "merge-driver": Vector(
-        'mkdir -p "$G/info"; echo \'* merge=evil\' | tee .gitattributes > "$G/info/attributes";'
-        'git config merge.evil.driver "$E"',
-        MERGE,
-    ),
-    "merge-default": Vector(
-        'git config merge.default evil; git config merge.evil.driver "$E"', MERGE
-    ),
-    "nested-fsmonitor": Vector(
-        'nested n; git -C n config core.fsmonitor "$E"', "git add n; git status"
-    ),
-    "nested-filter": Vector(
-        'nested n; git -C n config filter.evil.clean "$E"; echo "* filter=evil" > n/.gitattributes;'
-        "echo y > n/y",
-        "git add n; git status",
-    ),
-    "submodule-filter": Vector(
-        "nested s; printf '[submodule \"s\"]\\n\\tpath = s\\n\\turl = ./s\\n' > .gitmodules;"
-        'git add -A; git commit -qm s; git -C s config filter.evil.clean "$E";'
-        'echo "* filter=evil" > s/.gitattributes; echo y > s/y'
-    ),
-    "promisor-ext": Vector(
-        'missing "ext::$E"; git config protocol.ext.allow always', "git diff --cached"
-    ),
-    "promisor-ssh": Vector(
-        'missing ssh://x.invalid/x; git config core.sshCommand "$E"', "git diff --cached"
-    ),
-    "alias": Vector('git config alias.st "!$E"', "git st"),
-    "pager": Vector(
-        'git config core.pager "$E"; git config pager.diff "$E"; git config pager.log "$E"',
-        "git diff",
-    ),
-    "editor": Vector(
-        'git config core.editor "$E"; git config sequence.editor "$E"', "git commit --allow-empty"
-    ),
-    "credential-helper": Vector('git config credential.helper "$E"', ASK),
-    "askpass": Vector('git config core.askPass "$E"', ASK),
-    "alternate-refs": Vector('git config core.alternateRefsCommand "$E"', FETCH),
-    "trailer": Vector(
-        'git config trailer.x.cmd "$E"; git config trailer.x.key X',
-        "echo a | git interpret-trailers --trailer x=1",
-    ),
-    "upload-pack": Vector(
-        'git config remote.o.url "$G"; git config remote.o.uploadpack "$E"', "git fetch o"
-    ),
-    "git-proxy": Vector('git config core.gitProxy "$E"', "git fetch git://x.invalid/x"),
-}
+TABLE = table("git_vectors")
+VECTORS = {name: Vector(**row) for name, row in TABLE["vectors"].items()}
 pytestmark = pytest.mark.timeout(1200)  # the first of them races with all vectors, twice
 
 NAMES = list(VECTORS)

@@ -19,7 +19,7 @@ from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf, everything, leftovers
 from tests.support.trust import Place
-from tests.test_git_vectors import EVIL, VECTORS, on_terminal
+from tests.test_git_vectors import EVIL, TABLE, VECTORS, Vector, on_terminal
 
 QUICK = ("fsmonitor", "filter-by-info-attributes")
 """Those of the default run; `pytest -m full` has the others."""
@@ -60,6 +60,12 @@ class Trap:
         (self.repo / "src" / "pager.py").write_text("changed\n")
         on_terminal(self.place, script, self.repo)
         assert self.ran.exists()
+
+    def springs_by_plain_git_alone(self, vector: Vector) -> None:
+        self.arm(vector.arm)
+        land_in_every_way(self)
+        assert not self.ran.exists(), self.ran.read_text()
+        self.by_plain_git(vector.plain)
 
     def show(self) -> bytes:
         """`hydra diff` on a terminal, where a pager would be started."""
@@ -128,46 +134,16 @@ def land_in_every_way(trap: Trap) -> None:
 def test_what_is_armed_in_the_users_repository_is_run_by_plain_git_and_by_no_landing(
     trap: Trap, name: str
 ) -> None:
-    vector = VECTORS[name]
-    trap.arm(vector.arm)
-    land_in_every_way(trap)
-    assert not trap.ran.exists(), trap.ran.read_text()
-    trap.by_plain_git(vector.plain)
+    trap.springs_by_plain_git_alone(VECTORS[name])
 
 
-GLOBAL = {
-    "fsmonitor": ('git config --global core.fsmonitor "$E"', "git status"),
-    "filter": (
-        'echo \'* filter=evil\' > "$HOME/a"; git config --global core.attributesFile "$HOME/a";'
-        'git config --global filter.evil.clean "$E"; git config --global filter.evil.smudge "$E";'
-        'git config --global filter.evil.process "$E"',
-        "git add -A",
-    ),
-    "hooks": (
-        'hooks "$TMPDIR/h"; git config --global core.hooksPath "$TMPDIR/h"',
-        "git commit --allow-empty -m x",
-    ),
-    "split-index": (
-        "git update-index --split-index; hooks .git/hooks; git config core.splitIndex true;"
-        'git config --global core.fsmonitor "$E"; git config core.hooksPath .git/hooks',
-        "git status",
-    ),
-    "sparse": (
-        "git config core.sparseCheckout true; echo '/*' > .git/info/sparse-checkout;"
-        'git config core.fsmonitor "$E"',
-        "git status",
-    ),
-}
+HOME = {name: Vector(**row) for name, row in TABLE["home"].items()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GLOBAL)
+@pytest.mark.parametrize("name", HOME)
 def test_what_is_armed_in_home_is_run_by_plain_git_and_by_no_landing(trap: Trap, name: str) -> None:
-    arm, plain = GLOBAL[name]
-    trap.arm(arm)
-    land_in_every_way(trap)
-    assert not trap.ran.exists(), trap.ran.read_text()
-    trap.by_plain_git(plain)
+    trap.springs_by_plain_git_alone(HOME[name])
 
 
 # What of the user's own runs

@@ -1,6 +1,7 @@
 """An agent's work that is in no file of its worktree, or in an ignored one, is taken or kept.
 
-Each script is what an agent types; "work" is the content that it must not lose.
+Each script is what an agent types (tests/data/stranded.toml has most of them); "work" is the
+content that it must not lose.
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from hydra.git import patches as patch_git
 from hydra.git.tips import small
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, race_on, take
+from tests.support.tables import table
 
 BASE = "base=$(git rev-parse HEAD)"
 COMMIT = "git add -A; git commit -qm work"
 WHO = "git config user.name a; git config user.email b"
 BACK = "git checkout -q --detach $base"
+
+
+TABLE = table("stranded")
+
+
+def scripts(kind: str, answer: str = "left") -> list[tuple[str, str]]:
+    return [(row["script"], row[answer]) for row in TABLE[kind]]
 
 
 @pytest.fixture
@@ -47,23 +56,7 @@ def blob(patches: Path, name: str) -> bytes:
     return subprocess.run(arguments, cwd=patches, check=False, capture_output=True).stdout
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "echo work > x.log; git add -f x.log",
-        "echo work > x.log; git add -f x.log; git commit -qm work",
-        "echo work > x.log; git add -f x.log; git commit -qm work; git rm -q --cached x.log",
-        "echo work > x.log; git add -N -f x.log",
-        "mkdir -p a/b; echo work > a/b/x.log; git add -f a; git checkout -qb o; git commit -qm w",
-        "echo work > x.log; git add -f x.log; git update-index --skip-worktree x.log",
-        "rm -r .git; git init -q; echo work > x.log; git add -f x.log",
-        "mv .git ../tmp/own; echo gitdir: ../tmp/own > .git; echo work > x.log; git add -f x.log",
-        "echo work > x.log; git update-index --add x.log; mkdir n; git init -q n; echo n > n/n",
-        "git init -q n; echo '*.txt' > n/.gitignore; echo work > n/x.txt; git -C n add -f x.txt",
-        "git init -q n; echo work > n/x.log; git -C n add -f x.log; git -C n -c user.name=a "
-        "-c user.email=b commit -qm work",
-    ],
-)
+@pytest.mark.parametrize("script", TABLE["forced"])
 def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> None:
     ground = race.opened()
     agent(ground.worktree, script)
@@ -74,80 +67,13 @@ def test_what_was_added_by_force_is_in_the_patch(race: Race, script: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("script", "short"),
-    [
-        (f"echo work > x; {COMMIT}; git tag v9; {BACK}", "tags/v9"),
-        (f"echo work > x; {COMMIT}; git tag -am v9 v9; {BACK}; git pack-refs --all", "tags/v9"),
-        ("git tag v9 $(echo work | git hash-object -w --stdin)", "tags/v9"),
-        (f"echo work > x; {COMMIT}; git update-ref refs/custom/x HEAD; {BACK}", "custom/x"),
-        (f"echo work > x; {COMMIT}; git update-ref refs/remotes/o/x HEAD; {BACK}", "remotes/o/x"),
-        (f"echo work > x; {COMMIT}; git branch 'fix#1@é'; {BACK}", "fix%231%40%C3%A9"),
-        ("git notes add -m work", "notes/commits"),
-        (f"echo work > x; {COMMIT}; {BACK}", "main"),
-        (f"echo work > x; {COMMIT}; git reset -q --hard $base", "commit-1"),
-        (f"git checkout -qb s; echo work > x; {COMMIT}; {BACK}; git branch -qD s", "commit-1"),
-        (f"git checkout -q --orphan o; echo work > x; {COMMIT}; {BACK}; git branch -qD o", "com"),
-        (f"echo work > x; {COMMIT}; echo other > x; git commit -qa --amend -m other", "commit-1"),
-        (f"echo work > x; {COMMIT}; git checkout -q $base -- .; git rm -qf x", "HEAD"),
-        (f"echo work > x; {COMMIT}; rm x", "HEAD"),
-        ("echo work > x; git stash -qu", "stash"),
-        ("echo work > x.log; git stash -qa", "stash"),
-        ("echo work > x; git add x; rm x", "staged"),
-        ("cp README.md o; echo work > README.md; git add README.md; mv o README.md", "staged"),
-        (
-            f'git init -q "$TMP/c"; cd "$TMP/c"; {WHO}; echo a > a; {COMMIT}; git branch a;'
-            f' echo work > x; {COMMIT}; git branch b; cd -; git fetch -q "$TMP/c" a b',
-            "commit-",
-        ),
-        (
-            "blob=$(echo work | git hash-object -w --stdin);"
-            "git update-index --add --cacheinfo 100644,$blob,only/staged",
-            "staged",
-        ),
-        (f'git worktree add -q "$TMP/w" -b w; cd "$TMP/w"; echo work > x; {COMMIT}', "w"),
-        ('git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x', "worktrees/w/files"),
-        (
-            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x;'
-            ' cd "$TMP"; rm -rf w',
-            "worktrees/w/staged",
-        ),
-        (
-            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > README.md;'
-            " git add README.md; git show HEAD:README.md > README.md",
-            "worktrees/w/staged",
-        ),
-        (
-            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x; rm x;'
-            " echo other > README.md; git add README.md",
-            "worktrees/w/staged",
-        ),
-        (
-            'git worktree add -q --detach "$TMP/w"; cd "$TMP/w"; echo work > x; git add x;'
-            f' {COMMIT}; cd "$TMP"; rm -rf w',
-            "commit-1",
-        ),
-        (
-            f"echo one > README.md; {COMMIT}; git branch one; {BACK}; echo work > README.md;"
-            f"{COMMIT}; git rebase -q one || true; git checkout -qf $base; rm -rf logs;"
-            'rm -rf "$(git rev-parse --git-dir)/logs"',
-            "commit-1",
-        ),
-        (
-            f"echo work > x; {COMMIT}; git bisect start HEAD $base > ../tmp/told; {BACK};"
-            'rm -rf "$(git rev-parse --git-dir)/logs"',
-            "bisect/bad",
-        ),
-        (f"rm -r .git; git init -q; {WHO}; {COMMIT}; echo work > x; git stash -qu", "stash"),
-        ("mv .git ../tmp/o; echo gitdir: ../tmp/o > .git; echo work > x; git stash -qu", "stash"),
-    ],
-)
-def test_what_is_in_no_file_is_kept_and_named(race: Race, script: str, short: str) -> None:
+@pytest.mark.parametrize(("script", "left"), scripts("no_file"))
+def test_what_is_in_no_file_is_kept_and_named(race: Race, script: str, left: str) -> None:
     ground = race.opened()
     agent(ground.worktree, f"TMP={ground.worktree.parent}/tmp; {BASE}; {script}")
     patch = take(ground)
     ground.remove()
-    assert any(ref.startswith(f"refs/left/claude/1/{short}") for ref in patch.stranded)
+    assert any(ref.startswith(f"refs/left/claude/1/{left}") for ref in patch.stranded)
     assert {*patch.stranded} >= {*holders(race)} - {"refs/heads/claude", "refs/tries/claude/1"}
     assert holders(race)
     for ref in patch.stranded:
@@ -159,56 +85,25 @@ def test_what_is_in_no_file_is_kept_and_named(race: Race, script: str, short: st
 NESTED = f"git init -q n; cd n; {WHO}"
 
 
-@pytest.mark.parametrize(
-    ("script", "short"),
-    [
-        (f"{NESTED}; echo a > a; {COMMIT}; echo work > b; git add b; git stash -q", "stash"),
-        (
-            f"{NESTED}; echo a > a; {COMMIT}; git checkout -qb s; echo work > b; {COMMIT};"
-            "git checkout -q -",
-            "s",
-        ),
-        (
-            f"{NESTED}; echo a > a; {COMMIT}; git checkout -q --detach; echo work > b; {COMMIT};"
-            "git checkout -q -",
-            "commit-1",
-        ),
-        (f"{NESTED}; echo a > a; {COMMIT}; echo work > b; git add b; rm b", "staged"),
-        (f"{NESTED}; echo a > a; echo work > b; git add b; rm b", "staged"),
-        (f"{NESTED}; echo a > a; {COMMIT}; echo work > a; git add a; echo a > a", "staged"),
-        (f"{NESTED}; echo a > a; echo work > b; {COMMIT}; rm b", "HEAD"),
-    ],
-)
-def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, short: str) -> None:
+@pytest.mark.parametrize(("script", "left"), scripts("nested"))
+def test_a_repository_inside_the_tree_is_looked_at_too(race: Race, script: str, left: str) -> None:
     ground = race.opened()
     agent(ground.worktree, script)
     patch = take(ground)
     ground.remove()
-    assert patch.stranded == (f"refs/left/claude/1/nested/n/{short}",)
+    assert patch.stranded == (f"refs/left/claude/1/nested/n/{left}",)
     assert holders(race) == [*patch.stranded]
 
 
-@pytest.mark.parametrize(
-    ("script", "short"),
-    [
-        ("echo work > lib.py; git stash -q", "stash"),
-        ("git checkout -qb s; echo work > lib.py; git commit -qam w; git checkout -q -", "s"),
-        ("echo work > lib.py; git commit -qam w; git checkout -q $base", "commit-1"),
-        ("echo work > new; git add new; rm new", "staged"),
-        (
-            "echo work > lib.py; git commit -qam w; cd ..; git submodule --quiet deinit -f sub",
-            "HEAD",
-        ),
-    ],
-)
-def test_a_submodule_is_looked_at_too(repo: Path, scratch: Path, script: str, short: str) -> None:
+@pytest.mark.parametrize(("script", "left"), scripts("submodule"))
+def test_a_submodule_is_looked_at_too(repo: Path, scratch: Path, script: str, left: str) -> None:
     race = race_on(with_submodule(repo, scratch), scratch / "state")
     ground = race.opened()
     agent(ground.worktree, f"cd sub; {BASE}; {script}")
     patch = take(ground)
     ground.remove()
     assert patch.empty
-    assert patch.stranded == (f"refs/left/claude/1/nested/sub/{short}",)
+    assert patch.stranded == (f"refs/left/claude/1/nested/sub/{left}",)
     assert holders(race) == [*patch.stranded]
 
 
@@ -287,15 +182,7 @@ def with_lfs(repo: Path) -> None:
     git(repo, "commit", "-qm", "lfs")
 
 
-@pytest.mark.parametrize(
-    ("script", "changed"),
-    [
-        ("echo work > lib.py", "M  lib.py"),
-        ("echo work > new; rm lib.py; echo made > made.log", "D  lib.py\nA  new"),
-        ("echo work > x.log; git add -f x.log", "A  x.log"),
-        ("echo work > lib.py; git checkout -qb w; git commit -qam w; git -C .. add .", "M  lib.py"),
-    ],
-)
+@pytest.mark.parametrize(("script", "changed"), scripts("submodule_patch", "changed"))
 def test_work_in_a_submodule_is_a_patch_of_its_own(
     repo: Path, scratch: Path, script: str, changed: str
 ) -> None:
@@ -444,17 +331,7 @@ def test_the_users_own_tags_are_nobodys_work(repo: Path, scratch: Path) -> None:
     assert not patch.notes
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "echo new > src/pager.py; git add -A; git commit -qm one; git reset -q --soft HEAD~1",
-        "echo new > src/pager.py; git stash -q; git stash pop -q",
-        "git checkout -qb feature; echo new > src/pager.py; git commit -qam one",
-        "echo new > src/pager.py; git add -A; git commit -qm one; git mv src/pager.py src/p.py",
-        "git reset -q --hard; git checkout -q --detach; git status; git gc -q",
-        "git fetch -q . HEAD; git worktree add -q ../tmp/w; git worktree remove ../tmp/w",
-    ],
-)
+@pytest.mark.parametrize("script", TABLE["everyday"])
 def test_what_agents_do_every_day_is_not_remarked_upon(race: Race, script: str) -> None:
     ground = race.opened()
     agent(ground.worktree, script)

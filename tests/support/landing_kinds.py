@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -184,6 +185,23 @@ def lane_of_entries(shelf: Shelf, lane: str, entries: str) -> None:
     run("update-ref", f"refs/heads/{lane}", commit)
     shelf.lanes.append(lane)
     shelf._record()
+
+
+def aged(repo: Path) -> None:
+    """As if all had been checked out an hour ago, which git knows."""
+    then = time.time() - 3600
+    for path in git(repo, "ls-files", "-z").split("\0")[:-1]:
+        os.utime(repo / path, (then, then), follow_symlinks=False)
+    git(repo, "update-index", "-q", "--refresh")
+
+
+def watch(act: Callable[[str], object]) -> None:
+    """Calls that at each moment of a landing, by its name."""
+
+    def call(name: str) -> None:
+        act(name)
+
+    transaction.moment = call
 
 
 def quiet() -> None:

@@ -28,7 +28,7 @@ from tests.support.grounds import Race, race_on, take
 
 RUN = "20261122t000000-abc"
 
-Edits = Callable[[Path], None]
+Edits = Callable[[Path], object]
 """What an agent does in its worktree."""
 
 

@@ -11,7 +11,12 @@ from hydra.landing import transaction
 from hydra.race.recovery.startup import recover
 from tests.support import landing_kinds as kinds
 from tests.support.landing_kinds import Stand
-from tests.support.landings import Shelf, laid, leftovers
+from tests.support.landings import Shelf, laid
+
+
+def empty_run(scratch: Path) -> Shelf:
+    """The project, and an empty run over it."""
+    return Shelf.of(kinds.shop(scratch), scratch)
 
 
 def of_claude(scratch: Path) -> Shelf:
@@ -30,21 +35,35 @@ def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
 
 
 def is_old_or_new_wherever_killed(
-    shelf: Shelf, land: Callable[[], object], before: Callable[[], object] = lambda: None
+    shelf: Shelf,
+    act: Callable[[], object],
+    *,
+    prepare: Callable[[], object] = lambda: None,
+    child: Callable[[], object] = lambda: None,
+    every: int = 3,
 ) -> None:
-    """Asserts it of each other moment; the child that is killed does something `before`."""
-    old = Stand.of(shelf.repo)
+    """Asserts it of a third of the moments of `act` and of its last ones; `child` comes first."""
+    repo, start = shelf.repo, Stand.of(shelf.repo)
+    prepare()
+    old = Stand.of(repo)
     seen: list[str] = []
     transaction.moment = seen.append
-    land()
+    act()
     kinds.quiet()
-    new = Stand.of(shelf.repo)
-    shelf.undo()
-    for number in range(1, len(seen) + 1, 2):
-        assert kinds.killed_at(lambda: (before(), land()), number)
-        recover(shelf.environ, lambda line: None)
-        now = Stand.of(shelf.repo)
-        assert now in (old, new), seen[number - 1]
-        assert leftovers(shelf.repo) == []
-        if now == new:
+    new = Stand.of(repo)
+    answers = set()
+    count = len(seen) + 1
+    for number in sorted({*range(1, count, every), *range(max(1, count - 6), count)}):
+        if Stand.of(repo) != start:
             shelf.undo()
+        prepare()
+        assert kinds.killed_at(lambda: (child(), act()), number)
+        lines: list[str] = []
+        recover(shelf.environ, lines.append)
+        now = Stand.of(repo)
+        assert now in (old, new), (seen[number - 1], lines)
+        assert kinds.clean(repo)
+        assert len(lines) <= 1, lines
+        assert not [*shelf.state.glob("*/landing/journal.json")], lines
+        answers.add(now == new)
+    assert False in answers

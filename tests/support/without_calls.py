@@ -1,7 +1,7 @@
 """A command for which the kernel refuses some of its calls: `python FILE WHAT COMMAND [ARG ...]`.
 
 A seccomp filter answers them for the command and all it starts: as a kernel without Landlock does
-(before Linux 5.13), and as a file system without hard links, or without these and `renameat2`.
+(before Linux 5.13), and as a file system without hard links, without `renameat2`, or without both.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import sys
 
 _ARM = os.uname().machine == "aarch64"
 _LINKS = dict.fromkeys((37,) if _ARM else (86, 265), errno.EPERM)
+_RENAMES = {276 if _ARM else 316: errno.EINVAL}
 WHAT = {
     "landlock": {444: errno.ENOSYS},
     "links": _LINKS,
-    "links-renames": {**_LINKS, 276 if _ARM else 316: errno.EINVAL},
+    "renames": _RENAMES,
+    "links-renames": {**_LINKS, **_RENAMES},
 }
 """By name: the calls' numbers, and what each is answered."""
 
