@@ -40,7 +40,7 @@ def stream(place: str, session: str, port: int) -> str:
         {"type": "system", "subtype": "api_retry", "attempt": 1, "error": error, "at": at},
         {"type": "result", "subtype": "success", **result},
     )
-    more = ({"retry_delay_ms": 500 + port % 100}, {}, {})
+    more: tuple[dict[str, object], ...] = ({"retry_delay_ms": 500 + port % 100}, {}, {})
     rows = ({**line, **add, "session_id": session} for line, add in zip(lines, more, strict=True))
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
@@ -106,7 +106,7 @@ def test_what_was_different_stays_different_and_a_longer_path_goes_first() -> No
 
 @pytest.mark.slow
 def test_what_is_scrubbed_already_stays_as_it_is() -> None:
-    """Of recorded streams every third: a second time changes nothing, however it was scrubbed once."""
+    """Of every third recorded stream: a second time changes nothing."""
     for path in sorted(FIXTURES.glob("*/*/stream.*"))[::3]:
         once = scrub(path.read_text(encoding="utf-8", errors="surrogateescape"), {})
         assert scrub(once, {}) == once, path
