@@ -12,11 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from hydra.adapters import registry
-from hydra.conformance import recorded
-from hydra.conformance.recorded import Recording
 from hydra.conformance.scrub import WORKTREE, scrub
-from hydra.records.events import AgentEvent
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "adapters"
 
@@ -26,13 +22,6 @@ def recordings() -> list[Path]:
     return sorted(FIXTURES.glob("*/*/stream.*.jsonl"))
 
 
-def parse(path: Path) -> list[AgentEvent]:
-    """The events of one recording, its exit and stderr included."""
-    name = path.name.removeprefix("stream.").removesuffix(".jsonl")
-    (stream,) = (stream for stream in Recording(path.parent).streams() if stream.name == name)
-    return recorded.parse(registry.get(path.parent.parent.name), stream)
-
-
 def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
     target = FIXTURES / agent / version
     target.mkdir(parents=True, exist_ok=True)
@@ -40,9 +29,8 @@ def _scrub(source: Path, agent: str, version: str, worktrees: str) -> None:
     (target / "exits.json").write_text(json.dumps(exits, indent=1, sort_keys=True) + "\n")
     for name in exits:
         for suffix, ending in ((".out", "jsonl"), (".err", "stderr.txt")):
-            text = scrub(
-                (source / f"{name}{suffix}").read_text(), {f"{worktrees}/{name}": WORKTREE}
-            )
+            text = (source / f"{name}{suffix}").read_text()
+            text = scrub(text, {f"{worktrees}/{name}": WORKTREE})
             if text or ending == "jsonl":
                 (target / f"stream.{name}.{ending}").write_text(text)
 

@@ -1,4 +1,4 @@
-"""Conversations of the adapters that talk to their agent: what is asked when, line by line."""
+"""OpenCode's server, talked to: what is asked when, line by line."""
 
 from __future__ import annotations
 
@@ -10,22 +10,13 @@ from typing import Any
 import pytest
 
 from hydra.adapters import opencode
-from hydra.adapters.contract import Act, Conversation, Finish, ServerCall, Write
+from hydra.adapters.contract import Act, Conversation, Finish, ServerCall
 from hydra.records.agent import BuiltCommand
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 
 URL = b"opencode server listening on http://127.0.0.1:4096"
-
-
-def command(**dialogue: str) -> BuiltCommand:
-    return BuiltCommand(
-        program="/bin/agent",
-        args=(),
-        cwd=Path("/lane/shop"),
-        stdin=b"Do it",
-        session_params=tuple(dialogue.items()),
-    )
+PASSWORD = "made-up-password"
 
 
 def heard(talk: Conversation, *lines: object) -> tuple[list[AgentEvent], list[Act]]:
@@ -38,13 +29,6 @@ def heard(talk: Conversation, *lines: object) -> tuple[list[AgentEvent], list[Ac
     return events, acts
 
 
-def asked(acts: list[Act]) -> list[str]:
-    return [json.loads(act.data)["type"] for act in acts if isinstance(act, Write)]
-
-
-# --- OpenCode --------------------------------------------------------------------------------
-
-
 def http(id: str, status: int = 200, body: object = None) -> dict[str, object]:
     return {"hydra": "http", "id": id, "status": status, "body": body}
 
@@ -55,18 +39,21 @@ def sse(type: str, **properties: object) -> dict[str, object]:
 
 
 SESSION = http("session", body={"id": "ses_1", "directory": "/lane/shop", "version": "1.18.33"})
-BUSY = sse("session.status", status={"type": "busy"})
-IDLE = sse("session.status", status={"type": "idle"})
-STEP = sse(
-    "message.part.updated",
-    part={"type": "step-finish", "id": "p1", "sessionID": "ses_1", "reason": "stop"},
-)
+BUSY, IDLE = (sse("session.status", status={"type": name}) for name in ("busy", "idle"))
+PART = {"type": "step-finish", "id": "p1", "sessionID": "ses_1", "reason": "stop"}
+STEP = sse("message.part.updated", part=PART)
 
 
 def begun(**dialogue: str) -> tuple[Conversation, list[Act]]:
-    talk = opencode.ADAPTERS[1].conversation(
-        command(OPENCODE_SERVER_PASSWORD="made-up-password", **dialogue)
+    params = {"OPENCODE_SERVER_PASSWORD": PASSWORD, **dialogue}
+    command = BuiltCommand(
+        program="/bin/agent",
+        args=(),
+        cwd=Path("/lane/shop"),
+        stdin=b"Do it",
+        session_params=tuple(params.items()),
     )
+    talk = opencode.ADAPTERS[1].conversation(command)
     assert list(talk.acts()) == []
     return talk, heard(talk, URL, sse("server.connected"), SESSION)[1]
 
@@ -75,57 +62,57 @@ def calls(acts: list[Act]) -> list[str]:
     return [f"{act.method} {act.url[21:]}" for act in acts if isinstance(act, ServerCall)]
 
 
-def test_opencode_is_listened_to_before_it_is_asked() -> None:
+def ended(talk: Conversation, number: int = 2) -> AgentEvent:
+    (event,) = talk.end(ExitStatus(signal=number), {})
+    return event
+
+
+def test_it_is_listened_to_before_it_is_asked() -> None:
     _, acts = begun(model="stub/some/model", agent="plan", variant="high")
-    assert calls(acts) == [
-        "GET /global/health",
-        "GET /event",
-        "POST /session",
-        "POST /session/ses_1/prompt_async",
-    ]
-    document: Any = acts[-1]
-    assert json.loads(document.body) == {
+    begin = ["GET /global/health", "GET /event", "POST /session"]
+    assert calls(acts) == [*begin, "POST /session/ses_1/prompt_async"]
+    last: Any = acts[-1]
+    assert json.loads(last.body) == {
         "parts": [{"type": "text", "text": "Do it"}],
         "model": {"providerID": "stub", "modelID": "some/model"},
         "agent": "plan",
         "variant": "high",
     }
-    pair = base64.b64encode(b"opencode:made-up-password").decode()
+    pair = base64.b64encode(f"opencode:{PASSWORD}".encode()).decode()
     assert all(dict(act.headers)["Authorization"] == f"Basic {pair}" for act in acts)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
     ("dialogue", "call"),
     [
-        ({"resume": "ses_0"}, "GET /session/ses_0"),
         ({"resume": "ses_0", "fork": "yes"}, "POST /session/ses_0/fork"),
         ({"resume": "../x?y"}, "GET /session/..%2Fx%3Fy"),
     ],
 )
-def test_opencode_goes_on_with_a_session(dialogue: dict[str, str], call: str) -> None:
-    _, acts = begun(**dialogue)
-    assert calls(acts)[2] == call
+def test_it_goes_on_with_a_session(dialogue: dict[str, str], call: str) -> None:
+    assert calls(begun(**dialogue)[1])[2] == call
 
 
 @pytest.mark.parametrize(("allow", "reply"), [({"allow": "yes"}, "once"), ({}, "reject")])
-def test_what_opencode_asks_is_answered_from_the_permission(
-    allow: dict[str, str], reply: str
-) -> None:
+def test_what_it_asks_is_answered_from_the_permission(allow: dict[str, str], reply: str) -> None:
     talk, _ = begun(**allow)
     # A subagent's session asks, too.
     question = sse("permission.asked", id="per_1", sessionID="ses_2", permission="bash")
     events, acts = heard(talk, BUSY, question, sse("question.asked", id="que_1"))
     assert calls(acts) == ["POST /permission/per_1/reply", "POST /question/que_1/reject"]
-    document: Any = acts[0]
-    assert json.loads(document.body) == {"reply": reply}
+    first: Any = acts[0]
+    assert json.loads(first.body) == {"reply": reply}
     assert [event.data["type"] for event in events] == ["permission", "question"]
+    assert heard(talk, sse("session.idle", sessionID="ses_2")) == ([], [])  # another session's
 
 
-def test_opencode_is_sent_away_once_when_it_is_idle() -> None:
+def test_it_is_sent_away_once_when_it_is_idle() -> None:
     talk, _ = begun()
-    _, acts = heard(talk, BUSY, STEP, IDLE, sse("session.idle"), IDLE)
-    assert acts == [Finish()]
-    assert [event.kind for event in talk.end(ExitStatus(signal=2), {})] == ["completed"]
+    assert heard(talk, BUSY, STEP, IDLE, sse("session.idle"), IDLE)[1] == [Finish()]
+    assert ended(talk).kind == "completed"
+
+
+FELL = "peer closed connection without sending complete message body"
 
 
 @pytest.mark.parametrize(
@@ -133,25 +120,18 @@ def test_opencode_is_sent_away_once_when_it_is_idle() -> None:
     [
         (http("prompt", 400, {"data": {"message": "model not found"}}), "model not found"),
         (http("events", 401), "events: 401"),
-        ({"hydra": "http_failed", "id": "events", "text": "broke off"}, "broke off"),
+        ({"hydra": "http_failed", "id": "events", "text": FELL}, FELL),
         ({"hydra": "sse_end", "id": "events"}, "events ended"),
     ],
 )
-def test_opencode_that_answers_no_more_has_failed(line: object, reason: str) -> None:
+def test_one_that_answers_no_more_has_failed(line: object, reason: str) -> None:
     talk, _ = begun()
-    _, acts = heard(talk, BUSY, line)
-    assert acts == [Finish()]
-    (event,) = talk.end(ExitStatus(signal=2), {})
+    assert heard(talk, BUSY, line)[1] == [Finish()]
+    event = ended(talk, 9)
     assert event.kind == "failed"
     assert reason in str(event.data["message"])
-
-
-def test_opencode_that_falls_over_is_no_service_out_of_reach() -> None:
-    text = "peer closed connection without sending complete message body"
-    talk, _ = begun()
-    heard(talk, BUSY, {"hydra": "http_failed", "id": "events", "text": text})
-    (event,) = talk.end(ExitStatus(signal=9), {})
-    assert (event.data["error"], event.data["reason"]) == ("StreamParseError", "no_terminal_event")
+    if reason == FELL:  # it fell over: no service is out of reach
+        assert event.data["reason"] == "no_terminal_event"
 
 
 def test_an_error_before_the_turn_began_ends_it_and_one_within_waits() -> None:
@@ -161,10 +141,4 @@ def test_an_error_before_the_turn_began_ends_it_and_one_within_waits() -> None:
     talk, _ = begun()
     assert heard(talk, BUSY, sse("session.error", error=error))[1] == []
     assert heard(talk, IDLE)[1] == [Finish()]
-    assert talk.end(ExitStatus(signal=2), {})[0].kind == "failed"
-
-
-def test_another_sessions_events_are_not_its_own() -> None:
-    talk, _ = begun()
-    events, acts = heard(talk, sse("session.idle", sessionID="ses_2"))
-    assert (events, acts) == ([], [])
+    assert ended(talk).kind == "failed"

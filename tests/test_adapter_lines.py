@@ -1,141 +1,173 @@
-"""What of the lines their golden files (`lines.expected.json`) do not say."""
+"""What of the lines, the answers to probes and the environment no expectation file says."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from hydra.adapters import registry
-from hydra.adapters.command_line import options
+from hydra.adapters import codex, registry
+from hydra.adapters.aider import CONFIGURED
+from hydra.adapters.cli_agent import CliAdapter
+from hydra.adapters.command_line import CommandBuilder, Flag, options
+from hydra.adapters.contract import Adapter
+from hydra.adapters.detection import AgentIdentity, broken, older, sign_in_state
+from hydra.adapters.environment import names, secret_values
 from hydra.errors import AgentError, UnsupportedFlag
-from hydra.records.agent import DetectResult, SpawnRequest
+from hydra.race.attempt import _stdin_queue
+from hydra.race.context import ContextFactory
+from hydra.records.agent import BuiltCommand, DetectResult, ProbeOutput, SignIn, SpawnRequest, Tier
+from hydra.records.plan import LanePlan
 from hydra.records.request import Permission
-from tests.adapter_recordings import FIXTURES
-
-WORKTREE = Path("/lane/shop")
-HELP = {
-    "claude": (FIXTURES / "claude/2.1.330/help.txt").read_text(),
-    "codex": (FIXTURES / "codex/0.169.0/exec-help.txt").read_text(),
-    "cursor-agent": (FIXTURES / "cursor-agent/2026.10.01-e373342/help.txt").read_text(),
-}
 
 
-def found(agent: str, flags: frozenset[str] | None = None) -> DetectResult:
-    return DetectResult(
-        adapter=agent,
-        binary=Path("/bin") / agent,
-        flags=options(HELP[agent]) if flags is None else flags,
-    )
+def table(key: str) -> tuple[Flag, ...]:
+    adapter = registry.get(key)
+    assert isinstance(adapter, CliAdapter)
+    return tuple(adapter.table)
 
 
-def request(**changes: object) -> SpawnRequest:
-    return replace(SpawnRequest(prompt="Fix it", worktree=WORKTREE), **changes)
+def built(key: str, *more: str, version: str = "", **changes: Any) -> BuiltCommand:
+    """The line of an agent that has every flag."""
+    flags = frozenset(flag.name for flag in table(key)) | set(more)
+    result = DetectResult(adapter=key, binary=Path("/bin/agent"), flags=flags, version=version)
+    request = SpawnRequest(prompt="Fix it", worktree=Path("/lane/shop"), home=Path("/lane/home"))
+    return registry.get(key).build_command(replace(request, **changes), result)
 
 
-def line(agent: str, **changes: object) -> tuple[str, ...]:
-    return registry.get(agent).build_command(request(**changes), found(agent)).args
+# --- lines ---------------------------------------------------------------------------------------
 
 
 def test_claude_is_told_how_long_it_may_wait_for_what_it_left_in_the_background() -> None:
-    name, claude = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", registry.get("claude")
-    assert name not in dict(claude.build_command(request(), found("claude")).env)
-    command = claude.build_command(request(background=90.5), found("claude"))
-    assert dict(command.env)[name] == "90500"
+    name = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS"
+    assert name not in dict(built("claude").env)
+    assert dict(built("claude", background=90.5).env)[name] == "90500"
 
 
-def test_codex_goes_on_with_a_session_after_all_of_its_options() -> None:
-    whole = line("codex", extra_args=("--effort", "high"))
-    assert line("codex", extra_args=("--effort", "high"), resume="0a1b-2c") == (
-        *whole[:-1],
-        "resume",
-        "0a1b-2c",
-        "-",
-    )
-    assert "resume" not in whole
-
-
-@pytest.mark.parametrize("agent", ["claude", "codex", "cursor-agent"])
-@pytest.mark.parametrize("session", ["--last", "-", "a b", "a\n", "x" * 129, "$(id)"])
-def test_what_could_be_an_option_is_no_session(agent: str, session: str) -> None:
+@pytest.mark.parametrize("session", ["-", "a\n", "x" * 129, "$(id)"])
+def test_what_could_be_an_option_is_no_session(session: str) -> None:
     with pytest.raises(AgentError) as error:
-        line(agent, resume=session)
-    assert error.value.failure.reason == "session"
-    assert error.value.failure.hint
+        built("codex", resume=session)
+    assert (error.value.failure.reason, bool(error.value.failure.hint)) == ("session", True)
 
 
-def test_unrestricted_is_said_outright_and_only_then() -> None:
-    bypass = "--dangerously-bypass-approvals-and-sandbox"
-    args = line("codex", permission=Permission.UNRESTRICTED)
-    assert bypass in args
-    assert "--sandbox" not in args
-    assert "approval_policy=never" not in args
-    assert all(bypass not in line("codex", permission=p) for p in list(Permission)[:3])
+MASKING = [adapter for adapter in registry.everyone() if adapter.descriptor.hidden_paths]
 
 
-def test_claude_is_told_of_a_sandbox_only_where_there_is_one() -> None:
-    def env(**changes: object) -> dict[str, str]:
-        built = registry.get("claude").build_command(request(**changes), found("claude"))
-        return dict(built.env)
-
-    assert "IS_SANDBOX" not in env()
-    assert "IS_SANDBOX" not in env(as_root=True, permission=Permission.EDIT)
-    unconfined = {"as_root": True, "confined": False}
-    assert "IS_SANDBOX" in env(**unconfined, permission=Permission.UNRESTRICTED)
-    with pytest.raises(UnsupportedFlag) as error:
-        env(**unconfined)
-    assert error.value.failure.reason == "root"
+@pytest.mark.parametrize("adapter", MASKING, ids=lambda row: row.key())
+def test_a_lane_is_warned_of_what_is_not_hidden_from_its_agent(adapter: Adapter) -> None:
+    more: dict[str, Any] = {"model": "made-up", "instructions": adapter.descriptor.hidden_paths}
+    bare, hidden = (built(adapter.key(), masked=masked, **more) for masked in (False, True))
+    assert bare.warnings
+    assert hidden.warnings == ()
+    assert replace(bare, warnings=()) == hidden
 
 
-def test_codexs_network() -> None:
-    assert "sandbox_workspace_write.network_access=true" in line("codex", network=True)
-    assert not any("network_access" in arg for arg in line("codex"))
-    with pytest.raises(UnsupportedFlag, match="cannot be kept off"):
-        line("codex", network=False, permission=Permission.UNRESTRICTED)
-    built = registry.get("codex").build_command(
-        request(network=True, permission=Permission.PLAN), found("codex")
-    )
-    assert "read-only sandbox has no network" in built.warnings[0]
+def test_a_repositorys_own_settings_are_warned_of_and_never_shown_to_the_model() -> None:
+    lines = {
+        "gemini": built("gemini", instructions=(".gemini/.env",)),
+        "pi": built("pi", instructions=(".pi/settings.json",)),
+        "aider": built("aider", model="m", instructions=("AGENTS.md", ".aider.conf.yml")),
+    }
+    for key, text in {"gemini": ".env", "pi": "shellCommandPrefix", "aider": ".conf.yml"}.items():
+        assert text in lines[key].warnings[0]
+    assert lines["aider"].args[-2:] == ("--read", "AGENTS.md")
+    newer = built("pi", "--no-approve", instructions=(".pi/settings.json",))
+    assert ("--no-approve" in newer.args, newer.warnings) == (True, ())
 
 
-def test_a_slash_prompt_is_a_task_and_no_command() -> None:
-    build = registry.get("claude").build_command
-    assert build(request(prompt="/clear"), found("claude")).stdin == b"\n/clear"
-    assert build(request(prompt="a /clear"), found("claude")).stdin == b"a /clear"
+def test_a_provider_is_split_from_its_model_at_the_first_slash() -> None:
+    args = built("pi", model="openrouter/anthropic/opus").args
+    assert args[-4:] == ("--provider", "openrouter", "--model", "anthropic/opus")
 
 
-def test_only_one_file_of_instructions_can_be_sent_and_the_loss_is_said() -> None:
-    build = registry.get("claude").build_command
-    built = build(request(instructions=("CLAUDE.md", ".claude/CLAUDE.md")), found("claude"))
-    assert built.args.count("--append-system-prompt-file") == 1
-    assert built.warnings == ("only CLAUDE.md is sent to Claude Code, not .claude/CLAUDE.md",)
-    built = build(request(instructions=("AGENTS.md",)), found("claude"))
-    assert built.args[-1] == "AGENTS.md"
+def test_aider_without_a_model_is_refused_unless_its_settings_name_one() -> None:
+    with pytest.raises(AgentError, match="login in a browser"):
+        built("aider")
+    assert "--model" not in built("aider", CONFIGURED).args
+    for line, is_named in (("foo", True), ("None", False)):
+        text = f"Option settings:\n  - message: None\n  - model: {line}\n  - model_file: x\n"
+        flags = registry.get("aider").detect("", {"settings": probe("settings", text)}).flags
+        assert (CONFIGURED in flags) is is_named
+    ((_, data),) = built("aider", model="m", prompt="!rm -rf .").files
+    assert data == b"\n!rm -rf ."
 
 
-EVERYTHING = {
-    "permission": Permission.FULL_AUTO,
-    "model": "m",
-    "instructions": ("CLAUDE.md",),
-}
+def test_opencodes_hosted_models_are_on_by_name_alone_and_what_a_newer_one_fetches_is_said() -> (
+    None
+):
+    def settings(**changes: Any) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(
+            dict(built("opencode", **changes).env)["OPENCODE_CONFIG_CONTENT"]
+        )
+        return document
+
+    assert settings()["disabled_providers"] == ["opencode"]
+    assert "disabled_providers" not in settings(model="opencode/grok")
+    for version, warned in (("1.18.33", False), ("1.18.34", True), ("2.0.0", True), ("", False)):
+        warnings = built("opencode", version=version).warnings
+        assert any(f"OpenCode {version} may fetch" in text for text in warnings) is warned
 
 
-def test_older_help_texts_of_the_real_cli() -> None:
-    """2.1.197 takes the same line; 1.0.60 cannot keep a repository's hooks from running."""
-    build = registry.get("claude").build_command
-    old = options((FIXTURES / "claude/2.1.197/help.txt").read_text())
-    assert build(request(**EVERYTHING), found("claude", old)).args == line("claude", **EVERYTHING)
-    oldest = options((FIXTURES / "claude/1.0.60/help.txt").read_text())
-    with pytest.raises(UnsupportedFlag, match="--setting-sources"):
-        build(request(), found("claude", oldest))
+def test_clines_stdin_is_a_pipe_that_holds_the_prompt_and_ends() -> None:
+    def queue(adapter: Adapter) -> Any:
+        around: Any = SimpleNamespace(adapter=adapter, command=SimpleNamespace(stdin=b"Do it"))
+        return _stdin_queue(around, None)
+
+    inlet = queue(registry.get("cline"))
+    assert (inlet.unsent, inlet.write(b"more")) == (len(b"Do it"), False)
+    assert queue(codex.ADAPTER) is None
 
 
-def test_an_older_codex_takes_a_shorter_line() -> None:
-    old = options((FIXTURES / "codex/0.40.0/exec-help.txt").read_text())
-    command = registry.get("codex").build_command(request(), found("codex", old))
-    assert command.dropped == ("--disable",)
-    assert "features.plugins=false" in command.args
+def test_copilot_is_told_where_it_is_unpacked(scratch: Path) -> None:
+    copilot = registry.get("copilot")
+    facts: Any = {"id": "copilot", "adapter": "copilot", "version": "1.0.102"}
+    more: Any = {"label": "", "sandbox": "soft", "tier": Tier.EXPERIMENTAL, "worktree": scratch}
+    plan = LanePlan(**facts, **more, permission=Permission.EDIT)
+    around: Any = SimpleNamespace(home=scratch, environ={}, adapters={"copilot": copilot})
+    nothing: Any = None
+    factory = ContextFactory(around=around, store=nothing, plan=nothing)
+    assert factory._own_places(plan) == {}
+    place = scratch / ".cache/copilot/pkg/linux-x64/1.0.102"
+    place.mkdir(parents=True)
+    assert factory._own_places(plan) == {"COPILOT_CLI_DIST_DIR": str(place)}
+
+
+# --- what a line is made of ----------------------------------------------------------------------
+
+MODE, YOLO = Flag("--mode", "to say what it may do"), Flag("--yolo", "to work without asking")
+
+
+def line(*flags: str) -> CommandBuilder:
+    return CommandBuilder("made", "Made", frozenset(flags), hint="make it")
+
+
+def test_what_was_asked_for_is_there_or_refused() -> None:
+    builder, none = line("--mode", "--yolo"), line()
+    builder.need(YOLO)
+    builder.need(MODE, "plan")
+    builder.need_words(MODE, "--mode=plan")
+    assert builder.args == ["--yolo", "--mode", "plan", "--mode=plan"]
+    with pytest.raises(UnsupportedFlag, match=r"^this Made has no --mode, which is needed to say"):
+        none.need(MODE, "plan")
+    with pytest.raises(UnsupportedFlag, match=r"^this Made has no --mode plan, which is needed"):
+        none.need_words(MODE, "--mode", "plan")
+
+
+def test_a_mode_has_a_flag_in_its_stead_or_none() -> None:
+    whole, builder = line("--mode", "--yolo"), line("--yolo")
+    whole.add_mode(MODE, "yolo", YOLO)
+    builder.add_mode(MODE, "yolo", YOLO)
+    assert (whole.args, whole.dropped) == (["--mode", "yolo"], [])
+    assert (builder.args, builder.dropped) == (["--yolo"], ["--mode"])
+    for instead in (YOLO, None):
+        with pytest.raises(UnsupportedFlag, match="no --mode yolo, which is needed to say"):
+            line("--json").add_mode(MODE, "yolo", instead)
 
 
 def test_options_are_read_from_definitions_only() -> None:
@@ -151,16 +183,94 @@ def test_options_are_read_from_definitions_only() -> None:
           Select --not-this
           [possible values: read-only, workspace-write]
 """
-    assert options(text) == {
-        "--print",
-        "--json",
-        "--allowedTools",
-        "--allowed-tools",
-        "--mode",
-        "--mode=a",
-        "--mode=b-c",
-        "--sandbox",
-        "--sandbox=read-only",
-        "--sandbox=workspace-write",
-    }
+    names = "--print --json --allowedTools --allowed-tools --mode --mode=a --mode=b-c"
+    values = "--sandbox --sandbox=read-only --sandbox=workspace-write"
+    assert options(text) == {*names.split(), *values.split()}
     assert options("") == frozenset()
+
+
+# --- probes --------------------------------------------------------------------------------------
+
+
+def probe(name: str, stdout: str = "", code: int | None = 0) -> ProbeOutput:
+    return ProbeOutput(name=name, argv=("x", f"--{name}"), exit_code=code, stdout=stdout)
+
+
+def detect(key: str, *probes: ProbeOutput) -> DetectResult:
+    return registry.get(key).detect(f"/bin/{key}", {item.name: item for item in probes})
+
+
+def test_a_bare_version_with_another_help_text_is_the_agent_by_its_flags() -> None:
+    """Its words may change; one whose help says who it is, and lacks a flag, lacks that flag."""
+    version = probe("version", "0.99.0\n")
+    flags = "\n".join(f"  {flag.name}" for flag in table("gemini"))
+    assert detect("gemini", version, probe("help", flags)).ready
+    error = detect("gemini", version, probe("help", "Gemini CLI\n  --help  Show this\n")).error
+    assert error is not None
+    assert (error.kind, error.reason) == ("UnsupportedFlag", "flag_gone")
+
+
+def test_a_program_that_falls_over_is_told_by_its_signal() -> None:
+    error = detect("claude", probe("version", code=-11)).error
+    assert error is not None
+    assert error.message == "`x --version` was ended by signal 11"
+
+
+def test_a_mended_flag_is_warned_of_and_one_that_needs_it_refused() -> None:
+    class Made(CliAdapter):
+        descriptor = replace(registry.get("codex").descriptor, key="made", probes=())
+        identity = AgentIdentity(re.compile(r"^made (\d+\.\d+)$", re.M), re.compile("Made"))
+        table = (Flag("--json", "to read it", required=True, drops=("json_stream",)), MODE)
+
+    outputs = {"version": probe("version", "made 1.0\n"), "help": probe("help", "  --mode <M>\n")}
+    gone = Made().detect("/bin/made", outputs)
+    assert gone.error is not None
+    assert (gone.error.kind, gone.version) == ("UnsupportedFlag", "1.0")
+    assert not Made().capabilities(gone.flags).json_stream.present
+    assert Made().capabilities(frozenset(("--json",))).json_stream.present
+    failure = Made().cannot("Made has no network", "race it without").failure
+    assert (failure.kind, failure.reason, failure.hint) == (
+        *("UnsupportedFlag", "capability", "race it without"),
+    )
+
+
+def test_sign_in_state_from_names_files_and_the_clis_word() -> None:
+    agent = registry.get("codex").descriptor
+    no, yes = probe("sign_in", code=1), probe("sign_in")
+    assert sign_in_state(agent)[0] is SignIn.UNKNOWN
+    assert sign_in_state(agent, probe=no)[0] is SignIn.MISSING
+    assert sign_in_state(agent, probe=yes)[0] is SignIn.CONFIRMED
+    key = sign_in_state(agent, {"CODEX_API_KEY"}, probe=no)
+    assert key == (SignIn.SEEMS_SO, "CODEX_API_KEY is set")
+    assert sign_in_state(agent, {"OPENAI_API_KEY"}, probe=no)[0] is SignIn.MISSING
+    assert sign_in_state(agent, files_present=True)[0] is SignIn.SEEMS_SO
+    assert sign_in_state(agent, probe=probe("sign_in", code=None))[0] is SignIn.UNKNOWN
+
+
+def test_versions() -> None:
+    assert older("2.1.9", "2.1.10")
+    assert older("2.1.10-beta.3", "2.2")
+    for version, other in (("2.1.330", "2.1.330"), ("", "1.0"), ("1.0", "")):
+        assert not older(version, other)
+    rows = {"<1.2": "old", "3.0.1": "a bug"}
+    assert [broken(v, rows) for v in ("1.1.9", "1.2.0", "3.0.1", "")] == ["old", "", "a bug", ""]
+
+
+# --- the environment -----------------------------------------------------------------------------
+
+
+def test_a_clouds_keys_go_only_to_who_reaches_the_model_through_it() -> None:
+    claude = registry.get("claude").descriptor
+    texts = ("PATH", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "ANTHROPIC_API_KEY")
+    assert names(claude, texts) == ("PATH", "ANTHROPIC_API_KEY")
+    with_bedrock = (*texts, "CLAUDE_CODE_USE_BEDROCK")
+    assert names(claude, with_bedrock) == with_bedrock
+
+
+def test_no_agent_gets_a_rivals_key_or_gits_words_and_values_of_keys_are_secret() -> None:
+    texts = ("ANTHROPIC_API_KEY", "CODEX_API_KEY", "GIT_DIR", "SSH_AUTH_SOCK", "CURSOR_API_KEY")
+    for key, name in (("codex", "CODEX"), ("claude", "ANTHROPIC"), ("cursor-agent", "CURSOR")):
+        assert names(registry.get(key).descriptor, texts) == (f"{name}_API_KEY",)
+    assert names(registry.get("codex").descriptor, ("ACME_KEY",), ("ACME_*",)) == ("ACME_KEY",)
+    values = {"ANTHROPIC_API_KEY": "made-up", "ANTHROPIC_BASE_URL": "http://x", "PATH": "/bin"}
+    assert secret_values(registry.get("claude").descriptor, values) == ("made-up",)

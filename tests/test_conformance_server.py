@@ -4,95 +4,326 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hydra.conformance.codex_tools import item_for
-from hydra.conformance.script import FAULTS, Script, load, names, parse
+from hydra.conformance.routes import route
+from hydra.conformance.script import FAULTS, Script, ScriptTool, load, names, parse
 from hydra.conformance.server import ModelServer, serve
+from hydra.conformance.tool_mapping import harmless, own_call, shell_command
 from hydra.errors import ConfigError
+from tests.support.golden_text import approved
+from tests.support.offers import FOLDER, OFFERS
 
 KEY = "sk-made-up-0123456789"
-CLAUDE_TOOLS = [
-    {"name": "Bash", "input_schema": {"properties": {"command": {}, "description": {}}}},
-    {"name": "Write", "input_schema": {"properties": {"file_path": {}, "content": {}}}},
-]
-
-
-def claude_body(*results: str, stream: bool = True, tools: Any = CLAUDE_TOOLS) -> dict[str, Any]:
-    answers = [{"type": "tool_result", "tool_use_id": name, "content": "ok"} for name in results]
-    system = "# Environment\n - Primary working directory: /lane/shop\n - Platform: linux"
-    return {
-        "model": "claude-x",
-        "stream": stream,
-        "tools": tools,
-        "system": [{"type": "text", "text": system}],
-        "messages": [{"role": "user", "content": [{"type": "text", "text": "task"}, *answers]}],
-    }
-
-
-def ask(
-    server: ModelServer,
-    path: str,
-    body: Mapping[str, Any] | None = None,
-    *,
-    method: str = "POST",
-    headers: Mapping[str, str] | None = None,
-    timeout: float = 60,
-) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=timeout)
-    sent = {"authorization": f"Bearer {KEY}", "x-api-key": KEY, **(headers or {})}
-    try:
-        connection.request(method, path, None if body is None else json.dumps(body), sent)
-        response = connection.getresponse()
-        return response.status, dict(response.headers), response.read()
-    finally:
-        connection.close()
+CHAT = "/agent/qwen/v1/chat/completions"
+GEMINI = "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
+WHOLE = "/v1beta/models/gemini-x:generateContent"
+WRITE = {"tool": [{"kind": "write_file", "path": "a-{agent}.txt", "text": "by {agent}\n"}]}
+DONE = {"think": "Hm.", "say": "Done, and this is a longer sentence."}
+Answer = tuple[int, dict[str, str], bytes]
 
 
 def script(*turns: Mapping[str, Any]) -> Script:
     return parse("test", {"about": "a test", "turn": list(turns)})
 
 
-WRITE = {"tool": [{"kind": "write_file", "path": "a-{agent}.txt", "text": "by {agent}\n"}]}
+def ask(
+    server: ModelServer,
+    path: str,
+    body: Mapping[str, Any] | bytes | None = None,
+    method: str = "",
+    **headers: str,
+) -> Answer:
+    where = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+    with closing(where) as connection:
+        sent = {"authorization": f"Bearer {KEY}", "x-api-key": KEY, **headers}
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body)
+        connection.request(method or ("GET" if body is None else "POST"), path, data, sent)
+        response = connection.getresponse()
+        return response.status, dict(response.headers), response.read()
 
 
-@pytest.mark.parametrize("name", names())
-def test_every_script_of_hydra_loads_and_says_what_it_is(name: str) -> None:
-    loaded = load(name)
-    assert loaded.about
-    assert loaded.turns
+# --- what CLIs send, shortened -------------------------------------------------------------------
 
 
-def test_every_fault_has_a_script() -> None:
-    used = {turn.fault.kind for name in names() for turn in load(name).turns if turn.fault}
+def claude(**more: Any) -> dict[str, Any]:
+    bash = {"name": "Bash", "input_schema": {"properties": {"command": {}, "description": {}}}}
+    system = "# Environment\n - Primary working directory: /lane/shop\n - Platform: linux"
+    message = {"role": "user", "content": [{"type": "text", "text": "task"}]}
+    head = {"model": "claude-x", "stream": True, "tools": [bash]}
+    return head | {"system": [{"type": "text", "text": system}], "messages": [message], **more}
+
+
+def chat(*results: str, agent: str = "qwen", **more: Any) -> dict[str, Any]:
+    offer = OFFERS[agent]
+    functions = [{"name": name, "parameters": p} for name, p in offer.schemas().items()]
+    messages = [
+        {"role": "system", "content": f"You help.\n{offer.folder}"},
+        {"role": "user", "content": [{"type": "text", "text": "the task"}]},
+        *({"role": "tool", "tool_call_id": name, "content": "ok"} for name in results),
+    ]
+    tools = [{"type": "function", "function": function} for function in functions]
+    return {"model": "stub-model", "stream": True, "messages": messages, "tools": tools, **more}
+
+
+def gemini(*results: str, **more: Any) -> dict[str, Any]:
+    schemas = OFFERS["gemini"].schemas()
+    functions = [{"name": n, "parametersJsonSchema": schema} for n, schema in schemas.items()]
+    rows = [[{"text": OFFERS["gemini"].folder}, {"text": "the task"}]]
+    for name in results:
+        answer = {"name": "write_file", "id": name, "response": {"output": "ok"}}
+        rows.append([{"functionResponse": answer}])  # type: ignore[dict-item]
+    contents = [{"role": "user", "parts": parts} for parts in rows]
+    return {"contents": contents, "tools": [{"functionDeclarations": functions}], **more}
+
+
+def events(answer: Answer) -> Iterator[dict[str, Any]]:
+    for line in answer[2].decode().split("\n"):
+        if line.startswith("data: ") and line.strip() != "data: [DONE]":
+            yield json.loads(line[6:])
+
+
+def deltas(answer: Answer) -> list[dict[str, Any]]:
+    return [choice["delta"] for event in events(answer) for choice in event["choices"]]
+
+
+def parts(answer: Answer) -> list[dict[str, Any]]:
+    return [p for event in events(answer) for p in event["candidates"][0]["content"]["parts"]]
+
+
+def calls(answer: Answer) -> list[dict[str, Any]]:
+    return [delta["tool_calls"][0] for delta in deltas(answer) if "tool_calls" in delta]
+
+
+# --- scripts -------------------------------------------------------------------------------------
+
+
+def test_every_script_says_what_it_is_and_every_fault_has_one() -> None:
+    scripts = [load(name) for name in names()]
+    assert all(item.about and item.turns for item in scripts)
+    used = {turn.fault.kind for item in scripts for turn in item.turns if turn.fault}
     assert used == set(FAULTS)
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    ("turns", "sentence"),
     [
-        ({}, "at least one"),
-        ({"turn": [{"sya": "x"}]}, "unknown field `sya`"),
-        ({"turn": [{}]}, "neither says nor does"),
-        ({"turn": [{"tool": [{"kind": "dance"}]}]}, "tool 'dance' is unknown"),
-        ({"turn": [{"tool": [{"kind": "shell"}]}]}, "shell needs command"),
-        ({"turn": [{"fault": {"kind": "flood"}}]}, "fault 'flood' is unknown"),
-        ({"turn": [{"say": "x", "fault": {"kind": "hang"}}]}, "nothing is said"),
-        ({"turn": [{"fault": {"kind": "stall"}}]}, "neither says nor does"),
+        ([], "at least one"),
+        ([{"sya": "x"}], "unknown field `sya`"),
+        ([{}], "neither says nor does"),
+        ([{"tool": [{"kind": "dance"}]}], "tool 'dance' is unknown"),
+        ([{"tool": [{"kind": "shell"}]}], "shell needs command"),
+        ([{"fault": {"kind": "flood"}}], "fault 'flood' is unknown"),
+        ([{"say": "x", "fault": {"kind": "hang"}}], "nothing is said"),
+        ([{"fault": {"kind": "stall"}}], "neither says nor does"),
     ],
 )
-def test_a_wrong_script_is_refused_with_its_place(data: dict[str, Any], sentence: str) -> None:
+def test_a_wrong_script_is_refused_with_its_place(turns: Any, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        parse("wrong", data)
-
-
-def test_an_unknown_script_names_the_known_ones() -> None:
+        parse("wrong", {"turn": turns} if turns else {})
     with pytest.raises(ConfigError, match="no script nope") as error:
         load("nope")
     assert "edit" in error.value.hint
+
+
+# --- turns ---------------------------------------------------------------------------------------
+
+
+def test_chat_gets_the_turn_after_its_last_tool_result_however_often_it_asks() -> None:
+    with serve(script(WRITE, DONE)) as server:
+        for _ in range(2):
+            answer = ask(server, CHAT, chat())
+            [call] = calls(answer)
+            assert (answer[0], answer[1]["content-type"]) == (200, "text/event-stream")
+            arguments = {"file_path": f"{FOLDER}/a-qwen.txt", "content": "by qwen\n"}
+            assert json.loads(call["function"]["arguments"]) == arguments
+        answer = ask(server, CHAT, chat(call["id"]))
+        for key, text in (("reasoning_content", "Hm."), ("content", DONE["say"])):
+            assert "".join(delta.get(key, "") for delta in deltas(answer)) == text
+        assert answer[2].endswith(b"data: [DONE]\n\n")
+        *before, last = events(answer)
+        ended = [c["finish_reason"] for event in (*before, last) for c in event["choices"]]
+        assert ended == [None] * (len(ended) - 1) + ["stop"]
+        usage = last["usage"]
+        assert (usage["prompt_tokens"], usage["completion_tokens"]) == (1200, 80)
+
+
+@pytest.mark.parametrize("change", [lambda name: name.replace("_", ""), lambda name: f"x__{name}"])
+def test_an_id_that_an_agent_has_changed_still_says_its_turn(change: Any) -> None:
+    turns = [{"tool": [{"kind": "shell", "command": str(n)}] * 2} for n in range(12)]
+    with serve(script(*turns, DONE)) as server:
+        done: list[str] = []
+        for place in range(12):
+            rows = calls(ask(server, CHAT, chat(*done)))
+            assert json.loads(rows[0]["function"]["arguments"])["command"] == str(place)
+            done += [change(call["id"]) for call in rows]
+
+
+def test_gemini_gets_thoughts_calls_and_usage_as_its_service_sends_them() -> None:
+    with serve(script(WRITE, DONE)) as server:
+        rows = parts(ask(server, GEMINI, gemini()))
+        [call] = [part["functionCall"] for part in rows if "functionCall" in part]
+        assert (call["name"], call["args"]["content"]) == ("write_file", "by gemini\n")
+        answer = ask(server, GEMINI, gemini(call["id"]))
+        assert "".join(p["text"] for p in parts(answer) if p.get("thought")) == "Hm."
+        assert "".join(p["text"] for p in parts(answer) if not p.get("thought")) == DONE["say"]
+        *_, last = events(answer)
+        assert last["candidates"][0]["finishReason"] == "STOP"
+        assert (last["usageMetadata"]["promptTokenCount"], last["modelVersion"]) == (
+            *(1200, "gemini-x"),
+        )
+        whole = json.loads(ask(server, WHOLE, gemini(call["id"]))[2])
+        thought, document = whole["candidates"][0]["content"]["parts"]
+        assert (thought["thought"], document["text"]) == (True, DONE["say"])
+
+
+def test_the_path_says_which_agent_asks_in_every_dialect_and_a_turn_may_be_for_one() -> None:
+    responses = {"input": [], "tools": [{"type": "function", "name": "exec_command"}]}
+    asks: dict[str, tuple[dict[str, Any], str]] = {
+        "/v1/messages": (claude(), "claude"),
+        "/agent/claude-2/v1/messages": (claude(), "claude-2"),
+        "/v1/responses": (responses, "codex"),
+        "/v1/chat/completions": (chat(), "chat"),
+        CHAT: (chat(), "qwen"),
+        WHOLE: (gemini(), "gemini"),
+        f"/agent/other{WHOLE}": (gemini(), "other"),
+    }
+    mine = {"say": "only qwen's", "agent": "qwen"}
+    with serve(script(mine, {"say": "I am {agent}."})) as server:
+        for path, (body, agent) in asks.items():
+            text = "only qwen's" if agent == "qwen" else f"I am {agent}."
+            assert text.encode() in ask(server, path, {**body, "stream": False})[2]
+            assert server.requests[-1].agent == agent
+        assert ("the task" in server.sent("qwen"), server.sent("nobody")) == (True, "")
+    assert route("/agent/qwen/v1/telemetry").dialect is None
+    assert route("/agent/qwen").agent == ""
+    assert route("/chat/completions?x=/v1/messages").agent == "chat"
+
+
+# --- beside the script ---------------------------------------------------------------------------
+
+
+def test_side_requests_take_no_turn_and_get_the_json_that_they_want() -> None:
+    properties = {"reasoning": {"type": "string"}, "next": {"enum": ["user", "model"]}}
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    memory = {"role": "system", "content": "You are the managed memory extraction subagent."}
+    wants = {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    with serve("unauthorized") as server:
+        side = chat(tools=[], stream=False)
+        assert "A short title" in ask(server, CHAT, side)[2].decode()
+        document = json.loads(ask(server, CHAT, {**side, "response_format": form})[2])
+        assert json.loads(document["choices"][0]["message"]["content"])["next"] == "user"
+        answer = json.loads(ask(server, WHOLE, gemini(tools=[], generationConfig=wants))[2])
+        [part] = answer["candidates"][0]["content"]["parts"]
+        assert json.loads(part["text"]) == {"reasoning": "scripted", "next": "user"}
+        assert ask(server, CHAT, chat(messages=[memory]))[0] == 200
+        status, _, raw = ask(server, "/v1/messages", claude(tools=[], stream=False))
+        assert (status, json.loads(raw)["stop_reason"]) == (200, "end_turn")
+        assert {request.answer for request in server.requests} == {"side"}
+
+
+def test_models_counts_and_upgrades_are_answered_beside_the_script() -> None:
+    with serve("unauthorized") as server:
+        for path in ("/v1/models", "/agent/qwen/v1/models", "/v1beta/models"):
+            assert json.loads(ask(server, path)[2])["object"] == "list"
+        row = json.loads(ask(server, "/agent/hermes/v1/models/stub-model")[2])
+        assert (row["id"], row["object"]) == ("stub-model", "model")
+        count = "/agent/gemini/v1beta/models/gemini-x:countTokens"
+        assert json.loads(ask(server, count, gemini())[2])["totalTokens"] > 0
+        raw = ask(server, "/v1/messages/count_tokens", claude())[2]
+        assert json.loads(raw)["input_tokens"] > 0
+        for path in ("/api/hello", "/"):
+            assert ask(server, path, method="HEAD")[0] == 200
+        assert ask(server, "/elsewhere")[0] == 404
+        upgrade: Any = {"upgrade": "websocket", "connection": "upgrade"}
+        assert ask(server, "/v1/responses", **upgrade)[0] == 426
+        assert ask(server, CHAT, b"[]")[0] == ask(server, CHAT, b"nonsense")[0] == 400
+        answers = {request.answer for request in server.requests}
+        assert answers >= {"models", "count", "probe", "not found", "no websocket"}
+
+
+def test_requests_are_logged_without_keys_on_loopback_only() -> None:
+    with serve("nothing") as server:
+        assert server.server_address[0] == "127.0.0.1"
+        body = claude()
+        body["messages"].append({"role": "user", "content": f"env says {KEY}"})
+        ask(server, f"/v1/messages?key={KEY}", body)
+        [request] = server.requests
+        assert "task" in server.sent("claude")
+    assert KEY not in request.body + request.path + str(request.headers)
+    assert request.headers["x-api-key"] == request.headers["authorization"] == "[scrubbed]"
+    assert (request.answer, request.place) == ("turn", 0)
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "code", "term"),
+    [
+        ("unauthorized", 401, "invalid_api_key", "UNAUTHENTICATED"),
+        ("forbidden", 403, "forbidden", "PERMISSION_DENIED"),
+        ("no_model", 404, "model_not_found", "NOT_FOUND"),
+        ("rate_limit", 429, "rate_limit_exceeded", "RESOURCE_EXHAUSTED"),
+        ("server_error", 500, "server_error", "INTERNAL"),
+        ("overflow", 400, "context_length_exceeded", "INVALID_ARGUMENT"),
+    ],
+)
+def test_errors_have_each_services_own_shape(name: str, status: int, code: str, term: str) -> None:
+    with serve(name) as server:
+        got, headers, raw = ask(server, CHAT, chat())
+        assert (got, json.loads(raw)["error"]["code"]) == (status, code)
+        assert headers.get("retry-after") == ("30" if name == "rate_limit" else None)
+        got, _, raw = ask(server, GEMINI, gemini())
+        error = json.loads(raw)["error"]
+        assert (got, error["code"], error["status"]) == (status, status, term)
+        delays = [detail["retryDelay"] for detail in error.get("details", ())]
+        assert delays == (["30s"] if name == "rate_limit" else [])
+        assert (b"exceeds the maximum number of tokens" in raw) is (name == "overflow")
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+PATH = f"{FOLDER}/a b.txt"
+FILES = {
+    "read_file": {"path": "a b.txt"},
+    "write_file": {"path": "a b.txt", "text": "one {old}\n"},
+    "edit_file": {"path": "a b.txt", "old": "one {new}", "new": "two"},
+    "shell": {"command": "make"},
+}
+
+
+def tool(kind: str, **arguments: Any) -> ScriptTool:
+    return ScriptTool(kind=kind, arguments=arguments or FILES[kind])
+
+
+def test_each_agent_gets_its_own_tools_with_its_own_arguments() -> None:
+    item = script({"tool": [{"kind": kind, **arguments} for kind, arguments in FILES.items()]})
+    lines = []
+    with serve(item) as server:
+        for agent in sorted(OFFERS):
+            if agent == "gemini":
+                raw = json.loads(ask(server, WHOLE, gemini())[2])
+                rows = raw["candidates"][0]["content"]["parts"]
+                called = [
+                    (row["functionCall"]["name"], row["functionCall"]["args"]) for row in rows
+                ]
+            else:
+                path = f"/agent/{agent}/v1/chat/completions"
+                raw = json.loads(ask(server, path, chat(agent=agent, stream=False))[2])
+                rows = [row["function"] for row in raw["choices"][0]["message"]["tool_calls"]]
+                called = [(row["name"], json.loads(row["arguments"])) for row in rows]
+            for kind, (name, arguments) in zip(FILES, called, strict=True):
+                lines.append(f"{agent} {kind}: {name} {json.dumps(arguments)}\n")
+    approved("own-tools.txt", "".join(lines))
 
 
 def test_codex_tools_follow_what_the_model_is_offered() -> None:
@@ -105,35 +336,68 @@ def test_codex_tools_follow_what_the_model_is_offered() -> None:
     assert json.loads(old["arguments"])["command"][:2] == ["bash", "-lc"]
 
 
-def test_side_requests_never_take_a_turn() -> None:
-    with serve("unauthorized") as server:
-        status, _, raw = ask(server, "/v1/messages", claude_body(tools=[], stream=False))
-        assert (status, json.loads(raw)["stop_reason"]) == (200, "end_turn")
-        status, _, raw = ask(server, "/v1/messages/count_tokens", claude_body())
-        assert json.loads(raw)["input_tokens"] > 0
-        for method, path in (("HEAD", "/api/hello"), ("GET", "/v1/models"), ("HEAD", "/")):
-            assert ask(server, path, method=method)[0] == 200
-        assert ask(server, "/elsewhere", method="GET")[0] == 404
-        upgrade = {"upgrade": "websocket", "connection": "upgrade"}
-        assert ask(server, "/v1/responses", method="GET", headers=upgrade)[0] == 426
-        assert {request.answer for request in server.requests} == {
-            "side", "count", "probe", "models", "not found", "no websocket",
-        }  # fmt: skip
+def test_what_a_tool_requires_beside_is_filled_in() -> None:
+    properties: dict[str, Any] = {
+        "file_path": {"type": "string"},
+        "content": {"type": "string"},
+        "why": {"type": "string"},
+        "level": {"enum": ["low", "high"]},
+        "count": {"type": ["integer", "null"]},
+        "notes": {"type": "array"},
+        "nested": {"properties": {"flag": {"type": "BOOLEAN"}}, "required": ["flag"]},
+        "either": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+    }
+    more = {**properties, "unasked": {"type": "string"}}
+    schema = {"properties": more, "required": [*properties]}
+    name, document = own_call(tool("write_file"), {"write_file": schema}, FOLDER)
+    beside = {"why": "scripted", "level": "low", "count": 1, "notes": [], "either": 1}
+    nested = {"nested": {"flag": False}}
+    assert (name, document) == (
+        "write_file",
+        {"file_path": PATH, "content": "one {old}\n", **beside, **nested},
+    )
+    assert harmless({"type": "object"}) == {}
 
 
-def test_requests_are_logged_without_keys() -> None:
-    with serve("nothing") as server:
-        body = claude_body()
-        body["messages"].append({"role": "user", "content": f"env says {KEY}"})
-        ask(server, f"/v1/messages?key={KEY}", body)
-        [request] = server.requests
-        assert "task" in server.sent("claude")
-        assert server.sent("codex") == ""
-    assert KEY not in request.body + request.path + str(request.headers)
-    assert request.headers["x-api-key"] == request.headers["authorization"] == "[scrubbed]"
-    assert (request.answer, request.place) == ("turn", 0)
+def test_calls_that_are_taken_as_they_are_or_by_the_shell() -> None:
+    read = own_call(tool("read_file", path="src/x.py"), OFFERS["pi"].schemas(), "")
+    assert read == ("read", {"path": "src/x.py"})  # no folder is named
+    other: dict[str, Any] = {name: {"properties": {"input": {}}} for name in ("edit",)}
+    other["bash"] = {"properties": {"command": {}}}
+    name, document = own_call(tool("edit_file"), other, FOLDER)
+    assert (name, list(document)) == ("bash", ["command"])
+    call = tool("call", name="todo", input={"items": ["{path}"]})
+    assert own_call(call, {}, FOLDER) == ("todo", {"items": ["{path}"]})
 
 
-def test_the_server_is_on_loopback_only() -> None:
-    with serve("nothing") as server:
-        assert server.server_address[0] == "127.0.0.1"
+def test_where_no_file_tool_is_offered_the_shell_does_the_same(scratch: Path) -> None:
+    def run(kind: str, **arguments: str) -> str:
+        argv = ["sh", "-c", shell_command(tool(kind, path="new dir/it's.txt", **arguments))]
+        return subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=True).stdout
+
+    text = 'it\'s 100% \\n "quoted" $HOME\n'
+    run("write_file", text=text)
+    run("edit_file", old="it's", new="it was {old}")
+    assert run("read_file") == text.replace("it's", "it was {old}")
+    run("delete_file")
+    assert list((scratch / "new dir").iterdir()) == []
+
+
+def test_edits_that_are_read_from_what_is_said_need_no_tool() -> None:
+    """aider's: its first messages are examples, and no id says which turn was played."""
+
+    def said(*before: str, words: str = "Use the *file listing* format.") -> str:
+        rows = [("system", words), ("user", "an example"), ("assistant", "a.txt")]
+        rows += [*(("assistant", text) for text in before), ("user", "the task")]
+        body = {"messages": [{"role": role, "content": text} for role, text in rows]}
+        status, _, raw = ask(server, "/agent/aider/v1/chat/completions", body)
+        return str(json.loads(raw)["choices"][0]["message"]["content"]) if status == 200 else ""
+
+    error = {"fault": {"kind": "status", "status": 500, "times": 1}}
+    with serve(script({"say": "new.txt\n```\nby {agent}\n```"}, error, {"say": "Two."})) as server:
+        first = said(words="Every *SEARCH/REPLACE block* must use this.")
+        assert first == "new.txt\n```\nby aider\n```"
+        assert [said(f"{first}\n") for _ in range(2)] == ["", "Two."]
+        assert said(first, "Two.") == "The script has ended."
+        assert said(words="Summarize it: SEARCH and REPLACE.") == "A short title"
+        assert server.requests[-1].answer == "side"

@@ -1,4 +1,5 @@
-"""What is asked of a program is asked once, and of no more at a time than there are cores."""
+"""What is asked of a program is asked once, of no more at a time than there are cores; an answer
+is remembered as long as it counts, and one that gave none is told as that."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
@@ -15,19 +17,13 @@ from hydra.adapters.contract import Probe
 from hydra.adapters.probe import detect
 from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, Memory, identify
 from hydra.adapters.probe.context import ProbeContext
-from hydra.adapters.probe.probes import SIGN_IN, Question
+from hydra.adapters.probe.probes import SIGN_IN, Question, unanswered
+from hydra.conformance.selection import chosen
 from hydra.process import limits
 from hydra.process.limits import CpuClock
 from hydra.process.run import run
 from hydra.records.agent import ProbeOutput
 from hydra.records.plan import Confinement
-
-CLAUDE = registry.OWN["claude"].descriptor
-
-
-def question(**options: object) -> Question:
-    probe = Probe(name="version", args=("a",))
-    return Question(descriptor=CLAUDE, probe=probe, binary=Path("/bin/a"), key="a", **options)  # type: ignore[arg-type]
 
 
 async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores(
@@ -62,6 +58,23 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
     assert max(running) == 2
 
 
+def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:
+    """And never that a flag is gone, or that its sandbox is broken."""
+    lines: list[str] = []
+    for subject in chosen([], [], None, os.environ)[0]:
+        descriptor = subject.adapter.descriptor
+        answers = subject.versions()[-1].probes(descriptor.probes) if subject.versions() else {}
+        help = "exec_help" if subject.key == "codex" else "help"
+        for name in {"version", help} & answers.keys():
+            silent = replace(answers[name], exit_code=126, stdout="", stderr="bwrap: no")
+            failed = {**answers, name: silent}
+            error = unanswered(subject.detect(failed), descriptor, failed).error
+            lines.append(error.message if error else f"{subject.key} {name}: ready")
+    untold = [line for line in lines if not line.endswith("cannot be started: bwrap: no")]
+    assert untold == ["acp help: ready"]  # no flag of it is needed
+    assert len(lines) > 30
+
+
 # --- what is remembered --------------------------------------------------------------------------
 
 
@@ -76,14 +89,18 @@ async def test_a_question_is_put_once_and_no_more_at_a_time_than_there_are_cores
         (SIGN_IN, 0, False, 600.0),
         (SIGN_IN, 1, True, 600.0),
         (SIGN_IN, None, False, 0.0),
+        (SIGN_IN, 126, False, 0.0),  # it could not be asked
+        (SIGN_IN, -9, False, 0.0),
     ],
 )
 def test_how_long_an_answer_counts(
     name: str, code: int | None, wrapper: bool, lasts: float
 ) -> None:
-    item = question(wrapper=wrapper)
-    item.probe = Probe(name=name, args=("a",), settings=name == "settings")
-    assert item.lasts(ProbeOutput(argv=("a",), exit_code=code)) == lasts
+    codex = registry.OWN["codex"].descriptor
+    probe = Probe(name=name, args=("a",), settings=name == "settings")
+    probe = next((row for row in codex.probes if row.name == name == SIGN_IN), probe)
+    question = Question(descriptor=codex, probe=probe, binary=Path("/a"), key="a", wrapper=wrapper)
+    assert question.lasts(ProbeOutput(argv=("a",), exit_code=code)) == lasts
 
 
 def test_an_answer_that_is_too_old_or_from_the_future_is_none(
@@ -104,16 +121,9 @@ def test_an_answer_that_is_too_old_or_from_the_future_is_none(
     assert (again.answer("short"), again.answer("long")) == (None, answer)
     now -= 61
     assert again.answer("short") is None
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"answers": 3}', '{"schema": 2, "answers": {"a": 1}}'])
-def test_a_damaged_memory_is_an_empty_one(scratch: Path, text: str) -> None:
-    file = scratch / "probes.json"
-    file.write_text(text)
-    assert Memory(file).answer("a") is None
-
-
-# --- what a program is ---------------------------------------------------------------------------
+    for text in ("", "[]", '{"answers": 3}', '{"schema": 2, "answers": {"a": 1}}'):
+        file.write_text(text)  # a damaged memory is an empty one
+        assert Memory(file).answer("a") is None
 
 
 def executable(path: Path, text: str) -> Path:
@@ -123,19 +133,13 @@ def executable(path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("line", "wrapper"), [("/bin/sh", True), ("/usr/bin/env bash", True), ("/bin/env node", False)]
-)
-def test_a_program_is_its_file(scratch: Path, line: str, wrapper: bool) -> None:
-    script = executable(scratch / "bin" / "agent", f"#!{line}\n")
-    before = identify(script)
-    assert before.wrapper is wrapper
-    assert identify(script) == before
-    script.write_text(f"#!{line}\n# updated")
-    assert identify(script).text != before.text
-
-
-def test_one_shim_is_as_many_programs_as_it_has_names(scratch: Path) -> None:
+def test_a_program_is_its_file_and_a_shim_as_many_as_it_has_names(scratch: Path) -> None:
+    for line, is_wrapper in (("/bin/sh", True), ("/usr/bin/env bash", True), ("/bin/node", False)):
+        script = executable(scratch / "bin" / "agent", f"#!{line}\n")
+        before = identify(script)
+        assert (before.wrapper, identify(script)) == (is_wrapper, before)
+        script.write_text(f"#!{line}\n# updated")
+        assert identify(script).text != before.text
     shim = executable(scratch / "shim", "\x7fELF")
     for name in ("claude", "codex"):
         (scratch / name).symlink_to(shim)
@@ -147,27 +151,22 @@ def test_one_shim_is_as_many_programs_as_it_has_names(scratch: Path) -> None:
 
 
 def test_what_waits_for_a_core_is_not_counted() -> None:
-    counted = CpuClock()
-    counted.look(5.0, 0.1, True)  # it wanted a core for 5 s and got 0.1 s of one
-    assert counted.seconds == pytest.approx(0.1)
-    counted.look(5.0, 5.1, True)  # it computed
-    counted.look(5.0, 5.1, False)  # it slept
-    assert counted.seconds == pytest.approx(10.1)
-    counted.look(1.0, 9.0, True)  # two threads: no second counts twice
-    assert counted.seconds == pytest.approx(11.1)
+    clock = CpuClock()
+    for more, spent, wants, seconds in (
+        (5.0, 0.1, True, 0.1),  # it wanted a core for 5 s and got 0.1 s of one
+        (5.0, 5.1, True, 5.1),  # it computed
+        (5.0, 5.1, False, 10.1),  # it slept
+        (1.0, 9.0, True, 11.1),  # two threads: no second counts twice
+    ):
+        clock.look(more, spent, wants)
+        assert clock.seconds == pytest.approx(seconds)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["sleep 60", "while :; do :; done"])
 async def test_what_sleeps_and_what_spins_has_a_limit(line: str) -> None:
-    ran = await run(
-        ("/bin/sh", "-c", line),
-        env={"PATH": os.environ["PATH"]},
-        cwd=Path("/"),
-        timeout=1.6,
-        waits_for_core=True,
-    )
-    assert ran.timed_out
+    argv, env = ("/bin/sh", "-c", line), {"PATH": os.environ["PATH"]}
+    assert (await run(argv, env=env, cwd=Path("/"), timeout=1.0, waits_for_core=True)).timed_out
 
 
 @pytest.mark.full

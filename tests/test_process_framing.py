@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 import tracemalloc
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.process.lines import LineBlock, LineFramer
+
+LONG = LineBlock(b"xxxxx\n", oversized=True)
 
 
 def frame(chunks: list[bytes], limit: int = 100) -> list[LineBlock]:
@@ -16,31 +19,24 @@ def frame(chunks: list[bytes], limit: int = 100) -> list[LineBlock]:
     return [block for chunk in chunks for block in framer.feed(chunk)] + framer.close()
 
 
-def test_blocks_end_on_newline_only() -> None:
-    text = "a\u2028b\rc\x0bd\n".encode() + b"next\r\n"
-    assert frame([text + b"rest"]) == [LineBlock(text), LineBlock(b"rest")]
-
-
-def test_lines_that_come_together_stay_together() -> None:
-    assert frame([b"one\ntwo\nth", b"ree\n"]) == [LineBlock(b"one\ntwo\n"), LineBlock(b"three\n")]
-
-
-def test_last_unterminated_line_is_kept() -> None:
-    assert frame([b"one\ntw", b"o"]) == [LineBlock(b"one\n"), LineBlock(b"two")]
-
-
-def test_nothing_is_made_of_nothing() -> None:
-    assert frame([]) == []
-    assert frame([b"one\n"]) == [LineBlock(b"one\n")]
-    assert frame([b"\n\n"]) == [LineBlock(b"\n\n")]
-
-
-def test_a_line_of_exactly_the_limit_is_whole() -> None:
-    assert frame([b"xx", b"xx", b"\n"], limit=4) == [LineBlock(b"xxxx\n")]
-    assert frame([b"xx", b"xxx\ny\n"], limit=4) == [
-        LineBlock(b"xxxxx\n", oversized=True),
-        LineBlock(b"y\n"),
-    ]
+@pytest.mark.parametrize(
+    ("chunks", "limit", "blocks"),
+    [
+        # At a newline alone, and lines that come together stay together.
+        (["a\u2028b\rc\x0bd\nnext\r\nrest"], 100, ["a\u2028b\rc\x0bd\nnext\r\n", "rest"]),
+        (["one\ntwo\nth", "ree\n"], 100, ["one\ntwo\n", "three\n"]),
+        (["one\ntw", "o"], 100, ["one\n", "two"]),
+        ([], 100, []),
+        (["\n\n"], 100, ["\n\n"]),
+        (["xx", "xx", "\n"], 4, ["xxxx\n"]),  # of exactly the limit
+        (["xx", "xxx\ny\n"], 4, [LONG, "y\n"]),
+    ],
+)
+def test_lines_are_cut_exactly(
+    chunks: list[str], limit: int, blocks: list[str | LineBlock]
+) -> None:
+    expected = [LineBlock(row.encode()) if isinstance(row, str) else row for row in blocks]
+    assert frame([chunk.encode() for chunk in chunks], limit) == expected
 
 
 def test_pieces_of_a_long_line_come_at_once() -> None:
@@ -48,10 +44,6 @@ def test_pieces_of_a_long_line_come_at_once() -> None:
     assert framer.feed(b"abcdef") == [LineBlock(b"abcdef", oversized=True, last=False)]
     assert framer.feed(b"gh") == [LineBlock(b"gh", oversized=True, last=False)]
     assert framer.feed(b"i\nok\n") == [LineBlock(b"i\n", oversized=True), LineBlock(b"ok\n")]
-    assert framer.feed(b"short\n") == [LineBlock(b"short\n")]
-
-
-def test_a_long_line_that_ends_with_its_stream() -> None:
     assert frame([b"abcdef"], limit=4)[-1] == LineBlock(b"", oversized=True)
 
 
@@ -76,10 +68,8 @@ def test_64_mb_without_a_newline_costs_little() -> None:
 
 def _seconds() -> float:
     framer = LineFramer(4 * 1024**2)
-    chunk = b"x" * 65536
     before = time.thread_time()  # of the processor, whoever else wants it
-    size = sum(len(block.data) for _ in range(1024) for block in framer.feed(chunk))
+    size = sum(len(block.data) for _ in range(1024) for block in framer.feed(b"x" * 65536))
     size += sum(len(block.data) for block in framer.close())
-    spent = time.thread_time() - before
     assert size == 64 * 1024**2
-    return spent
+    return time.thread_time() - before
