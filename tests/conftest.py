@@ -80,10 +80,11 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(autouse=True)
 def _nothing_left_running() -> Iterator[None]:
-    """A race that a test has started ends with the test, also where it fails."""
+    """A race that a test has started ends with the test, also where it fails; what it has called
+    `hydra` for leaves no process."""
     reports.clear()
     yield
-    command.end_started()
+    assert command.end_started() == []
 
 
 @pytest.fixture

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support import fakes, reports
+from tests.support import driver, fakes, reports
 from tests.support.hints import foreign_options
 
 _started: list[subprocess.Popen[str]] = []
+_scratches: set[str] = set()
 
 
-def end_started() -> None:
-    """Ends what a test has started and not waited for.
+def end_started() -> list[int]:
+    """Ends what a test has started and not waited for; the pids of all else that it has left.
 
     A test that fails midway leaves its race behind; the interpreter would complain of it in
     whatever test comes next.
@@ -32,6 +33,9 @@ def end_started() -> None:
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
+    scratches = [*_scratches]
+    _scratches.clear()
+    return [pid for scratch in scratches for pid in fakes.left(scratch)]
 
 
 def ignoring(*signals: str) -> list[str]:
@@ -131,8 +135,15 @@ class Hydra:
     def run(
         self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end; each option that it hints at is one of that command's."""
+        """`hydra ARGS` to its end: what holds always (tests/support/driver.py) holds, and each
+        option that it hints at is one of that command's."""
+        _scratches.add(str(self.scratch))
+        busy = any(process.returncode is None for process in _started)
+        before = None if busy else driver.standing(self.repo, args)
         done = self.execute(*self._line(args), stdin=stdin, timeout=timeout)
+        columns = self.extra.get("COLUMNS", "")
+        driver.check_output(args, done.returncode, done.stdout, done.stderr, columns)
+        driver.check_standing(args, before, before and driver.standing(self.repo, args))
         assert foreign_options(args[0] if args else "", done.stderr) == [], done.stderr
         return done
 
@@ -158,6 +169,7 @@ class Hydra:
             **account(self.uid),
         )
         _started.append(process)
+        _scratches.add(str(self.scratch))
         return process
 
     def _line(self, args: Sequence[str]) -> list[str]:
