@@ -161,6 +161,28 @@ class TestCounts(Struct, frozen=True, kw_only=True):
     failing: tuple[str, ...] = ()
 
 
+class ChangedTests(Struct, frozen=True, kw_only=True):
+    """A `Comparison` that names the first of each kind, and counts all."""
+
+    counts: Mapping[str, int] = {}
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    still_failing: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    new_failing: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> ChangedTests:
+        """With lists that are cut."""
+        ids = {name: getattr(comparison, name) for name in cls.__struct_fields__[1:]}
+        counts = {name: len(all_of_them) for name, all_of_them in ids.items()}
+        return cls(counts=counts, **{name: ids[name][:NAMED] for name in ids})
+
+
 class CheckDocument(Struct, frozen=True, kw_only=True):
     """A `CheckResult` as every document has it (docs/reference/json.md); lists of ids are cut."""
 
@@ -180,7 +202,7 @@ class CheckDocument(Struct, frozen=True, kw_only=True):
     output_dropped: int = 0
     details: str | None = None
     tests: TestCounts | None = None
-    comparison: Comparison | None = None
+    comparison: ChangedTests | None = None
     survivors: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
@@ -207,7 +229,7 @@ class CheckDocument(Struct, frozen=True, kw_only=True):
             output_dropped=result.dropped,
             details=result.details or None,
             tests=None if tests is None else _counts(tests),
-            comparison=result.comparison and result.comparison.cut(NAMED),
+            comparison=None if result.comparison is None else ChangedTests.of(result.comparison),
             again=None if result.again is None else cls.of(result.again),
             **same,
         )

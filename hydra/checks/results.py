@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from msgspec import UNSET, Struct
-from msgspec.structs import replace
+from msgspec import Struct
 
 Status = Literal["passed", "failed", "skipped"]
 
@@ -110,11 +109,9 @@ class Comparison(Struct, frozen=True):
     `cut_off`: tests that the base has and did not come to; `new_tests` tells them from those
     that are new.
     `breaks_nothing`: each test that passed on the base passes now or is flaky, as far as both
-    runs name or count their tests; where they leave a doubt it is false. `counts` has the lengths
-    of all lists, once they are cut.
+    runs name or count their tests; where they leave a doubt it is false.
     """
 
-    counts: Mapping[str, int] = {}
     fixed: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     still_failing: tuple[str, ...] = ()
@@ -126,13 +123,6 @@ class Comparison(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
     cut_off: tuple[str, ...] = ()
     breaks_nothing: bool = True
-
-    def cut(self, most: int) -> Comparison:
-        """As documents have it: the first of each list, and how many there are."""
-        ids = {name: getattr(self, name) for name in self.__struct_fields__[1:-1]}
-        counts = {name: len(all_of_them) for name, all_of_them in ids.items()}
-        lists = {name: all_of_them[:most] for name, all_of_them in ids.items()}
-        return replace(self, counts=counts, breaks_nothing=UNSET, **lists)
 
 
 _BAD: Mapping[Status, int] = {"passed": 0, "skipped": 1, "failed": 2}

@@ -19,8 +19,8 @@ from hydra.redaction import redacted
 SCHEMA = 1
 """Version of the event's JSON form. A reader refuses a newer one (exit 6)."""
 
-_SAID = ("message", "tool_call", "tool_result", "usage")
-AGENT_KINDS = (*_SAID, "progress", "completed", "failed")
+_SPEECH = ("message", "tool_call", "tool_result", "usage")
+AGENT_KINDS = (*_SPEECH, "progress", "completed", "failed")
 
 SESSION_FIELDS = ("session", "model", "permission", "sandbox", "effort", "version")
 """What a `progress/session` event may tell, each a text."""
@@ -40,7 +40,7 @@ class AgentEvent(NamedTuple):  # lanes make them by the hundred thousand
     @property
     def is_progress(self) -> bool:
         """Whether it resets the idle clock: retry notices and unknown lines do not."""
-        return self.kind in _SAID or (self.kind, self.sub) == ("progress", "session")
+        return self.kind in _SPEECH or (self.kind, self.sub) == ("progress", "session")
 
 
 class Raw(Struct, frozen=True):

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from hydra.checks.record import CheckDocument, CheckStatus
-from hydra.checks.results import Comparison
+from hydra.checks.record import ChangedTests, CheckDocument, CheckStatus
 from hydra.ranking.model import LaneResult, LaneVerdict
 from hydra.records.codec import SCHEMA
 from hydra.report.document import Data, number, strings, text
@@ -237,7 +236,7 @@ def _changes(lane: CheckedLane, width: int | None, color: bool) -> list[str]:
     """Which tests changed, by name, and what is to be remarked."""
     lines = []
     for check in lane.checks:
-        changed, name = check.comparison or Comparison(), clean(check.check)
+        changed, name = check.comparison or ChangedTests(), clean(check.check)
         for change in ("fixed", "broken", "new_failing", "vanished", "flaky"):
             ids = getattr(changed, change)
             count = changed.counts.get(change, len(ids))

@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from hydra.analysis.made_folders import folder_of, made_folders
-from hydra.checks.record import CheckDocument
-from hydra.checks.results import Comparison
+from hydra.checks.record import ChangedTests, CheckDocument
 from hydra.git.diff import TreeChange
 from hydra.landing.record import LandingRecord
 from hydra.records.codec import as_json, shaped
@@ -121,7 +120,7 @@ def _checks(document: Mapping[str, Any] | None) -> list[str]:
 def _still_failing(checks: Sequence[CheckDocument]) -> Iterator[str]:
     """What fails with it and failed before, a line for each check."""
     for check in checks:
-        changed = check.comparison or Comparison()
+        changed = check.comparison or ChangedTests()
         names = changed.still_failing
         count = changed.counts.get("still_failing", len(names))
         if names:

@@ -87,7 +87,7 @@ class Past:
 
 def _outcome(event: Event) -> Outcome | None:
     with suppress(ValueError):  # of another shape: how it ended is not known
-        return shaped(event.data, Outcome)
+        return shaped({"lane": event.lane, "attempt": event.attempt, **event.data}, Outcome)
     return None
 
 

@@ -249,20 +249,29 @@ def _interrupted(
         hint="race again to start over"
         + ("; what was done until then is in its patch" if patch and not patch.empty else ""),
     )
-    return Outcome(
+    outcome = Outcome(
         lane=lane.id,
         attempt=past.attempt,
         status=Status.INTERRUPTED,
         failure=killed,
         held_back=_UNCHECKED * checked,
         patch=patch,
-        usage=past.transcript.usage,
-        usage_estimate=estimate_of(lane.rates, past.transcript.usage),
-        exit=_exit(past),
         seconds=past.seconds,
-        message=past.transcript.message,
-        session=past.transcript.session,
         warnings=tuple(past.warnings) or lane.warnings,
+    )
+    return _as_transcribed(outcome, lane, past)
+
+
+def _as_transcribed(outcome: Outcome, lane: LanePlan, past: Past) -> Outcome:
+    """With what its agent's own events tell."""
+    transcript = past.transcript
+    return replace(
+        outcome,
+        usage=transcript.usage,
+        usage_estimate=estimate_of(lane.rates, transcript.usage),
+        exit=_exit(past),
+        message=transcript.message,
+        session=transcript.session,
     )
 
 
@@ -270,6 +279,8 @@ def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
     """As its own event has it."""
     outcome = past.outcome
     assert outcome is not None
+    if outcome.exit is None:  # an earlier Hydra's: it says how the lane ended, and no more
+        outcome = _as_transcribed(outcome, lane, past)
     if patch and outcome.patch and outcome.patch.commit == patch.commit:
         patch = outcome.patch  # it knows more of it
     notices = (text for text in past.warnings if text not in outcome.warnings)
