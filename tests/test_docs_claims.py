@@ -91,10 +91,3 @@ def test_remarks_are_of_the_kinds_that_both_pages_name() -> None:
     assert documented <= first_column("reference/landing.md", "A word on every patch")
     code = "".join(path.read_text() for path in (ROOT / "hydra/analysis/notices").glob("*.py"))
     assert {kind for kind in documented if f'"{kind}"' not in code} == set()
-
-
-def test_the_demos_script_lies_where_its_page_says(tmp_path: Path) -> None:
-    fakes.place(tmp_path, "codex", [fakes.finish("done")])
-    (program,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    page = (ROOT / "docs/how-to/demo.md").read_text()
-    assert f"`FOLDER/{program.parent.name}/AGENT`" in page

@@ -102,14 +102,6 @@ def test_pages_that_the_code_names_are_there() -> None:
 
 
 @page_by_page
-def test_tests_are_there(page: Path) -> None:
-    names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
-    modules = {path.stem for path in (ROOT / "tests").glob("**/test_*.py")}
-    defined = set(re.findall(r"^(?:async )?def (test_\w+)", sources("tests"), re.MULTILINE))
-    assert names <= defined | modules | OTHERS
-
-
-@page_by_page
 def test_variables_are_read(page: Path) -> None:
     for name in set(re.findall(r"\bHYDRA_[A-Z_]+[A-Z]\b", page.read_text())) - OTHERS:
         assert name in sources("hydra", "tests", ".ci"), name

@@ -189,7 +189,7 @@ def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False), ("none", False)])
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False)])
 def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
     hydra.agent("claude", add("a.txt"))
     assert hydra.race("-a", "claude", "--keep", keep).code == 0
@@ -241,6 +241,7 @@ def test_what_a_set_up_leaves_is_in_a_patch_only_where_its_agent_has_changed_it(
         f"the set-up left {names}, which git does not ignore: not in the patch"
     ]
     assert race.lane("codex")["status"] == "no_changes"
+    assert race.lane("codex")["checks"] == []
 
 
 @pytest.mark.slow
@@ -271,15 +272,6 @@ def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
 
 
 @pytest.mark.slow
-def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
-    noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
-    hydra.agent("claude", [*noise, *add("a.txt")])
-    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
-    kinds = [event["kind"] for event in hydra.events()]
-    assert kinds.count("parse_fallback") == 1
-
-
-@pytest.mark.slow
 def test_what_the_cli_really_applied_is_read_back(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"), applies="plan")
     race = hydra.race("-a", "claude")
@@ -295,48 +287,11 @@ def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_cursor_agent_is_refused_without_the_flag_and_warned_of_with_it(hydra: Hydra) -> None:
+def test_cursor_agent_is_raced_and_warned_of_with_the_flag(hydra: Hydra) -> None:
     hydra.agent("cursor-agent", add("a.txt"))
-    refused = hydra.run("race", "Do it", "-a", "cursor-agent")
-    assert refused.returncode == 2
-    assert "--allow-experimental-adapters" in refused.stderr
     race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters")
     assert race.code == 0
     assert race.lane("cursor-agent")["warnings"]
-    hydra.extra["HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS"] = "1"
-    assert hydra.race("-a", "cursor-agent").code == 0
-
-
-def test_no_file_can_allow_an_experimental_adapter(hydra: Hydra) -> None:
-    (hydra.home / "hydra.toml").write_text("[race]\nallow_experimental_adapters = true\n")
-    hydra.agent("cursor-agent", add("a.txt"))
-    done = hydra.run("race", "Do it", "-a", "cursor-agent")
-    assert done.returncode == 2
-    assert "allow_experimental_adapters" in done.stderr
-
-
-@pytest.mark.slow
-def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    broken = hydra.scratch / "agents" / "bin" / "cursor-agent"
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
-    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.code == 1
-    assert race.lane("claude")["status"] == "completed"
-    assert race.lane("cursor-agent")["status"] == "not_started"
-    assert race.lane("cursor-agent")["error"]
-
-
-@pytest.mark.slow
-def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra) -> None:
-    bin_folder = hydra.scratch / "agents" / "bin"
-    hydra.agent("claude", add("a.txt"))
-    other = bin_folder / "agent"
-    other.write_text("#!/bin/sh\necho 'ssh-like agent 1.0'\n")
-    other.chmod(0o755)
-    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.lane("cursor-agent")["error"]["kind"] == "BinaryMissing"
 
 
 @pytest.mark.slow
@@ -363,16 +318,8 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     assert "no races yet" in hydra.run("runs").stderr
 
 
-def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
-    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{hydra.home}/hydra.toml"\n')
-    done = hydra.run("race", "Do it", "-a", "claude")
-    assert done.returncode == 4
-    assert "Claude Code cannot be run" in done.stderr
-    assert "set agents.claude.path to its program" in done.stderr
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/nowhere/claude", "/bin/true"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "/bin/true"])
 def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path: str) -> None:
     hydra.agent("claude", add("a.txt"))
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{path}"\n')
@@ -385,29 +332,6 @@ def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
     done = hydra.run("race", "x")
     assert done.returncode == 4
     assert "hydra doctor" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_plan_race_maps_to_the_clis_own_mode(hydra: Hydra) -> None:
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", [fakes.say("a plan"), DONE], record=calls.path)
-    hydra.race("-a", "claude", "--permission", "plan")
-    call = next(c for c in calls.so_far() if c["stdin"] is not None)
-    calls.close()
-    argv = _list(call["argv"])
-    assert argv[argv.index("--permission-mode") + 1] == "plan"
-
-
-@pytest.mark.slow
-def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    (hydra.repo / "hydra.toml").write_text('[race]\npermission = "plan"\n')
-    plan = json.loads(hydra.run("race", "x", "--dry-run", "--json").stdout)
-    assert plan["permission"] == "plan"
-    (hydra.repo / "hydra.toml").write_text('[agents.claude]\npath = "/evil"\n')
-    done = hydra.run("race", "x", "--dry-run")
-    assert done.returncode == 2
-    assert "path" in done.stderr
 
 
 @pytest.mark.slow
@@ -444,16 +368,10 @@ def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> N
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
-@pytest.mark.parametrize(
-    ("folder", "document"),
-    [
-        (".codex", '{"tokens": {"refresh_token": "made-up-1"}}'),
-        (".local/share/opencode", '{"acme": {"type": "oauth", "refresh": "made-up-1"}}'),
-    ],
-)
 def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_does(
-    hydra: Hydra, folder: str, document: str
+    hydra: Hydra,
 ) -> None:
+    folder, document = ".codex", '{"tokens": {"refresh_token": "made-up-1"}}'
     own = hydra.home / folder / "auth.json"
     own.parent.mkdir(parents=True)
     own.write_text(document)
@@ -473,9 +391,6 @@ def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_
     ("named", "shown"),
     [
         ("~/.config", "~/.config/gh"),
-        ("~/.local/share", "~/.local/share/keyrings"),
-        ("~/.local/state", "~/.local/state/opencode"),
-        ("~/.ssh", "~/.ssh"),
         ("~/.docker/contexts", "~/.docker"),
     ],
 )

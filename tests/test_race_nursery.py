@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,8 @@ from msgspec.structs import replace
 
 from hydra.errors import Failure
 from hydra.race.context import AttemptControl, Emit
-from hydra.race.hidden_places import HiddenPlaces
 from hydra.race.scheduler import RaceScheduler
 from hydra.records.agent import BuiltCommand, Tier
-from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status
 from hydra.records.plan import Confinement, LanePlan, RacePlan
 from hydra.records.request import Limits, Permission
@@ -185,40 +182,3 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
     with trio.fail_after(20):
         await race.run()
     assert ended
-
-
-@pytest.mark.parametrize("answers", [True, False], ids=["in time", "never"])
-async def test_what_failed_commands_lack_is_looked_for_beside_the_race(
-    monkeypatch: pytest.MonkeyPatch, answers: bool
-) -> None:
-    monkeypatch.setattr("hydra.race.hidden_places.NOTICE_TIMEOUT", 60 if answers else 0.05)
-    events: list[Event] = []
-    asked, ended = threading.Event(), threading.Event()
-
-    class Slow(HiddenPlaces):
-        def __init__(self) -> None:
-            pass
-
-        def notice(self, *_args: object, **_more: object) -> list[str]:
-            asked.set()
-            ended.wait(30)
-            return ["it lacks a place"]
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        emit("tool_result", data={"ok": True})
-        emit("tool_result", data={"ok": False})
-        assert await trio.to_thread.run_sync(asked.wait, 30)
-        if answers:
-            ended.set()
-        return outcome(planned)
-
-    race = RaceScheduler(
-        plan=plan(lane("one")), run_attempt=attempt, record=events.append, hidden=Slow()
-    )
-    await race.run()
-    ended.set()
-    kinds = [event.kind for event in events if event.sub == "hidden_place" or not event.sub]
-    assert kinds.count("run_warning") == answers
-    assert kinds[-1] == "run_ended"

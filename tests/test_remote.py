@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shlex
 import subprocess
 import tarfile
@@ -23,7 +22,6 @@ from hydra.adapters.remote.spec import folder_of
 from hydra.adapters.remote.transport import LISTEN, argv, shell_text
 from hydra.config.load import load
 from hydra.config.schema import Config, Remote
-from hydra.errors import ConfigError
 from hydra.race.policy import retry_delay
 from hydra.records.agent import BuiltCommand
 from hydra.records.outcome import Outcome, Status
@@ -72,48 +70,6 @@ def settings(text: str, theirs: str = "") -> Config:
 
 
 BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('[remotes.box]\nhost = "x"', "[remotes.box] has no mode"),
-        ('[remotes.box]\nmode = "ssh"', "mode ssh takes one host, and [remotes.box] has none"),
-        ('[remotes."a.b"]\nmode = "ssh"\nhost = "x"', 'no remote can be called "a.b"'),
-        (
-            '[remotes.box]\nmode = "docker"',
-            "mode docker takes one container or image, and [remotes.box] has none",
-        ),
-        (
-            '[remotes.box]\nmode = "docker"\ncontainer = "a"\nimage = "b"',
-            "[remotes.box] has container and image",
-        ),
-        (f'{BASE}pod = "a"', "line 4: mode ssh takes one host, and [remotes.box] has host and pod"),
-        (f"{BASE}".replace("gpubox", "-oProxyCommand=x"), "takes a host for ssh"),
-        (f"{BASE}".replace("gpubox", "a b"), "takes a host for ssh"),
-        ('[remotes.box]\nmode = "k8s"\npod = "-x"', "takes the name of a container"),
-        (f'{BASE}workdir = "tmp"', "takes an absolute path"),
-        (f'{BASE}program = "bin/x"', "takes a program's name or its absolute path"),
-        (f"{BASE}".replace("box]", "local]"), "that is this machine"),
-        ('[profiles.far]\nagent = "claude"\nremote = "bxo"\n' + BASE, 'there is no remote "bxo"'),
-        (
-            '[agents.claude]\nremote = "box"',
-            'line 2: agents.claude.remote: there is no remote "box"',
-        ),
-    ],
-)
-def test_what_a_remote_cannot_be(text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        settings(text)
-
-
-@pytest.mark.parametrize(
-    "theirs",
-    [BASE, '[agents.claude]\nremote = "box"', '[profiles.x]\nagent = "codex"\nremote = "box"'],
-)
-def test_a_repository_sends_no_agent_anywhere(theirs: str) -> None:
-    with pytest.raises(ConfigError, match="may not be set by a repository"):
-        settings(BASE, theirs)
 
 
 def test_what_each_is_called() -> None:

@@ -292,18 +292,6 @@ def test_a_folder_that_cannot_be_made_there(away: Away, server: sshd.Sshd) -> No
     assert "No such file or directory" in lane["error"]["message"]
 
 
-@needs_sshd
-def test_two_copies_there_and_one_here_at_once(away: Away, server: sshd.Sshd) -> None:
-    steps = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
-    away.agent(steps)
-    away.hydra.agent("claude", steps)
-    race = away.hydra.race("-a", "2xfar", "-a", "claude", "--permission", "full-auto")
-    assert race.code == 1, race.stderr
-    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 3
-    assert [bool(lane["remote"]) for lane in race.document["lanes"]] == [True, True, False]
-    assert away.folders == []
-
-
 MODES = {
     "container": ("docker", {"mode": "docker", "container": "agents"}),
     "image": ("docker", {"mode": "docker", "image": "agents:latest"}),
@@ -344,32 +332,6 @@ def only_these(away: Away, links: Mapping[str, str | None]) -> None:
     stand_in = away.hydra.scratch / "stand-ins" / "docker"
     text = stand_in.read_text().replace(away.path, f"{away.root}/agents/bin:{tools}")
     stand_in.write_text(text)
-
-
-@pytest.mark.skipif(not shutil.which("busybox"), reason="no busybox here")
-def test_what_was_answered_there_ages_and_is_forgotten(away: Away) -> None:
-    """An hour at most, though nothing that `ls` tells of the program there has changed."""
-    away.agent([fakes.finish("done")])
-    log = away.stand_in("docker")
-    away.lead(mode="docker", container="box")
-    cache = away.hydra.scratch / "cache" / "probes-elsewhere.json"
-
-    def calls() -> int:
-        log.write_text("")
-        process = away.hydra.run("race", "x", *FULL, "--dry-run")
-        assert process.returncode == 0, process.stderr
-        return len(remotes.said(log))
-
-    whole = calls()
-    once = calls()
-    assert once < whole
-    document = json.loads(cache.read_text())
-    for answer in document["answers"].values():
-        answer |= {"since": answer["since"] - 3600, "until": answer["until"] - 3600}
-    cache.write_text(json.dumps(document))
-    assert (calls(), calls()) == (whole, once)
-    away.hydra.run("doctor", "--fresh")
-    assert (calls(), calls()) == (whole, once)
 
 
 def test_a_place_that_has_busybox_alone(away: Away) -> None:

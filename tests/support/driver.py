@@ -37,7 +37,7 @@ def check_output(args: Sequence[str], code: int, stdout: str, stderr: str, colum
     assert raw is None, f"{raw} of {args}"
     if {"--json", "--events"} & {*args} and stdout:
         assert stdout.isascii(), stdout
-        for document in stdout.splitlines() if "--events" in args else [stdout]:
+        for document in [stdout] if "--json" in args else stdout.splitlines():
             json.loads(document)
     elif columns.isdigit() and code != EXIT_BUG and not _is_exact(args):
         assert too_wide(stdout, max(20, int(columns))) == []
