@@ -30,45 +30,6 @@ def edit(worktree: Path) -> None:
     (worktree / "src" / "pager.py").write_text("fixed\n")
 
 
-def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
-    ground = race.opened()
-    agent(
-        ground.worktree,
-        "echo evil > README.md; git stash -q;"
-        "blob=$(git rev-parse stash:README.md); good=$(git rev-parse HEAD:src/pager.py);"
-        "cd $(git rev-parse --git-common-dir)/objects;"
-        "f=$(echo $blob | cut -c1-2)/$(echo $blob | cut -c3-);"
-        "echo swapped > /dev/null; chmod u+w $f; printf 'x\\234garbage' > $f",
-    )
-    patch = take(ground)
-    assert "could not be kept" in " ".join(patch.notes)
-    git(race.patches, "fsck", "--connectivity-only")
-
-
-def test_repositories_inside_the_tree_are_taken_as_files(race: Race) -> None:
-    ground = race.opened()
-    agent(
-        ground.worktree,
-        "git init -q bare-of-commits; echo x > bare-of-commits/x; echo l > bare-of-commits/a.log;"
-        "git init -q full; echo y > full/y; git -C full add y;"
-        "git -C full -c user.name=a -c user.email=b commit -qm y; echo z > full/z;"
-        "mkdir -p full/deep; git init -q full/deep; echo d > full/deep/d;"
-        "git init -q src; echo n > src/n; git -C src add -A;"
-        "git -C src -c user.name=a -c user.email=b commit -qm n; echo fixed > src/pager.py",
-    )
-    patch = take(ground)
-    assert changes(race, patch) == {
-        b"bare-of-commits/x": b"x\n",
-        b"full/y": b"y\n",
-        b"full/z": b"z\n",
-        b"full/deep/d": b"d\n",
-        b"src/n": b"n\n",
-        b"src/pager.py": b"fixed\n",
-    }
-    assert sum("taken as files" in note for note in patch.notes) == 2
-    assert not patch.incomplete
-
-
 def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
     ground = race.opened()
     edit(ground.worktree)
@@ -78,22 +39,6 @@ def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
     patch = take(ground)
     assert changes(race, patch) == EDIT
     assert sum("git refuses the name" in note for note in patch.notes) == 2
-
-
-def test_files_and_folders_that_take_each_others_place(race: Race, repo: Path) -> None:
-    ground = race.opened()
-    shutil.rmtree(ground.worktree / "src")
-    (ground.worktree / "src").symlink_to(repo / "src")
-    (ground.worktree / "README.md").unlink()
-    (ground.worktree / "README.md").mkdir()
-    (ground.worktree / "README.md" / "inner").write_text("x")
-    patch = take(ground)
-    assert changes(race, patch) == {
-        b"src/pager.py": None,
-        b"src": os.fsencode(repo / "src"),
-        b"README.md": None,
-        b"README.md/inner": b"x",
-    }
 
 
 def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:
@@ -213,53 +158,6 @@ def test_a_write_that_fails_is_incomplete_and_never_empty(race: Race) -> None:
     patch = take(ground)
     assert patch.commit == race.base
     assert patch.incomplete
-
-
-def test_a_full_disk_is_incomplete_and_the_old_record_intact(repo: Path, scratch: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    small = scratch / "state" / "run"
-    small.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "hydra-test", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    try:
-        race = race_on(repo, scratch / "state")
-        ground = race.opened()
-        edit(ground.worktree)
-        first = take(ground, attempt=1)
-        assert changes(race, first) == EDIT
-        (ground.worktree / "big").write_bytes(os.urandom(4_000_000))
-        second = take(ground, attempt=2)
-        assert "No space left" in second.incomplete or "unable to write" in second.incomplete
-        assert patch_git.branches(race.patches) == {"claude": first.commit}
-        git(race.patches, "fsck", "--full", "claude")
-        (ground.worktree / "big").unlink()
-        assert changes(race, take(ground, attempt=3)) == EDIT
-    finally:
-        subprocess.run(["umount", "-l", str(small)], check=True)
-
-
-def test_a_second_attempt_starts_from_the_same_base_and_keeps_the_first(race: Race) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    first = take(ground, attempt=1)
-    agent(ground.worktree, "git checkout -q -- .")
-    second = take(ground, attempt=2)
-    assert second.empty
-    assert patch_git.branches(race.patches) == {"claude": first.commit}
-    assert patch_git.tries(race.patches, "claude") == {1: first.commit, 2: race.base}
-
-
-def test_the_objects_of_a_patch_are_whole_without_the_lane(race: Race) -> None:
-    ground = race.opened()
-    for number in range(50):
-        (ground.worktree / f"f{number}").write_text(f"{number}\n")
-    agent(ground.worktree, "git add -A; git commit -qm all; git repack -qad")
-    patch = take(ground)
-    ground.remove()
-    git(race.patches, "fsck", "--full", "--strict", patch.commit)
-    assert list((race.patches / "objects" / "pack").glob("*.pack"))
 
 
 KILLED = """

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from hydra.records.request import Limits
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.surroundings import mounts
 from tests.support.worlds import Laid, world
 
 DAY = 86400.0
@@ -516,39 +516,14 @@ def test_a_disk_without_a_size_and_a_floor_of_nothing_stop_nobody() -> None:
     assert below_minimum([Path("/var/tmp/not/there")], 0) is None
 
 
-@dataclass
-class Small(Hydra):
-    """Hydra with its state folder on a tmpfs of 200 MB, in a mount namespace of its own."""
-
-    def inside(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        """One command in that namespace, in the repository."""
-        return self.execute(*self.wrap, *argv)
-
-
 @pytest.fixture
-def small(scratch: Path, repo: Path) -> Iterator[Small]:
-    state = scratch / "state"
-    state.mkdir()
-    own = () if os.geteuid() == 0 else ("--user", "--map-root-user")
-    script = 'mount -t tmpfs -o size=200m,mode=700 tmpfs "$1" && echo mounted && exec cat'
-    keeper = subprocess.Popen(
-        ["unshare", "--mount", "--propagation", "private", *own, "sh", "-c", script, "-", state],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert keeper.stdin is not None
-    assert keeper.stdout is not None
-    try:
-        if keeper.stdout.readline() != "mounted\n":
-            pytest.skip("a mount namespace with a tmpfs of its own is refused here")
-        who = ("--user", "--preserve-credentials") if own else ()
-        enter = ["nsenter", "--target", str(keeper.pid), "--mount", *who, f"--wd={repo}"]
-        yield Small(scratch, repo, wrap=enter)
-    finally:
-        keeper.communicate(timeout=120)
-    assert fakes.left(str(scratch)) == []
+def small(hydra: Hydra) -> Iterator[Hydra]:
+    """Hydra with its state folder on a disk of 200 MB that only it sees."""
+    hydra.state.mkdir()
+    with mounts() as inside:
+        inside.small_disk(hydra.state, "200m")
+        hydra.wrap = inside.wrap(hydra.repo)
+        yield hydra
 
 
 FILL = """
@@ -559,7 +534,7 @@ done
 
 
 @pytest.mark.full
-def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small) -> None:
+def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Hydra) -> None:
     work = fakes.edit("work.txt", "work\n")
     small.agent("claude", [work, fakes.shell("sh", "-c", FILL), fakes.hang()])
     race = small.race("-a", "2xclaude", "--max-parallel", "1")
@@ -579,7 +554,9 @@ def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Small
     shown = small.run("runs", "show").stdout
     assert "interrupted" in shown
     assert "under the floor of" in shown
-    lines = small.inside("cat", f"{race.document['folder']}/events.jsonl").stdout.splitlines()
+    lines = small.execute(
+        *small.wrap, "cat", f"{race.document['folder']}/events.jsonl"
+    ).stdout.splitlines()
     events = [json.loads(line) for line in lines]
     [document] = [event for event in events if event["sub"] == "disk_floor"]
     assert document["kind"] == "run_warning"

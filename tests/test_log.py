@@ -15,14 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from hydra import log
 from hydra.cli import diagnosis
-from hydra.git.background import Later
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.terminal import Terminal
 from tests.test_race_retries import in_turn
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \[")
@@ -95,16 +92,6 @@ def test_without_it_nothing_is_said_and_structlog_is_not_imported(hydra: Hydra) 
     assert "hydra.cli.diagnosis" not in done.stderr
     assert list(hydra.state.glob("*/runs/*/events.jsonl"))
     assert list(hydra.state.glob("*/runs/*/log.jsonl")) == []
-
-
-@pytest.mark.slow
-def test_a_terminal_gets_lines_and_no_table_that_they_would_tear(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    terminal = Terminal(hydra, "race", "Do it", "-a", "claude", "--no-check", "-v")
-    text = terminal.read()
-    assert "agent is started" in text
-    assert "\x1b[" not in text.replace("\x1b[0m", "").partition("agent is started")[0]
-    assert "claude     agent started" in text
 
 
 # --- what goes wrong with it -----------------------------------------------------------------
@@ -198,24 +185,3 @@ def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> No
     assert (third["event"], third["unsaid"]) == ("third", "RuntimeError")
     assert fourth["exception"].splitlines()[-1] == "ValueError: [redacted]"
     assert (fifth["logger"], fifth["event"]) == ("git.cmd", "[redacted] is slow")
-
-
-async def test_what_is_bound_follows_tasks_and_threads(to_file: Path) -> None:
-    room = log.get_logger(__name__)
-
-    async def lane(name: str) -> None:
-        log.bind(lane=name)
-        await trio.to_thread.run_sync(lambda: room.info("in a thread", of=name))
-        Later(lambda: room.info("later", of=name)).result()
-
-    with log.bound(run="r1"):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(lane, "claude")
-            nursery.start_soon(lane, "codex")
-    room.info("outside")
-    *inside, outside = written(to_file, 5)
-    assert {(line["run"], line["lane"], line["event"]) for line in inside} == {
-        ("r1", name, event) for name in ("claude", "codex") for event in ("in a thread", "later")
-    }
-    assert all(line["lane"] == line["of"] for line in inside)
-    assert not {"run", "lane"} & set(outside)

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.config.schema import Config, RaceSettings
-from hydra.errors import NoAgentReady, UnsupportedFlag
+from hydra.errors import UnsupportedFlag
 from hydra.race.lane_plan import PlanInputs
-from hydra.race.plan import make, patch_message, select_lanes, title
+from hydra.race.plan import make, patch_message, title
 from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
@@ -22,7 +22,7 @@ from hydra.records.agent import (
     Tier,
 )
 from hydra.records.plan import Confinement
-from hydra.records.request import Effort, Lane, Permission
+from hydra.records.request import Lane, Permission
 
 HELD = Confinement(kind="bwrap", program="/usr/bin/bwrap")
 BARE = Confinement(kind="none", reason="bwrap is not installed")
@@ -98,39 +98,6 @@ def known(
 def test_an_agent_with_a_sandbox_of_its_own_keeps_full_auto() -> None:
     plan = make(known(Toy("toy", own=True), confinement=BARE))
     assert plan.lanes[0].permission is Permission.FULL_AUTO
-
-
-def test_the_worktree_is_named_like_the_repository_and_lies_under_the_state() -> None:
-    lane = make(known(Toy("toy"))).lanes[0]
-    assert lane.worktree.name == "shop"
-    assert lane.worktree.is_relative_to("/state/g")
-    assert lane.command is not None
-    assert lane.command.cwd == Path("/home/ada/shop"), "where it is seen"
-
-
-def test_a_lane_that_nothing_confines_is_seen_where_it_lies() -> None:
-    lane = make(replace(known(Toy("toy")), confinement=Confinement(kind="none"))).lanes[0]
-    assert lane.command is not None
-    assert lane.command.cwd == lane.worktree
-
-
-def test_no_lane_that_can_start_names_each_next_step_once() -> None:
-    hard = known(Toy("toy"), Toy("other"), race=RaceSettings(effort=Effort.HIGH))
-    with pytest.raises(NoAgentReady) as error:
-        make(replace(hard, lanes=(*hard.lanes, *hard.lanes)))
-    assert error.value.hint == "leave --effort out for toy; leave --effort out for other"
-
-
-def test_the_default_lanes_are_the_ready_tier1_agents() -> None:
-    adapters: dict[str, Adapter] = {
-        "one": Toy("one"),
-        "two": Toy("two"),
-        "exp": Toy("exp", tier=Tier.EXPERIMENTAL),
-    }
-    ready = {"one": found("one"), "exp": found("exp")}
-    assert [lane.adapter for lane in select_lanes((), ready, adapters)] == ["one"]
-    with pytest.raises(NoAgentReady):
-        select_lanes((), {}, adapters)
 
 
 @pytest.mark.parametrize(

@@ -408,17 +408,6 @@ def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
 
 
 @pytest.mark.slow
-def test_a_changed_probe_cache_is_asked_anew(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    assert hydra.race("-a", "claude").code == 0
-    cache = hydra.scratch / "cache" / "probes.json"
-    document = json.loads(cache.read_text())
-    assert document
-    cache.write_text(json.dumps({key: {"odd": 1} for key in document}))
-    assert hydra.race("-a", "claude").code == 0
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="nothing is hidden without it")
 def test_a_shown_folder_that_holds_the_checkout_shows_its_neighbours_and_not_it(
     scratch: Path,

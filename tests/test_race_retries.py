@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -154,36 +153,6 @@ async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockC
     assert (item.attempt, item.failure) == (1, LIMITED)
     assert [event.kind for event in events].count("lane_retrying") == 1
     assert trio.current_time() < 3000
-
-
-async def test_each_try_waits_longer_and_has_a_handle_of_its_own(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    handles: list[AttemptControl] = []
-    began: list[float] = []
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
-    ) -> Outcome:
-        handles.append(handle)
-        began.append(trio.current_time())
-        return outcome(planned, number, LIMITED if number < 4 else None)
-
-    race = RaceScheduler(
-        plan=plan(lane("one")),
-        run_attempt=attempt,
-        record=lambda event: None,
-        retry=Retry(times=5, wait=100, longest=250),
-    )
-    (item,) = (await race.run()).outcomes
-    assert (item.attempt, item.status) == (4, Status.COMPLETED)
-    assert [other.attempt for other in item.others] == [1, 2, 3]
-    assert len(set(map(id, handles))) == 4
-    waits = [after - before for before, after in pairwise(began)]
-    assert all(
-        least <= wait <= most
-        for wait, (least, most) in zip(waits, [(50, 100), (100, 200), (125, 250)], strict=True)
-    )
 
 
 WORKED = Patch(commit="c", base="b", files=1)

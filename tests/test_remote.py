@@ -29,7 +29,6 @@ from hydra.records.request import Retry
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
 BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
-IMAGE = Remote(name="box", mode="docker", image="agents:latest")
 POD = Remote(name="box", mode="k8s", pod="agents-0", namespace="lab", context="far")
 HOSTILE = 'it\'s "a" $(touch /tmp/x) `id` \\ * é\n-rf'
 
@@ -67,17 +66,6 @@ def settings(text: str, theirs: str = "") -> Config:
         repository=("shop/hydra.toml", theirs),
         agent_keys=("claude", "codex"),
     )
-
-
-BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
-
-
-def test_what_each_is_called() -> None:
-    assert settings(BASE).remotes["box"].target == "gpubox over ssh"
-    assert (BOX.target, IMAGE.target) == ("container agents", "image agents:latest")
-    assert POD.target == "pod agents-0 of lab in far"
-    assert folder_of(SSH, "20261122t1-x", "far") == "/tmp/hydra-20261122t1-x-far"
-    assert folder_of(replace(SSH, workdir="/a/"), "r", "far", 2) == "/a/hydra-r-far.2"
 
 
 # --- there and back ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra, completed, ignoring
 from tests.support.processes import wait_until
-from tests.support.surroundings import Clock, Mounts, disk, mounts, no_network
+from tests.support.surroundings import Clock, Mounts, mounts, no_network
 from tests.support.terminal import Terminal
 
 EDIT = fakes.edit("a.txt", "x\n")
@@ -152,42 +152,6 @@ def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) 
     (work,) = small.glob("g/*/claude/shop")  # kept, as the patch is not all of it
     assert (work / "a.txt").read_text() == "x\n"
     old_record_stands(hydra)
-
-
-# --- a slow disk -------------------------------------------------------------------------------
-
-
-@pytest.mark.full
-@pytest.mark.serial
-def test_sixteen_agents_that_write_at_once_wait_for_no_slow_disk(hydra: Hydra) -> None:
-    """All that is written while the disk takes 20 kB a second would take it many minutes."""
-    ready = fakes.Barrier(hydra.scratch, "ready")
-    written = fakes.Barrier(hydra.scratch, "written")
-    # Far more than the pipes hold, which would else have taken all of it.
-    talk = fakes.repeat(2500, fakes.say("words " * 100))
-    hydra.agent("claude", [EDIT, *ready.stop(), talk, *written.stop(), DONE])
-    hydra.state.mkdir()
-    with disk(hydra.state, hydra.scratch / "image", 200 * 1024**2) as slow:
-        race = hydra.start("race", "Do it", "-a", "16xclaude", "--max-parallel", "16", "-q")
-        ready.wait(16, timeout=120)
-        os.sync()
-        slow.slow(20_000)
-        began = time.monotonic()
-        ready.open()
-        written.wait(16, timeout=120)
-        took = time.monotonic() - began
-        size = sum(path.stat().st_size for path in hydra.state.glob("*/runs/*/lanes/*/raw.jsonl"))
-        slow.slow(0)
-        written.open()
-        race.communicate(timeout=120)
-        (result,) = results(hydra.state)
-        events = hydra.events()
-    ready.close()
-    written.close()
-    assert size > 16 * 100 * 600
-    assert took < size / 20_000 / 2, f"{size} bytes in {took:.0f} s"
-    assert [lane["status"] for lane in result["lanes"]] == ["completed"] * 16
-    assert sum(event["kind"] == "message" for event in events) >= 1600
 
 
 # --- no reader ---------------------------------------------------------------------------------
@@ -549,32 +513,6 @@ def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> Non
     gate.close()
     (result,) = results(hydra.state)
     assert [lane["status"] for lane in result["lanes"]] == ["completed"]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("off", [400 * DAY, -400 * DAY])
-def test_runs_of_another_time(hydra: Hydra, off: float) -> None:
-    clock = Clock(hydra.scratch / "clock")
-    hydra.extra |= clock.environ
-    usable(hydra)
-    clock.set(off)
-    usable(hydra)
-    other = break_off(hydra)
-    clock.set(0)
-    # Recovered though its clock was another: by identity, not by any time.
-    process = hydra.run("runs", "--json")
-    assert f"recovered run {other}: 1 patch taken" in process.stderr
-    listed = [run["run"] for run in json.loads(process.stdout)["runs"]]
-    assert listed == sorted(listed, reverse=True)
-    assert len(listed) == 3
-    for value in (("runs",), ("runs", "show"), ("runs", "show", "-r", other), ("doctor",)):
-        shown = hydra.run(*value)
-        assert shown.returncode == 0, shown.stderr
-    for run in listed:
-        shown = hydra.run("diff", "claude", "-r", run)
-        assert (shown.returncode, "+x\n" in shown.stdout) == (0, True)
-    usable(hydra)
-    assert len(results(hydra.state)) == 4  # none was taken for old
 
 
 # --- a folder that is gone ---------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.conftest import git
@@ -11,6 +10,7 @@ from tests.support.pages import (
     Files,
     PageRun,
     commit_files,
+    document,
     steps,
     verdict,
     write,
@@ -96,5 +96,4 @@ def small(repo: Path, scratch: Path) -> PageRun:
     for name, files in lanes.items():
         commit_files(shelf, name, files)
     write_events(shelf, steps(list(lanes)))
-    document = json.loads((Path(__file__).parents[1] / "data" / "page_small.json").read_text())
-    return PageRun(shelf, verdict(shelf, **document))
+    return PageRun(shelf, verdict(shelf, **document("page_small")))
