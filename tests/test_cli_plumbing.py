@@ -344,7 +344,7 @@ def test_where_a_race_cannot_run() -> None:
 # --- the diagnosis log -------------------------------------------------------------------------
 
 
-def _logged(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+def _logged(*args: str) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys, logging, click; from hydra.cli import group, main\n"
         "from hydra import log\n"
@@ -359,26 +359,19 @@ def _logged(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
         "args = ' '.join(sys.argv[1:]).partition('--')\n"
         "sys.exit(main([*args[0].split(), 'doctor', *args[2].split()]))\n"
     )
-    return python("-c", code, *args, env={**os.environ, **env})
+    return python("-c", code, *args)
 
 
 @pytest.mark.slow
-def test_the_log_goes_to_stderr_and_only_when_asked_for(tmp_path: Path) -> None:
+def test_the_log_goes_to_stderr_and_only_when_asked_for() -> None:
     assert (_logged().stdout, _logged().stderr) == ("", "")
     process = _logged("-v")
     assert process.stdout == ""
-    assert "git" in process.stderr
     assert "code=0" in process.stderr
     assert "a detail" not in process.stderr
     assert "not ours" not in process.stderr
     assert "\x1b" not in process.stderr
-    assert "a detail" in _logged("-vv").stderr
     assert "a detail" in _logged("--", "-vv").stderr  # after the command's name as well
-    assert _logged("-v", "--", "-v").stderr.count("code=0") == 1
-    quiet = _logged(HYDRA_LOG=str(tmp_path / "log"))
-    assert (quiet.stdout, quiet.stderr) == ("", "")
-    assert "a detail" in (tmp_path / "log").read_text()
-    assert "a detail" in _logged("--", "-vv", HYDRA_LOG=str(tmp_path / "log")).stderr
 
 
 # --- completion --------------------------------------------------------------------------------

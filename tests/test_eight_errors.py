@@ -116,7 +116,6 @@ def test_spawn_failed_is_said_with_what_the_system_said(hydra: Hydra) -> None:
     interpreter.unlink()
     gate.open()
     printed, stderr = begun.communicate(timeout=60)
-    gate.close()
     race = Race(begun.returncode, json.loads(printed), stderr)
     error = check(race, "SpawnFailed", "claude")
     assert error["reason"] == "exec"
@@ -134,7 +133,6 @@ def test_ctrl_c_is_interrupted_on_every_lane_and_every_patch_is_taken(hydra: Hyd
     gate.wait(agents=2)
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=60)
-    gate.close()
     race = Race(child.returncode, json.loads(out), "")
     assert race.code == 130
     for name in ("claude", "codex"):

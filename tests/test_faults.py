@@ -75,7 +75,6 @@ def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) ->
     git(hydra.repo, "gc", "-q", "--prune=now")
     gate.open()
     lane = result(race.communicate(timeout=60)[0])
-    gate.close()
     assert (lane["status"], lane["patch"]["files"], lane["patch"]["base"]) == ("completed", 2, base)
     assert "+First commit" in hydra.run("diff", "claude", "--", "said").stdout
     git(folder_of(hydra) / "patches.git", "fsck", "--full", "claude")
@@ -189,7 +188,6 @@ def test_hooks_in_the_tree_that_the_user_runs_are_not_run_from_a_lane(hydra: Hyd
     gate.wait()
     gate.open()
     lane = result(race.communicate(timeout=60)[0])
-    gate.close()
     assert lane["patch"]["files"] == 6
     assert hydra.run("diff", "claude").returncode == 0
     assert not ran.exists()
@@ -246,6 +244,5 @@ def test_each_signal_ends_a_stubborn_race_with_nothing_left_and_the_patch_taken(
     gate.wait()
     race.send_signal(number)
     lane = result(race.communicate(timeout=60)[0])
-    gate.close()
     assert race.returncode == (130 if number == signal.SIGINT else 143)
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)

@@ -45,7 +45,6 @@ def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     hydra.agent("codex", [fakes.signal_self(11)])
     race = hydra.race("-a", "claude", "-a", "codex")
     documents = heard(fifo)
-    fifo.close()
     assert race.code == 1, race.stderr
     assert [row.get("hook") or row["kind"] for row in documents] == [
         "pre_run",
@@ -120,7 +119,6 @@ def signalled_in_a_pre_run(hydra: Hydra, number: signal.Signals) -> None:
     gate.wait()
     race.send_signal(number)
     race.communicate(timeout=120)
-    gate.close()
     assert race.returncode == (130 if number == signal.SIGINT else -number)
 
 
@@ -148,7 +146,6 @@ def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> N
     gate.wait()
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=120)
-    gate.close()
     assert race.returncode == 1
     folder = Path(hydra.run("runs", "path").stdout.strip())
     assert json.loads((folder / "result.json").read_bytes())["exit_code"] == 1
@@ -165,7 +162,5 @@ def test_a_race_that_was_ended_at_once_has_no_post_run(hydra: Hydra) -> None:
     assert any('"stopping"' in line for line in race.stdout)
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=60)
-    gate.close()
     assert race.returncode == 130
     assert heard(after) == []
-    after.close()

@@ -207,7 +207,6 @@ def test_it_is_done_beside_a_race_and_the_rest_is_counted_in_one_line(hydra: Hyd
     assert not old.exists()
     gate.open()
     _, text = process.communicate(timeout=60)
-    gate.close()
     assert text.count("hydra runs rm --older-than 30d") == 1
     assert "1 race here over 30d old, with work that may not be landed" in text
     assert path.exists()
@@ -345,7 +344,6 @@ def test_rm_leaves_a_race_that_runs(hydra: Hydra) -> None:
     assert not old.exists()
     gate.open()
     process.communicate(timeout=60)
-    gate.close()
     assert [row["run"] for row in json.loads(hydra.run("runs", "--json").stdout)["runs"]] == [
         running
     ]
@@ -416,7 +414,6 @@ def test_a_race_never_stands_in_the_grounds_of_another(hydra: Hydra) -> None:
     assert len(list(hydra.state.glob("*/runs/*"))) == 1
     gate.open()
     process.communicate(timeout=60)
-    gate.close()
     assert process.returncode == 0
     assert list(hydra.state.glob("g/*")) == []
 
@@ -455,7 +452,6 @@ def recovered(hydra: Hydra, *options: str) -> Path:
     gate.wait()
     process.kill()
     process.communicate()
-    gate.close()
     assert "1 patch taken" in hydra.run("runs").stderr
     [folder] = hydra.state.glob("*/runs/[!.]*")
     return folder

@@ -40,9 +40,8 @@ def events_named(lines: list[dict[str, Any]], event: str) -> list[dict[str, Any]
 @pytest.mark.slow
 def test_v_tells_what_was_decided_and_spawned_by_run_lane_and_attempt(hydra: Hydra) -> None:
     hydra.extra["HYDRA_LOG"] = str(hydra.scratch / "hydra.log")
-    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.edit("a.txt", SECRET), fakes.finish()])
+    in_turn(hydra, [fakes.signal_self(11)], [fakes.edit("a.txt", SECRET), fakes.finish()])
     race = hydra.race("-a", "claude", "--retry", "1", "-v", "--check", f"test {SECRET}")
-    fifo.close()
     run = race.document["run"]
     whose = f"run={run} lane=claude attempt="
     shown = [line for line in race.stderr.splitlines() if LINE.match(line)]

@@ -12,7 +12,7 @@ from hydra.adapters.contract import Adapter, ConfigFolder, Descriptor, Parser
 from hydra.config.schema import Config, RaceSettings
 from hydra.errors import UnsupportedFlag
 from hydra.race.lane_plan import PlanInputs
-from hydra.race.plan import make, patch_message, title
+from hydra.race.plan import make, title
 from hydra.records.agent import (
     BuiltCommand,
     CapabilitySet,
@@ -98,27 +98,6 @@ def known(
 def test_an_agent_with_a_sandbox_of_its_own_keeps_full_auto() -> None:
     plan = make(known(Toy("toy", own=True), confinement=BARE))
     assert plan.lanes[0].permission is Permission.FULL_AUTO
-
-
-@pytest.mark.parametrize(
-    ("prompt", "subject", "body"),
-    [
-        ("Fix the pager\n\nAll of it.", "Fix the pager", "All of it."),
-        ("Fix it:\n- one\n- two", "Fix it:", "- one\n- two"),
-        ("word " * 40, ("word " * 14).strip(), ("word " * 40).strip()),
-        ("x" * 100, "x" * 72, "x" * 100),
-    ],
-)
-def test_a_patchs_message_has_the_task_as_subject_and_what_does_not_fit_below(
-    prompt: str, subject: str, body: str
-) -> None:
-    plan = make(known(Toy("one"), prompt=prompt))
-    message = patch_message(plan, plan.lanes[0])
-    assert message.splitlines()[0] == subject
-    assert len(subject) <= 72
-    assert message == f"{subject}\n\n{f'{body}{chr(10)}{chr(10)}' if body else ''}" + (
-        "Hydra-Agent: one 1.2.3\nHydra-Run: 20260101t000000-abc\n"
-    )
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,6 @@ def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: in
     assert peak_mb(race.pid) < 64
     gate.open()
     race.communicate(timeout=60)
-    gate.close()
     (lane,) = result_of(hydra)["lanes"]
     assert (lane["status"], lane["patch"]["files"]) == ("completed", 1)
     (folder,) = hydra.state.glob("*/runs/*")
@@ -102,7 +101,6 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     gate.wait()
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=120)
-    gate.close()
     lanes = {lane["lane"]: lane for lane in result_of(hydra)["lanes"]}
     assert race.returncode == 130
     assert (lanes["claude"]["status"], lanes["codex"]["status"]) == ("completed", "interrupted")
@@ -119,7 +117,6 @@ def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hy
     time.sleep(0.3)  # both must be seen; nothing else is ordered by it
     race.send_signal(signal.SIGHUP)
     race.communicate(timeout=120)
-    gate.close()
     (lane,) = result_of(hydra)["lanes"]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
 

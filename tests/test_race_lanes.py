@@ -111,7 +111,6 @@ def looked() -> Iterator[Looked]:
     options = ("-a", "claude:opus", "--copy", ".env", "--setup", made, "--json")
     done = hydra.run("race", "-", *options, stdin=PROMPT)
     yield Looked(hydra, Race(done.returncode, json.loads(done.stdout), done.stderr), calls.so_far())
-    calls.close()
     shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -313,7 +312,6 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     assert done.returncode == 0
     assert "--output-format stream-json --verbose" in done.stdout
     assert all(call["stdin"] is None for call in calls.so_far())
-    calls.close()
     assert not (hydra.state / "g").exists() or not any((hydra.state / "g").iterdir())
     assert "no races yet" in hydra.run("runs").stderr
 

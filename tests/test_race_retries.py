@@ -30,7 +30,7 @@ LIMITED = Failure(kind="AgentFailed", reason="rate_limit", message="429", adapte
 EMPTY = Patch(commit="b", base="b")
 
 
-def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> Fifo:
+def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> None:
     """Places a `claude` that does one thing after the other, each time it is given a task."""
     fifo = fakes.Fifo(hydra.scratch / "turns")
     cases = []
@@ -48,18 +48,13 @@ def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> Fifo:
     program.chmod(0o755)
     hydra.path.insert(0, folder)
     (hydra.home / "hydra.toml").write_text('[retry]\nwait = "0s"\n')
-    return fifo
-
-
-Fifo = fakes.Fifo
 
 
 @pytest.mark.slow
 def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> None:
     broken = [fakes.think("..."), fakes.signal_self(11)]
-    fifo = in_turn(hydra, broken, [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
+    in_turn(hydra, broken, [fakes.edit("a.txt", "new\n"), fakes.finish("done")])
     race = hydra.race("-a", "claude", "--retry", "1")
-    fifo.close()
     assert race.code == 0, race.stderr
     (document,) = race.document["lanes"]
     assert (document["status"], document["attempt"]) == ("completed", 2)
@@ -80,11 +75,8 @@ def test_a_lane_that_fell_over_is_tried_again_from_the_base(hydra: Hydra) -> Non
 
 
 def test_what_was_changed_is_never_raced_over(hydra: Hydra) -> None:
-    fifo = in_turn(
-        hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.finish("no")]
-    )
+    in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.finish("no")])
     race = hydra.race("-a", "claude", "--retry", "2")
-    fifo.close()
     assert "lanes" in race.document, race.document
     (document,) = race.document["lanes"]
     assert len(document["attempts"]) == 1
@@ -94,13 +86,10 @@ def test_what_was_changed_is_never_raced_over(hydra: Hydra) -> None:
 
 @pytest.mark.slow
 def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra) -> None:
-    fifo = in_turn(
-        hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)]
-    )
+    in_turn(hydra, [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)], [fakes.signal_self(11)])
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write("with_patch = true\n")
     race = hydra.race("-a", "claude", "--retry", "1")
-    fifo.close()
     (document,) = race.document["lanes"]
     assert [row["attempt"] for row in document["attempts"]] == [1, 2]
     assert (document["attempt"], document["patch"]["files"]) == (1, 1)
@@ -228,12 +217,10 @@ def tried(document: dict[str, Any]) -> list[tuple[int, str]]:
 def test_killed_in_a_later_try_every_patch_is_kept(hydra: Hydra) -> None:
     gate = fakes.Barrier(hydra.scratch, "second")
     first = [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)]
-    fifo = in_turn(hydra, first, [fakes.edit("b.txt", "2\n"), *gate.stop()])
+    in_turn(hydra, first, [fakes.edit("b.txt", "2\n"), *gate.stop()])
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write("with_patch = true\n")
     document = killed(hydra, gate)
-    fifo.close()
-    gate.close()
     assert tried(document) == [(1, "failed"), (2, "interrupted")]
     assert (document["attempt"], document["patch"]["files"]) == (2, 1)
     shown = hydra.run("diff", "claude").stdout
@@ -243,7 +230,7 @@ def test_killed_in_a_later_try_every_patch_is_kept(hydra: Hydra) -> None:
 
 @pytest.mark.slow
 def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> None:
-    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
+    in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     (hydra.home / "hydra.toml").write_text('[retry]\nwait = "1h"\nlongest = "1h"\n')
     race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--events")
     assert race.stdout is not None
@@ -252,7 +239,6 @@ def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> 
             break
     race.kill()
     race.communicate()
-    fifo.close()
     assert "recovered run" in hydra.run("runs").stderr
     folder = Path(hydra.run("runs", "path").stdout.strip())
     (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
@@ -274,7 +260,7 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
     git(hydra.repo, "add", "-A")
     git(hydra.repo, "commit", "-qm", "slow")
     os.write(pass_on.fd, b"1\n")
-    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
+    in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--allow-filter", "slow")
     for _ in range(2):
         assert reached.take(b"\n", 120) is not None
@@ -283,8 +269,6 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
     hydra.run("runs")
     folder = Path(hydra.run("runs", "path").stdout.strip())
     (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    for item in (fifo, reached, pass_on):
-        item.close()
     assert tried(document) == [(1, "failed"), (2, "interrupted")]
     assert document["patch"] is None or document["patch"]["files"] == 0
     base = git(hydra.repo, "rev-parse", "HEAD")
@@ -296,11 +280,10 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
 def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hydra) -> None:
     many = [fakes.edit(f"new-{number}.txt", "1\n") for number in range(3)]
     first = [fakes.edit("README.md", "half\n"), fakes.signal_self(11)]
-    fifo = in_turn(hydra, first, [*many, fakes.signal_self(11)])
+    in_turn(hydra, first, [*many, fakes.signal_self(11)])
     with (hydra.home / "hydra.toml").open("a") as settings:
         settings.write('with_patch = true\n[limits]\nuntracked = 1\n[race]\nkeep = "none"\n')
     race = hydra.race("-a", "claude", "--retry", "1")
-    fifo.close()
     (document,) = race.document["lanes"]
     assert len(document["attempts"]) == 2
     assert Path(document["worktree"], "new-2.txt").exists()

@@ -185,7 +185,6 @@ def test_ctrl_c_takes_the_work_and_leaves_nothing(away: Away, server: sshd.Sshd)
     gate.wait()
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
     assert away.folders == []
@@ -208,7 +207,6 @@ def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
     gate.wait()
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
     assert fakes.left(away.mark) == []
@@ -223,7 +221,6 @@ def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Ssh
     gate.wait()
     os.kill(child.pid, signal.SIGKILL)
     child.communicate(timeout=60)
-    gate.close()
     assert fakes.left(away.mark) == []
     assert wait_until(lambda: away.folders == [], 60)
     assert fakes.left(str(away.root)) == []
@@ -240,7 +237,6 @@ def test_a_line_that_is_cut_says_so_and_keeps_what_came(away: Away, server: sshd
     for pid in server.sessions:
         os.kill(pid, signal.SIGKILL)
     out, err = child.communicate(timeout=90)
-    gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["error"]["reason"]) == ("failed", "line_lost"), err
     assert "the line to gpubox over ssh was lost" in lane["error"]["message"]

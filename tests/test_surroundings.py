@@ -170,7 +170,6 @@ def test_nohup_keeps_a_race_that_its_terminal_would_end(
     if ignored:
         gate.open()
     race.communicate(timeout=60)
-    gate.close()
     assert race.returncode == code
     (result,) = results(hydra.state)
     assert result["lanes"][0]["status"] == ("completed" if ignored else "interrupted")
@@ -192,7 +191,6 @@ def test_a_reader_of_events_that_leaves_ends_the_race_and_keeps_the_work(hydra: 
     text = race.stderr.read()
     race.stderr.close()
     assert (race.wait(timeout=60), text) == (141, "")
-    gate.close()
     (result,) = results(hydra.state)
     assert [lane["status"] for lane in result["lanes"]] == ["interrupted"] * 2
     assert [lane["patch"]["files"] for lane in result["lanes"]] == [1, 1]
@@ -221,7 +219,6 @@ def test_a_terminal_that_goes(hydra: Hydra, term: str) -> None:
     terminal.hang_up()
     code = terminal.wait()
     took = time.monotonic() - began
-    gate.close()
     assert code == 143
     (result,) = results(hydra.state)
     assert [lane["status"] for lane in result["lanes"]] == ["interrupted"] * 2
@@ -338,7 +335,6 @@ def test_it_stays_also_where_hydra_was_killed(hydra: Hydra, inside: Mounts) -> N
     gate.wait()
     race.kill()
     race.communicate(timeout=60)
-    gate.close()
     assert "1 patch taken" in hydra.run("runs").stderr
     (result,) = results(hydra.state)
     assert renewed(result["lanes"][0])
@@ -451,7 +447,6 @@ def break_off(hydra: Hydra) -> str:
     gate.wait()
     race.kill()
     race.communicate(timeout=60)
-    gate.close()
     hydra.agent("claude", [EDIT, DONE])
     paths = hydra.state.glob("*/runs/*/manifest.json")
     (run,) = (path.parent.name for path in paths if not path.with_name("result.json").exists())
@@ -481,8 +476,6 @@ def test_a_clock_that_jumps_in_the_middle_of_a_race(hydra: Hydra, jump: float) -
     clock.set(-jump)
     after.open()
     _, text = race.communicate(timeout=60)
-    gate.close()
-    after.close()
     assert race.returncode == 0, text
     events = hydra.events()
     walls = [event["wall"] for event in events]
@@ -510,7 +503,6 @@ def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> Non
     clock.set(0)
     gate.open()
     race.communicate(timeout=120)
-    gate.close()
     (result,) = results(hydra.state)
     assert [lane["status"] for lane in result["lanes"]] == ["completed"]
 

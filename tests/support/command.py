@@ -33,6 +33,7 @@ def end_started() -> list[int]:
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
+    fakes.Fifo.close_all()
     scratches = [*_scratches]
     _scratches.clear()
     return [pid for scratch in scratches for pid in fakes.left(scratch)]

@@ -63,7 +63,7 @@ def checked() -> list[Event]:
     """A lane that goes into its checks."""
     e = Tape()
     why = "it took over 1 s and was ended"
-    ended = {"status": "timed_out", "says": "timed out", "reason": why, "seconds": 1.0}
+    ended: Document = {"status": "timed_out", "says": "timed out", "reason": why, "seconds": 1.0}
     return [
         e(0.0, "run_started", lanes=["claude", "codex"]),
         e(1.0, "agent_started", "claude", pid=1, argv=["x"]),
@@ -239,7 +239,7 @@ def ends() -> Section:
         "of what has to be installed": changed(four(), {}, typed),
         "of hostile words": changed(four(warnings=[HOSTILE]), {"reason": HOSTILE, "why": HOSTILE}),
     }.items():
-        yield from at(f"the end {name}", lambda d=document, **o: race_end(d, **o), 80)  # type: ignore[misc]
+        yield from at(f"the end {name}", lambda d=document, **o: race_end(d, **o), 80)
 
 
 def check(name: str, status: str = "passed", says: str = "3 passed", **more: Any) -> Document:
@@ -293,7 +293,7 @@ def summaries() -> Section:
         "with many checks": with_checks(*many),
         "of hostile words": with_checks(evil, held_back=(HOSTILE,)),
     }.items():
-        yield from at(f"the summary {name}", lambda d=document, **o: summary(d, **o), 80)  # type: ignore[misc]
+        yield from at(f"the summary {name}", lambda d=document, **o: summary(d, **o), 80)
     lane = {"lane": "claude", "checks": [evil], "held_back": [HOSTILE]}
     rows = {"run": "r", "folder": "/f", "baseline": [check("unit")], "lanes": [lane]}
     yield from at("checks again", lambda **o: table_text(rows, **{"color": False, **o}), 80, None)
@@ -308,7 +308,7 @@ def lists() -> Section:
 
     yield from at("agents", lambda **o: listing.agents_table(AGENTS, **o), 80, 40)
     for agent, line in zip(AGENTS, (("claude", "-p", "it's"), (), ()), strict=True):
-        yield from at("an agent", lambda a=agent, r=line, **o: listing.agent_text(a, r, **o), 80)  # type: ignore[misc]
+        yield from at("an agent", lambda a=agent, r=line, **o: listing.agent_text(a, r, **o), 80)
     yield from at("doctor", lambda **o: doctor.doctor_text(CHECKS, AGENTS, **o), 80)
     assert AGENTS[0].detection is not None
     seen = replace(AGENTS[0].detection, version=HOSTILE, warnings=(HOSTILE,), error=STALLED)
@@ -332,7 +332,7 @@ def lists() -> Section:
     ]
     yield from at("runs", plainly(lambda **o: runs.runs_table(rows, **o)), 80, 120, None)
     for row in (*RUNS, rows[-1]):
-        yield from at("a run", lambda r=row, **o: runs.run_text(r, "ENDING\n", **o), 80)  # type: ignore[misc]
+        yield from at("a run", lambda r=row, **o: runs.run_text(r, "ENDING\n", **o), 80)
 
 
 def plans() -> Section:
@@ -343,9 +343,9 @@ def plans() -> Section:
     first = replace(PLAN.lanes[0], label=HOSTILE, version=HOSTILE, warnings=(HOSTILE,))
     evil = replace(PLAN, **words, lanes=(first,))
     for name, plan in {"": PLAN, " of nobody": none, " of hostile words": evil}.items():
-        yield from at(f"a plan{name}", lambda p=plan, **o: plan_text(p, **o), 80, None)  # type: ignore[misc]
+        yield from at(f"a plan{name}", lambda p=plan, **o: plan_text(p, **o), 80, None)
     refused = Refused("the first line is long\n  a/path: in the way", hint="add it, or let it be")
-    auth = {"adapter": "claude", "command": ("claude", "-p"), "stderr": "401\n\nno\n"}
+    auth: Document = {"adapter": "claude", "command": ("claude", "-p"), "stderr": "401\n\nno\n"}
     errors: dict[str, HydraError] = {
         "one to fold": refused,
         "one with a line to paste": Refused("no", hint='git fetch "$(hydra runs path)/x.git"'),
@@ -353,7 +353,7 @@ def plans() -> Section:
         "a hostile one": AuthMissing(HOSTILE, adapter="x", command=(HOSTILE,), stderr=HOSTILE),
     }
     for name, error in errors.items():
-        yield from at(f"an error, {name}", lambda e=error, **o: error_text(e, **o), 28, None)  # type: ignore[misc]
+        yield from at(f"an error, {name}", lambda e=error, **o: error_text(e, **o), 28, None)
     diff = shown_diff(f"+{HOSTILE}\n-a\tb\r\n".encode("utf-8", "surrogatepass"), color=False)
     yield "a hostile diff", diff.decode().replace("\t", "<TAB>")
 
