@@ -30,6 +30,21 @@ def edit(worktree: Path) -> None:
     (worktree / "src" / "pager.py").write_text("fixed\n")
 
 
+def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
+    ground = race.opened()
+    agent(
+        ground.worktree,
+        "echo evil > README.md; git stash -q;"
+        "blob=$(git rev-parse stash:README.md); good=$(git rev-parse HEAD:src/pager.py);"
+        "cd $(git rev-parse --git-common-dir)/objects;"
+        "f=$(echo $blob | cut -c1-2)/$(echo $blob | cut -c3-);"
+        "echo swapped > /dev/null; chmod u+w $f; printf 'x\\234garbage' > $f",
+    )
+    patch = take(ground)
+    assert "could not be kept" in " ".join(patch.notes)
+    git(race.patches, "fsck", "--connectivity-only")
+
+
 def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
     ground = race.opened()
     edit(ground.worktree)

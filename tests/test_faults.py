@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -55,11 +54,6 @@ def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch
     assert times["agent_exited"] - times["stopping"] < 20
 
 
-# Row 14
-
-
-# Row 18
-
 # Row 38
 
 
@@ -78,9 +72,6 @@ def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) ->
     assert (lane["status"], lane["patch"]["files"], lane["patch"]["base"]) == ("completed", 2, base)
     assert "+First commit" in hydra.run("diff", "claude", "--", "said").stdout
     git(folder_of(hydra) / "patches.git", "fsck", "--full", "claude")
-
-
-# Row 41
 
 
 # Row 42
@@ -220,29 +211,3 @@ def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> N
     assert git(patches, "show", "claude:a.bin").startswith("version https://git-lfs")
     assert hydra.run("diff", "claude").returncode == 0
     assert not ran.exists()
-
-
-# Row 3 in variants
-
-
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGINT, signal.SIGTERM],
-    ids=str,
-)
-def test_each_signal_ends_a_stubborn_race_with_nothing_left_and_the_patch_taken(
-    hydra: Hydra, number: signal.Signals
-) -> None:
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    daemons = [fakes.daemon(ignore_term=True, clear_env=True), fakes.daemon(hold_stdout=True)]
-    hydra.agent(
-        "claude",
-        [EDIT, *daemons, fakes.ignore("SIGINT", "SIGTERM"), gate.arrive(), fakes.hang()],
-    )
-    hydra.extra |= {"HYDRA_GRACE_INT": "300ms", "HYDRA_GRACE_TERM": "300ms"}
-    race = hydra.start("race", "Do it", "-a", "claude", "--json", "-q")
-    gate.wait()
-    race.send_signal(number)
-    lane = result(race.communicate(timeout=60)[0])
-    assert race.returncode == (130 if number == signal.SIGINT else 143)
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)

@@ -151,27 +151,6 @@ def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hyd
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_running_checks_and_keeps_patches_and_results(hydra: Hydra) -> None:
-    mark = token()
-    hydra.agent("claude", writes(RIGHT))
-    slow = slow_check(hydra, mark)
-    race = hydra.start("race", "Do it", "-a", "claude", "--check", "first=true", "--check", slow)
-    assert wait_until(lambda: running(mark))
-    race.send_signal(signal.SIGINT)
-    assert race.wait(60) == 130
-    drop(race)
-    folder = Path(hydra.run("runs", "path").stdout.strip())
-    (lane,) = json.loads((folder / "result.json").read_text())["lanes"]
-    assert lane["status"] == "completed"
-    assert lane["patch"]["files"] == 1
-    assert of(lane, "first")["status"] == "passed"
-    assert of(lane, "slow")["status"] == "interrupted"
-    assert lane["usable"] is False
-    assert wait_until(lambda: not running(mark))
-    assert grounds(hydra) == []
-
-
-@pytest.mark.slow
 def test_ctrl_c_while_the_verdict_is_made_says_what_is_there(hydra: Hydra) -> None:
     """Git stands still from the end of the lanes on: nothing but the verdict asks it any more."""
     hydra.agent("claude", writes(RIGHT))
@@ -307,26 +286,6 @@ def drop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdout, process.stderr):
         assert stream is not None
         stream.close()
-
-
-@pytest.mark.slow
-def test_a_killed_hydra_leaves_no_check_and_no_ground_behind(hydra: Hydra) -> None:
-    mark = token()
-    hydra.agent("claude", writes(RIGHT))
-    slow = slow_check(hydra, mark)
-    race = hydra.start("race", "Do it", "-a", "claude", "--check", slow)
-    assert wait_until(lambda: running(mark))
-    race.kill()
-    race.wait(60)
-    drop(race)
-    assert wait_until(lambda: not running(mark))
-    done = hydra.run("runs", "show", "--json")
-    (lane,) = json.loads(done.stdout)["lanes"]
-    assert lane["patch"]["files"] == 1
-    assert lane["held_back"] == ["Hydra was killed before its checks had ended"]
-    assert grounds(hydra) == []
-    again = hydra.run("check", "--json", "--check", "true")
-    assert json.loads(again.stdout)["lanes"][0]["checks"][0]["status"] == "passed"
 
 
 @pytest.mark.slow

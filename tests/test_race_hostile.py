@@ -108,20 +108,6 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "waiting")
-    hydra.agent("claude", [EDIT, gate.arrive(), fakes.ignore("SIGINT"), fakes.hang()])
-    race = hydra.start("race", "Do it", "-a", "claude", "-q")
-    gate.wait()
-    race.send_signal(signal.SIGHUP)
-    time.sleep(0.3)  # both must be seen; nothing else is ordered by it
-    race.send_signal(signal.SIGHUP)
-    race.communicate(timeout=120)
-    (lane,) = result_of(hydra)["lanes"]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
     hydra: Hydra, stream: str

@@ -196,54 +196,8 @@ async def test_ended_at_once_in_a_later_try_a_lane_has_all_of_its_tries() -> Non
     assert (cut.attempt, cut.status, cut.patch) == (2, Status.INTERRUPTED, None)
 
 
-def killed(hydra: Hydra, gate: fakes.Barrier) -> dict[str, Any]:
-    """The lane's result, once Hydra was killed at the gate and the next command has recovered."""
-    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1")
-    gate.wait()
-    race.kill()
-    race.communicate()
-    assert "recovered run" in hydra.run("runs").stderr
-    folder = Path(hydra.run("runs", "path").stdout.strip())
-    (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    data: dict[str, Any] = document
-    return data
-
-
 def tried(document: dict[str, Any]) -> list[tuple[int, str]]:
     return [(row["attempt"], row["status"]) for row in document["attempts"]]
-
-
-@pytest.mark.slow
-def test_killed_in_a_later_try_every_patch_is_kept(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "second")
-    first = [fakes.edit("a.txt", "half\n"), fakes.signal_self(11)]
-    in_turn(hydra, first, [fakes.edit("b.txt", "2\n"), *gate.stop()])
-    with (hydra.home / "hydra.toml").open("a") as settings:
-        settings.write("with_patch = true\n")
-    document = killed(hydra, gate)
-    assert tried(document) == [(1, "failed"), (2, "interrupted")]
-    assert (document["attempt"], document["patch"]["files"]) == (2, 1)
-    shown = hydra.run("diff", "claude").stdout
-    assert ("+half" in shown, "+2" in shown) == (False, True)
-    assert hydra.run("runs", "show").returncode == 0
-
-
-@pytest.mark.slow
-def test_killed_while_it_waits_a_lane_is_what_its_last_try_was(hydra: Hydra) -> None:
-    in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
-    (hydra.home / "hydra.toml").write_text('[retry]\nwait = "1h"\nlongest = "1h"\n')
-    race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--events")
-    assert race.stdout is not None
-    for line in race.stdout:
-        if "lane_retrying" in line:
-            break
-    race.kill()
-    race.communicate()
-    assert "recovered run" in hydra.run("runs").stderr
-    folder = Path(hydra.run("runs", "path").stdout.strip())
-    (document,) = json.loads((folder / "result.json").read_bytes())["lanes"]
-    assert tried(document) == [(1, "failed")]
-    assert document["error"]["reason"] == "no_terminal_event"
 
 
 @pytest.mark.slow

@@ -321,26 +321,6 @@ def test_an_outcome_that_cannot_be_read_is_not_known_and_its_patch_stays(hydra: 
     assert lane["message"] == "all done"
 
 
-@pytest.mark.slow
-def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    steps = [fakes.ignore("SIGINT", "SIGTERM"), fakes.edit("a.txt", "a\n"), gate.arrive()]
-    hydra.agent("claude", [*steps, fakes.hang()])
-    process = hydra.start("race", "Do it", "-a", "claude", "--events")
-    gate.wait()
-    assert process.stdout is not None
-    process.send_signal(signal.SIGINT)
-    assert any('"stopping"' in line for line in process.stdout)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert "1 patch taken" in hydra.run("runs").stderr
-    [folder] = hydra.state.glob("*/runs/[!.]*")
-    lane = lanes_of(folder)["claude"]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
-    kinds = [event["kind"] for event in events_of(folder)]
-    assert kinds.count("lane_ended") == kinds.count("run_ended") == 1
-
-
 # Processes
 
 

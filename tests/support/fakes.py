@@ -323,8 +323,7 @@ def left(name: str) -> list[int]:
 
     What was sent SIGKILL is seen until the kernel has taken it down.
     """
-    wait_until(lambda: not processes_named(name))
-    return processes_named(name)
+    return [] if wait_until(lambda: not processes_named(name)) else processes_named(name)
 
 
 def processes_named(name: str) -> list[int]:
