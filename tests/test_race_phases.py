@@ -1,5 +1,5 @@
-"""A signal, or a kill, in each phase of a race: how it ends, what is kept, that nothing is left (the
-driver looks), and what the next command finds; the one after it finds nothing to do."""
+"""A signal, or a kill, in each phase of a race: how it ends, what is kept, that nothing is left,
+and what the next command finds; the one after it finds nothing to do."""
 
 from __future__ import annotations
 
