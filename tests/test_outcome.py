@@ -190,3 +190,14 @@ def test_done_but_a_bad_exit_keeps_the_patch_and_says_so() -> None:
     assert outcome.failure is not None
     assert "42 (no prompt)" in outcome.failure.message
     assert outcome.patch == WORK
+
+
+def test_exit_0_without_the_closing_event_is_not_believed() -> None:
+    outcome = classify(evidence())
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.reason) == (
+        "StreamParseError",
+        "no_terminal_event",
+    )
+    assert outcome.patch == WORK
