@@ -13,8 +13,10 @@ from pathlib import Path
 import click
 import pytest
 
+from hydra.adapters import registry
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.schema import Config
+from hydra.records.request import Effort
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -92,6 +94,14 @@ def test_pages_that_the_code_names_are_there() -> None:
     }
     assert len(named) > 15
     assert {name for name in named if name not in tracked()} <= OTHERS
+
+
+@page_by_page
+def test_tests_are_there(page: Path) -> None:
+    names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
+    modules = {path.stem for path in (ROOT / "tests").glob("**/test_*.py")}
+    defined = set(re.findall(r"^(?:async )?def (test_\w+)", sources("tests"), re.MULTILINE))
+    assert names <= defined | modules | OTHERS
 
 
 @page_by_page
@@ -251,12 +261,20 @@ def test_exit_codes_are_the_codes() -> None:
 # --- efforts -------------------------------------------------------------------------------------
 
 
-def efforts() -> dict[str, tuple[list[str], str, str]]:
-    """The table's rows by agent: words, flag, source."""
+def efforts() -> dict[str, list[str]]:
+    """The table's rows by agent: its words."""
     text = AGENTS.read_text().partition("## Efforts")[2]
     rows = {}
     for line in re.findall(r"^\| `.*$", text.partition("\n## ")[0], re.MULTILINE):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         for agent in re.findall(r"`([\w-]+)`", cells[0]):
-            rows[agent] = (cells[1].split(", "), cells[2].strip("`"), cells[3])
+            rows[agent] = cells[1].split(", ")
     return rows
+
+
+def test_the_table_of_efforts_is_what_the_adapters_say() -> None:
+    table = efforts()
+    for adapter in registry.everyone():
+        mapped = adapter.descriptor.efforts
+        assert table.pop(adapter.key()) == [mapped.get(effort, "none") for effort in Effort]
+    assert table == {}

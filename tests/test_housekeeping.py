@@ -226,12 +226,6 @@ def test_the_settings_are_the_users_own(hydra: Hydra) -> None:
     assert "1 race here over 2d old" in hydra.run("runs").stderr
     (hydra.home / "hydra.toml").write_text('[limits]\nretention_size = "1kB"\n')
     assert "over the 1 kB that are kept" in hydra.run("runs").stderr
-    (hydra.home / "hydra.toml").unlink()
-    for line in ('retention = "1d"', 'retention_size = "1kB"', 'disk_floor = "0B"'):
-        (hydra.repo / "hydra.toml").write_text(f"[limits]\n{line}\n")
-        process = hydra.run("race", "Do it")
-        assert process.returncode == 2
-        assert "may not be set by a repository's hydra.toml" in process.stderr
 
 
 # --- hydra runs rm ----------------------------------------------------------------------------
@@ -542,8 +536,6 @@ def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Hydra
     for lane in (first, second):
         assert lane["status"] == "interrupted"
         assert (lane["error"]["kind"], lane["error"]["reason"]) == ("Interrupted", "disk_floor")
-        assert "the disk was nearly full" in lane["error"]["message"]
-        assert "hydra runs rm" in lane["error"]["hint"]
     assert (first["patch"]["files"], first["patch"]["incomplete"]) == (1, "")
     assert second["patch"] is None
     assert "+work" in small.run("diff", "claude").stdout
@@ -564,9 +556,7 @@ def test_at_the_floor_the_lanes_are_stopped_and_their_patches_taken(small: Hydra
     small.agent("claude", [work, fakes.finish("done")])
     refused = small.run("race", "Do it", "-a", "claude", "-q")
     assert refused.returncode == 3
-    assert refused.stderr.count("\n") == 2
     assert "MB free, under the floor of 10.4 MB" in refused.stderr
-    assert "hydra runs rm" in refused.stderr
     assert small.run("race", "Do it", "-a", "claude", "--dry-run").returncode == 3
     doctor = small.run("doctor", "--json")
     assert doctor.returncode == 3

@@ -19,8 +19,6 @@ from hydra.report.html import patches
 from hydra.report.html.harmless import LONGEST, code, prose, whole
 from hydra.report.html.languages import language_of
 from hydra.report.html.timeline import ROWS, timelines
-from tests.support import fakes
-from tests.support.command import Hydra
 from tests.support.landings import Shelf
 from tests.support.page_hostile import hostile
 from tests.support.page_small import small as make_small
@@ -274,14 +272,3 @@ def test_only_the_grammars_that_are_needed_are_carried(small: PageRun) -> None:
     assert b"Highlight.js v11" in page
     assert language_of("a/Dockerfile") == "dockerfile"
     assert language_of("README") == ""
-
-
-@pytest.mark.slow
-def test_plans_are_no_failure_and_are_carried_whole(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.say("I looked."), fakes.finish("# Plan\n\n1. Mend the slice")])
-    hydra.race("-a", "claude", "--permission", "plan")
-    page = Path(hydra.scratch, "plan.html")
-    hydra.run("compare", "--html", str(page))
-    text = page.read_text()
-    assert '"says":"1 plan","why":"This race asked for plans' in text
-    assert '"plan":"# Plan\\n\\n1. Mend the slice' in text

@@ -57,8 +57,10 @@ def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     path = Path(race.document["folder"], lane["plan"])
     assert path.read_text().strip() == whole.strip()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    shown = hydra.run("runs", "show").stdout
-    assert f"plan of claude:  {path}" in shown
+    assert f"plan of claude:  {path}" in hydra.run("runs", "show").stdout
+    text = hydra.run("compare", "--html", "-").stdout
+    assert '"says":"1 plan","why":"This race asked for plans' in text
+    assert '"plan":"# Plan\\n\\n0. step' in text
     other = hydra.race("-a", "claude")
     assert other.document["lanes"][0]["plan"] is None
 

@@ -154,9 +154,6 @@ def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> N
     ][0]
     assert outright["permission"] == "full-auto"
     assert "bypassPermissions" in outright["command"]["argv"]
-    text = away.hydra.run("race", "x", "-a", "far", "--dry-run").stdout
-    assert "! runs on gpubox over ssh" in text
-    assert "not confined by Hydra: it runs on gpubox over ssh" in text
     assert away.folders == []
 
 
@@ -385,8 +382,6 @@ def test_an_agents_own_table_sends_it_and_a_profile_keeps_it_here(away: Away) ->
     assert [lane["permission"] for lane in document["lanes"]] == ["edit", "full-auto"]
     alone = away.hydra.race("--dry-run").document["lanes"]
     assert [(lane["lane"], bool(lane["remote"])) for lane in alone] == [("claude", True)]
-    race = away.hydra.race("-a", "claude", "-a", "near")
-    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 2, race.stderr
 
 
 def test_each_try_has_a_folder_of_its_own_there(away: Away) -> None:

@@ -230,9 +230,8 @@ def test_a_terminal_that_goes(hydra: Hydra, term: str) -> None:
     assert max(ended) - document < 20, (ended, document, took)
 
 
-@pytest.mark.parametrize("term", [None])
-def test_a_terminal_that_can_nothing(hydra: Hydra, term: str | None) -> None:
-    terminal = Terminal(hydra, "race", "Do it", "-a", "claude", term=term)
+def test_a_terminal_that_can_nothing(hydra: Hydra) -> None:
+    terminal = Terminal(hydra, "race", "Do it", "-a", "claude", term=None)
     text = terminal.read()
     assert terminal.wait() == 0
     assert "\x1b" not in text
@@ -258,15 +257,6 @@ def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -
     assert process.stderr == (
         "error: HOME is not set\n"
         "hint: set HOME, or all of HYDRA_STATE_DIR, HYDRA_CACHE_DIR and HYDRA_CONFIG\n"
-    )
-
-
-def test_a_home_that_is_relative(hydra: Hydra) -> None:
-    hydra.extra["HOME"] = "~"
-    process = hydra.run("race", "Do it", "-a", "claude", "-q")
-    assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr == (
-        "error: HOME is not an absolute path: ~\nhint: set HOME to your home folder\n"
     )
 
 
@@ -510,16 +500,8 @@ def test_a_clock_that_is_set_back_hides_no_change_of_a_file(hydra: Hydra) -> Non
 # --- a folder that is gone ---------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("race x -q", "runs"),
-        *(pytest.param(term, marks=pytest.mark.full) for term in ("diff claude", "init")),
-    ],
-)
+@pytest.mark.parametrize("text", ["race x -q", "runs"])
 def test_a_working_folder_that_was_deleted(hydra: Hydra, text: str) -> None:
-    usable(hydra)
     (hydra.repo / "sub").mkdir()
     line = f'cd sub && rmdir ../sub && "$0" -m hydra {text}'
     process = completed(
