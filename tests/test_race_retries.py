@@ -13,7 +13,8 @@ import trio.testing
 from msgspec.structs import replace
 
 from hydra.errors import Failure
-from hydra.race.context import AttemptControl, Emit
+from hydra.race.context import AttemptControl as Control
+from hydra.race.context import Emit
 from hydra.race.recovery import history
 from hydra.race.scheduler import RaceScheduler
 from hydra.records.events import Event
@@ -119,9 +120,7 @@ def outcome(planned: LanePlan, number: int, failure: Failure | None = LIMITED) -
 async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockClock) -> None:
     events: list[Event] = []
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, number: int) -> Outcome:
         return outcome(planned, number)
 
     race = RaceScheduler(
@@ -148,9 +147,7 @@ WORKED = Patch(commit="c", base="b", files=1)
 
 
 async def test_a_try_that_hydra_cannot_begin_loses_nothing_of_the_one_before() -> None:
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, number: int) -> Outcome:
         if number > 1:
             raise OSError("its ground cannot be removed")
         return replace(outcome(planned, number), patch=WORKED)
@@ -170,9 +167,7 @@ async def test_a_try_that_hydra_cannot_begin_loses_nothing_of_the_one_before() -
 async def test_ended_at_once_in_a_later_try_a_lane_has_all_of_its_tries() -> None:
     second = trio.Event()
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, number: int) -> Outcome:
         if number > 1:
             second.set()
             await trio.sleep_forever()
@@ -244,11 +239,9 @@ def test_the_worktree_of_a_last_try_stays_while_its_patch_is_not_whole(hydra: Hy
 
 
 async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
-    handles: list[AttemptControl] = []
+    handles: list[Control] = []
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, number: int) -> Outcome:
         handles.append(handle)
         for _ in range(2):
             emit("tool_call", source="agent", recorded=False)

@@ -277,20 +277,26 @@ def test_without_git_nothing_is_called_lost(killed: Killed) -> None:
     assert "1 patch taken" in hydra.run("runs").stderr
 
 
-@pytest.mark.slow
-def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
+def killed_beside_one_that_ended(hydra: Hydra, *work: fakes.Step) -> Path:
+    """The folder of a race whose Hydra was killed once claude had ended, while codex was at work."""
     gate = fakes.Barrier(hydra.scratch, "hangs")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
-    hydra.agent("codex", [fakes.edit("b.txt", "b\n"), gate.arrive(), fakes.hang()])
-    agents = ("-a", "claude", "-a", "codex")
-    process = hydra.start("race", "Do it", *agents, "--check", "true", "--events")
+    hydra.agent("codex", [*work, gate.arrive(), fakes.hang()])
+    lanes = ("-a", "claude", "-a", "codex")
+    process = hydra.start("race", "Do it", *lanes, "--check", "true", "--events")
     assert process.stdout is not None
     assert any('"lane_ended"' in line for line in process.stdout)
     gate.wait()
     process.kill()
     process.communicate()
-    assert "1 patch taken" in hydra.run("runs").stderr
     [folder] = hydra.state.glob("*/runs/[!.]*")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
+    folder = killed_beside_one_that_ended(hydra, fakes.edit("b.txt", "b\n"))
+    assert "1 patch taken" in hydra.run("runs").stderr
     lanes = lanes_of(folder)
     assert (lanes["claude"]["status"], lanes["claude"]["message"]) == ("completed", "all done")
     assert lanes["claude"]["usable"]
@@ -303,20 +309,10 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
 
 @pytest.mark.slow
 def test_an_outcome_that_cannot_be_read_is_not_known_and_its_patch_stays(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "hangs")
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
-    hydra.agent("codex", [gate.arrive(), fakes.hang()])
-    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
-    assert process.stdout is not None
-    assert any('"lane_ended"' in line for line in process.stdout)
-    gate.wait()
-    process.kill()
-    process.communicate()
-    [folder] = hydra.state.glob("*/runs/[!.]*")
-    events = folder / "events.jsonl"
+    events = killed_beside_one_that_ended(hydra) / "events.jsonl"
     events.write_text(events.read_text().replace('"status": "completed"', '"status": "fine"'))
     assert hydra.run("runs").returncode == 0
-    lane = lanes_of(folder)["claude"]
+    lane = lanes_of(events.parent)["claude"]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
     assert lane["message"] == "all done"
 

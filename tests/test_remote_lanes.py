@@ -175,31 +175,18 @@ def test_a_conversation_there(scratch: Path, repo: Path) -> None:
 
 
 @needs_sshd
-def test_ctrl_c_takes_the_work_and_leaves_nothing(away: Away, server: sshd.Sshd) -> None:
-    gate = fakes.Barrier(away.hydra.scratch, "edited")
-    away.agent([fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()])
-    child = away.hydra.start("race", "x", *FULL, "--json")
-    gate.wait()
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    lane = json.loads(out)["lanes"][0]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
-    assert away.folders == []
-
-
-@needs_sshd
-def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
-    away: Away, server: sshd.Sshd
+@pytest.mark.parametrize("deaf", [False, True])
+def test_ctrl_c_takes_the_work_and_leaves_nothing(
+    away: Away, server: sshd.Sshd, deaf: bool
 ) -> None:
+    """Neither of an agent that heeds no signal, nor of its daemons."""
     gate = fakes.Barrier(away.hydra.scratch, "edited")
-    away.agent(
-        [
-            *(fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name=away.mark)),
-            *(fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()),
-        ]
-    )
+    before = [fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name=away.mark)] if deaf else []
+    away.agent([*before, fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()])
     settings = away.hydra.home / "hydra.toml"
-    settings.write_text(f'{settings.read_text()}[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n')
+    if deaf:
+        limits = '[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n'
+        settings.write_text(f"{settings.read_text()}{limits}")
     child = away.hydra.start("race", "x", *FULL, "--json")
     gate.wait()
     child.send_signal(signal.SIGINT)
