@@ -112,20 +112,10 @@ def test_a_folder_of_an_agents_that_is_a_file(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_a_lane_is_left_out_where_there_is_but_one(hydra: Hydra) -> None:
+def test_a_lane_and_a_run_that_are_not_there_or_not_named(hydra: Hydra) -> None:
     assert hydra.race("-a", "claude").code == 0
     assert hydra.run("diff").stdout == hydra.run("diff", "claude").stdout != ""
-    assert len(hydra.race("-a", "2xclaude").document["lanes"]) == 2
-    process = hydra.run("diff")
-    assert (process.returncode, process.stdout) == (2, "")
-    assert "has 2 lanes" in process.stderr
-    assert "name one: claude, claude-2" in process.stderr
-
-
-@pytest.mark.slow
-def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
-    assert hydra.race("-a", "claude").code == 0
-    for terms, text in (
+    nothing = (
         (("diff", "cluade"), "did you mean claude?"),
         (("diff", "zzz"), "its lanes: claude"),
         (("merge", "cluade"), "did you mean claude? its lanes: claude"),
@@ -133,8 +123,14 @@ def test_a_lane_and_a_run_that_are_not_there(hydra: Hydra) -> None:
         (("runs", "show", "-r", "zzz"), "no run is called 'zzz'"),
         (("diff", "claude", "-r", "@-7"), "there is only 1 race here"),
         (("runs", "rm", "zzz", "--yes"), "no run is called 'zzz'"),
-    ):
+    )
+    for terms, text in nothing:
         process = hydra.run(*terms)
         assert (process.returncode, process.stdout) == (2, ""), terms
         assert text in process.stderr
         assert process.stderr.count("\n") == 2 + (terms[0] == "merge"), process.stderr
+    assert len(hydra.race("-a", "2xclaude").document["lanes"]) == 2
+    process = hydra.run("diff")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "has 2 lanes" in process.stderr
+    assert "name one: claude, claude-2" in process.stderr

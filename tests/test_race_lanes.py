@@ -247,29 +247,24 @@ def test_what_a_set_up_leaves_is_in_a_patch_only_where_its_agent_has_changed_it(
 
 @pytest.mark.slow
 def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydra) -> None:
+    """Also where its verdict cannot be read."""
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     hydra.agent("claude", add("a.txt"))
-    assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
     shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
     [line] = [line for line in shown.splitlines() if line.startswith("land: hydra merge")]
-    _, _, *terms = line.split()
-    assert hydra.run(*terms, "--dry-run").returncode == 0
-    assert hydra.run(*terms).returncode == 0
-
-
-@pytest.mark.slow
-def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
-    hydra: Hydra,
-) -> None:
-    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
-    hydra.agent("claude", add("a.txt"))
-    result = Path(hydra.race("-a", "claude", "--include-dirty").document["folder"], "result.json")
-    document = json.loads(result.read_text())
+    (result,) = hydra.state.glob("*/runs/*/result.json")
+    whole = result.read_text()
+    document = json.loads(whole)
     document["verdict"]["schema"] = 99  # a newer Hydra's
     result.write_text(json.dumps(document))
     for shown in (hydra.run("runs", "show").stdout, hydra.run("merge", "claude").stderr):
-        (line,) = re.findall(r"hydra (merge claude .*)", shown)
-        assert hydra.run(*shlex.split(line), "--dry-run").returncode == 0, shown
+        (offered,) = re.findall(r"hydra (merge claude .*)", shown)
+        assert hydra.run(*shlex.split(offered), "--dry-run").returncode == 0, shown
+    result.write_text(whole)
+    _, _, *terms = line.split()
+    assert "--no-commit" in terms
+    assert hydra.run(*terms, "--dry-run").returncode == 0
+    assert hydra.run(*terms).returncode == 0
 
 
 @pytest.mark.slow
