@@ -138,7 +138,6 @@ class Hydra:
     ) -> subprocess.CompletedProcess[str]:
         """`hydra ARGS` to its end: what holds always (tests/support/driver.py) holds, and each
         option that it hints at is one of that command's."""
-        _scratches.add(str(self.scratch))
         busy = any(process.returncode is None for process in _started)
         before = None if busy else driver.standing(self.repo, args)
         done = self.execute(*self._line(args), stdin=stdin, timeout=timeout)
@@ -152,6 +151,7 @@ class Hydra:
         self, *argv: str | bytes, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
         """Any program to its end, in the same place and environment."""
+        _scratches.add(str(self.scratch))
         return completed(
             argv, cwd=self.repo, env=self.environ, input=stdin, timeout=timeout, uid=self.uid
         )
