@@ -83,6 +83,7 @@ def _nothing_left_running() -> Iterator[None]:
     """A race that a test has started ends with the test, also where it fails; what it has called
     `hydra` for leaves no process."""
     reports.clear()
+    command.scratches.clear()  # what a module's tests share is its own to look after
     yield
     assert command.end_started() == []
 

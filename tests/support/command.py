@@ -16,7 +16,8 @@ from tests.support import driver, fakes, reports
 from tests.support.hints import foreign_options
 
 _started: list[subprocess.Popen[str]] = []
-_scratches: set[str] = set()
+scratches: set[str] = set()
+"""Where a test has called the command line: no process that names one of them outlives it."""
 
 
 def end_started() -> list[int]:
@@ -34,8 +35,6 @@ def end_started() -> list[int]:
             if pipe is not None:
                 pipe.close()
     fakes.Fifo.close_all()
-    scratches = [*_scratches]
-    _scratches.clear()
     return [pid for scratch in scratches for pid in fakes.left(scratch)]
 
 
@@ -151,7 +150,7 @@ class Hydra:
         self, *argv: str | bytes, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
         """Any program to its end, in the same place and environment."""
-        _scratches.add(str(self.scratch))
+        scratches.add(str(self.scratch))
         return completed(
             argv, cwd=self.repo, env=self.environ, input=stdin, timeout=timeout, uid=self.uid
         )
@@ -170,7 +169,7 @@ class Hydra:
             **account(self.uid),
         )
         _started.append(process)
-        _scratches.add(str(self.scratch))
+        scratches.add(str(self.scratch))
         return process
 
     def _line(self, args: Sequence[str]) -> list[str]:
