@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from tests.support import command, reports
+from tests.support import command, fakes, reports
 
 # The same examples in every run, and no clock: whether a run is green is not a matter of chance or
 # of what else the machine does. `pytest --hypothesis-profile=default` looks for new ones.
@@ -84,6 +84,7 @@ def _nothing_left_running() -> Iterator[None]:
     `hydra` for leaves no process."""
     reports.clear()
     command.scratches.clear()  # what a module's tests share is its own to look after
+    fakes.Fifo.opened.clear()
     yield
     assert command.end_started() == []
 

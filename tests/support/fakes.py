@@ -208,14 +208,15 @@ class Fifo:
     """A FIFO that the test reads. It is open from the start, so no writer ever waits; the end of
     the test closes it (`close_all`)."""
 
-    _open: ClassVar[list[Fifo]] = []
+    opened: ClassVar[list[Fifo]] = []
+    """By this test; what a module's tests share is its own to close."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         os.mkfifo(path)
         self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self._content = b""
-        self._open.append(self)
+        self.opened.append(self)
 
     def close(self) -> None:
         """Gives the descriptor back; a writer after this waits for ever."""
@@ -226,8 +227,8 @@ class Fifo:
     @classmethod
     def close_all(cls) -> None:
         """A test has ended."""
-        while cls._open:
-            cls._open.pop().close()
+        while cls.opened:
+            cls.opened.pop().close()
 
     def take(self, end: bytes, timeout: float) -> bytes | None:
         """What was written up to `end`, without it; None when `timeout` seconds have passed."""
