@@ -431,35 +431,9 @@ def test_no_settings_file_with_nothing_but_odd_lines_gives_any_of_them(machine: 
 def test_the_users_git_settings_come_along_without_programs_keys_and_addresses(
     machine: Machine,
 ) -> None:
-    machine.file("more", "[init]\n\tdefaultBranch = trunk\n[user]\n\tsigningkey = " + TOKEN)
-    machine.file(
-        ".gitconfig",
-        f"""[user]
-    name = Ada \\"the first\\" \\\\ Lovelace
-    email = ada@example.com
-[include]
-    path = more
-[credential]
-    helper = store --file {TOKEN}
-[url "https://ada:{TOKEN}@git.example/"]
-    insteadOf = https://git.example/
-[http "https://git.example"]
-    extraHeader = "Authorization: {TOKEN}"
-[alias]
-    x = !echo {TOKEN}
-[core]
-    autocrlf = input
-    editor = {TOKEN}
-    sshCommand = {TOKEN}
-[commit]
-    gpgsign = true
-[gpg]
-    program = {TOKEN}
-[filter "lfs"]
-    clean = git-lfs clean -- %f
-    smudge = {TOKEN}
-""",
-    )
+    machine.file("more", f"[init]\n\tdefaultBranch = trunk\n[user]\n\tsigningkey = {TOKEN}")
+    theirs = (Path(__file__).parent / "data" / "user.gitconfig").read_text()
+    machine.file(".gitconfig", theirs.replace("{t}", TOKEN))
     path = machine.home / ".gitconfig"
     text = machine.view().settings[path]
     assert TOKEN.encode() not in text
