@@ -22,25 +22,6 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
     return hydra
 
 
-def into(hydra: Hydra, output: Path | int, *args: str) -> subprocess.CompletedProcess[str]:
-    """`hydra WORDS` with that file or descriptor as its standard output."""
-    stdout = output if isinstance(output, int) else os.open(output, os.O_WRONLY)
-    try:
-        return subprocess.run(
-            [sys.executable, "-m", "hydra", *args],
-            cwd=hydra.repo,
-            env=hydra.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    finally:
-        os.close(stdout)
-
-
 @pytest.mark.parametrize(
     ("terms", "text"),
     [
@@ -66,9 +47,11 @@ def test_a_dash_is_standard_input_for_file_as_well(hydra: Hydra) -> None:
 
 @pytest.mark.slow
 def test_events_on_a_full_disk_do_not_end_the_race(hydra: Hydra) -> None:
-    process = into(hydra, Path("/dev/full"), "race", "x", "-a", "claude", "--events")
+    with Path("/dev/full").open("w") as full:
+        process = hydra.start("race", "x", "-a", "claude", "--events", stdout=full)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 74
-    assert process.stderr.startswith("error: standard output cannot be written")
+    assert stderr.startswith("error: standard output cannot be written")
     assert json.loads(hydra.run("runs", "show", "--json").stdout)["usable"] is True
 
 

@@ -252,24 +252,16 @@ def test_rm_says_what_would_be_lost_and_asks(four: tuple[Hydra, list[Path]]) -> 
     for answer, goes in (("n\n", False), ("y\n", True)):
         master, slave = pty.openpty()
         os.write(master, answer.encode())
-        process = subprocess.run(
-            [sys.executable, "-m", "hydra", "runs", "rm", path.name, file.name],
-            cwd=hydra.repo,
-            env=hydra.environ,
-            stdin=slave,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        process = hydra.start("runs", "rm", path.name, file.name, stdin=slave)
+        _, stderr = process.communicate(timeout=60)
         os.close(master)
         os.close(slave)
-        assert process.returncode == 0, process.stderr
-        first, second, both, *_ = process.stderr.splitlines()
+        assert process.returncode == 0, stderr
+        first, second, both, *_ = stderr.splitlines()
         assert first.startswith(f"{path.name}: patches of claude; now, ")
         assert second.startswith(f"{file.name}: no patch; worktrees of claude; now, ")
         assert both.startswith("2 runs, ")
-        assert "remove for good?" in process.stderr
+        assert "remove for good?" in stderr
         assert path.exists() is file.exists() is not goes
         assert worktree.exists() is not goes
     assert pins(hydra) == [first_of_all.name, latest.name]

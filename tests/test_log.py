@@ -66,12 +66,8 @@ def test_v_tells_what_was_decided_and_spawned_by_run_lane_and_attempt(hydra: Hyd
     spawned = [line for line in events_named(lines, "spawned") if line.get("attempt") == 2]
     assert any(line["argv"][0] == begun[2]["program"] for line in spawned)
     assert any(line["argv"][1] == "version" for line in events_named(lines, "git"))
-    assert {
-        line["attempt"] for line in events_named(lines, "git") if line.get("lane") == "claude"
-    } == {
-        1,
-        2,
-    }
+    gits = [line for line in events_named(lines, "git") if line.get("lane") == "claude"]
+    assert {line["attempt"] for line in gits} == {1, 2}
     assert (
         parsed(Path(race.document["folder"], "log.jsonl"))[: len(lines) // 2]
         == (lines[: len(lines) // 2])
@@ -119,14 +115,8 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up(hydra: Hydra) -> None:
         while os.write(outlet, bytes(65536)):
             pass
     os.set_blocking(outlet, True)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude", "--no-check", "-q", "-v"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=outlet,
-    )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": outlet}
+    process = hydra.start("race", "Do it", "-a", "claude", "--no-check", "-q", "-v", **streams)
     try:
         assert process.wait(60) == 0
     finally:
@@ -140,31 +130,14 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up(hydra: Hydra) -> None:
 # --- one line, whatever somebody says --------------------------------------------------------
 
 
-@pytest.fixture
-def to_file(tmp_path: Path) -> Iterator[Path]:
-    """The log on, to a file; the test ends it by `diagnosis.stop`."""
-    file = tmp_path / "hydra.log"
-    diagnosed = diagnosis.start(0, str(file), {"MY_TOKEN": "hunter2-hunter2", "LANG": "C"})
-    try:
-        yield file
-    finally:
-        diagnosed.stop()
-
-
-def written(file: Path, count: int) -> list[dict[str, Any]]:
-    deadline = time.monotonic() + 60
-    while file.read_bytes().count(b"\n") < count:
-        assert time.monotonic() < deadline, file.read_bytes()
-        time.sleep(0.005)
-    return parsed(file)
-
-
 class Unsayable:
     def __str__(self) -> str:
         raise RuntimeError("no")
 
 
-def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> None:
+def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "hydra.log"
+    diagnosed = diagnosis.start(0, str(file), {"MY_TOKEN": "hunter2-hunter2", "LANG": "C"})
     room = log.get_logger("hydra.git.runner")
     room.info("first", path=Path("/x"), raw=b"\xff\n", none=None, some=(1, 2.5), more={"late": 1})
     room.debug("second", argv=["a", "--key=hunter2-hunter2"], surrogate="\udc80")
@@ -176,7 +149,8 @@ def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> No
         room.warning("fourth", exc_info=True)
     logging.getLogger("git.cmd").warning("%s is slow", "hunter2-hunter2")
     logging.getLogger("trio").info("chatter")
-    first, second, third, fourth, fifth = written(to_file, 5)
+    diagnosed.stop()
+    first, second, third, fourth, fifth = parsed(file)
     assert first["logger"] == "git.runner"
     assert (first["path"], first["some"], first["late"]) == ("/x", [1, 2.5], 1)
     assert "none" not in first

@@ -115,17 +115,9 @@ def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
     steps = [fakes.say("hello " * 50), fakes.shell("true")]
     hydra.agent("claude", [EDIT, fakes.repeat(400, *steps), DONE])
     reader, writer = os.pipe()
-    with Path(os.devnull).open("wb") as nowhere:
-        race = subprocess.Popen(
-            [*(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude")]
-            + (["--events"] if stream == "stdout" else []),
-            cwd=hydra.repo,
-            env=hydra.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=writer if stream == "stdout" else nowhere,
-            stderr=writer if stream == "stderr" else nowhere,
-            start_new_session=True,
-        )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: writer}
+    events = ["--events"] if stream == "stdout" else []
+    race = hydra.start("race", "Do it", "-a", "claude", *events, **streams)
     os.close(writer)
     try:
         (lane,) = result_of(hydra)["lanes"]

@@ -74,6 +74,18 @@ def completed(
     return done
 
 
+class Started(subprocess.Popen[str]):
+    """A `hydra` of which the driver sees what it has printed."""
+
+    def communicate(
+        self, input: str | None = None, timeout: float | None = None
+    ) -> tuple[str, str]:
+        """As `subprocess` has it."""
+        out, err = super().communicate(input, timeout)
+        driver.check_words([str(term) for term in self.args], self.returncode, out or "", err or "")
+        return out, err
+
+
 @dataclass
 class Hydra:
     """One HOME, one state folder, one repository, one folder of agents, one account.
@@ -155,17 +167,17 @@ class Hydra:
             argv, cwd=self.repo, env=self.environ, input=stdin, timeout=timeout, uid=self.uid
         )
 
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        """`hydra ARGS`, left running in a session of its own."""
-        process: subprocess.Popen[str] = subprocess.Popen(
+    def start(self, *args: str, **streams: Any) -> subprocess.Popen[str]:
+        """`hydra ARGS`, left running in a session of its own; its output into pipes, unless
+        `streams` has other places for `stdin`, `stdout` or `stderr`."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = Started(
             self._line(args),
             cwd=self.repo,
             env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            **pipes | streams,
             **account(self.uid),
         )
         _started.append(process)

@@ -31,16 +31,20 @@ _MOST = 3000
 
 def check_output(args: Sequence[str], code: int, stdout: str, stderr: str, columns: str) -> None:
     """Of one command that has ended."""
-    assert code == EXIT_BUG or "Traceback (most recent call last)" not in stderr, stderr
-    shown = stderr if _is_exact(args) else stdout + stderr
-    raw = RAW.search(shown)
-    assert raw is None, f"{raw} of {args}"
+    check_words(args, code, stdout, stderr)
     if {"--json", "--events"} & {*args} and stdout:
         assert stdout.isascii(), stdout
         for document in [stdout] if "--json" in args else stdout.splitlines():
             json.loads(document)
     elif columns.isdigit() and code != EXIT_BUG and not _is_exact(args):
         assert too_wide(stdout, max(20, int(columns))) == []
+
+
+def check_words(args: Sequence[str], code: int, stdout: str, stderr: str) -> None:
+    """Of one that has ended, or was killed: also of a part of what it printed."""
+    assert code == EXIT_BUG or "Traceback (most recent call last)" not in stderr, stderr
+    raw = RAW.search(stderr if _is_exact(args) else stdout + stderr)
+    assert raw is None, f"{raw} of {args}"
 
 
 def too_wide(shown: str, columns: int) -> list[str]:
@@ -51,7 +55,7 @@ def too_wide(shown: str, columns: int) -> list[str]:
 
 def _is_exact(args: Sequence[str]) -> bool:
     """Whether its stdout is a file for a program: a patch, a page, a comment, a path."""
-    return args[:1] in (["diff"], ("diff",)) or bool({"--html", "--markdown", "path"} & {*args})
+    return bool({"diff", "--html", "--markdown", "path"} & {*args})
 
 
 def standing(repo: Path, args: Sequence[str]) -> Standing | None:
