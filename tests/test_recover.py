@@ -268,11 +268,9 @@ def test_a_damaged_plan_is_said_once_and_blocks_nobody(killed: Killed) -> None:
 @pytest.mark.slow
 def test_without_git_nothing_is_called_lost(killed: Killed) -> None:
     hydra, folder = killed
-    environ = {**hydra.environ, "PATH": str(hydra.scratch)}
-    line = [sys.executable, "-m", "hydra", "doctor"]
-    process = subprocess.run(
-        line, cwd=hydra.repo, env=environ, capture_output=True, text=True, check=False
-    )
+    hydra.extra["PATH"] = str(hydra.scratch)
+    process = hydra.run("doctor")
+    del hydra.extra["PATH"]
     assert f"run {folder.name} is not recovered: git was not found" in process.stderr
     assert "1 patch taken" in hydra.run("runs").stderr
 

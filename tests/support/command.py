@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.support import driver, fakes, reports
 from tests.support.hints import foreign_options
@@ -82,7 +82,8 @@ class Started(subprocess.Popen[str]):
     ) -> tuple[str, str]:
         """As `subprocess` has it."""
         out, err = super().communicate(input, timeout)
-        driver.check_words([str(term) for term in self.args], self.returncode, out or "", err or "")
+        words = [str(term) for term in cast("Sequence[object]", self.args)]
+        driver.check_words(words, self.returncode, out or "", err or "")
         return out, err
 
 
