@@ -185,7 +185,7 @@ class Storm:
         self.ledger.settle()
         self.seen = set(self._runs())
 
-    def _start(self, token: str) -> subprocess.Popen[bytes]:
+    def _start(self, token: str) -> subprocess.Popen[str]:
         python = (os.path.realpath(sys.executable), "-I", "-S", str(self.writer))
         for lane in LANES:
             seconds = 0.7 if token == "measure" else self.chance.choice((0.2, 0.7, 600))
@@ -198,17 +198,9 @@ class Storm:
             "race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane)), *more
         )
 
-    def _hydra(self, *args: str) -> subprocess.Popen[bytes]:
+    def _hydra(self, *args: str) -> subprocess.Popen[str]:
         """Into no pipe: nobody would close it."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "hydra", *args],
-            cwd=self.hydra.repo,
-            env=self.hydra.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        return self.hydra.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def kill(self, number: int) -> Round:
         """One round."""
@@ -226,7 +218,7 @@ class Storm:
         self._look(done, token)
         return done
 
-    def _killed_after(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+    def _killed_after(self, process: subprocess.Popen[str], seconds: float) -> None:
         time.sleep(seconds)
         process.kill()
         process.wait()
