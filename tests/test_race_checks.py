@@ -14,14 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from hydra.config.schema import Config
-from hydra.race.verdict import of_result
-from hydra.ranking.model import Verdict
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
-from tests.support.rendering import as_race
 from tests.support.trials import RIGHT, UNITTEST, WRONG, with_tests
 
 DONE = fakes.finish("done")
@@ -263,25 +259,6 @@ def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
     assert grounds(hydra) == []
 
 
-@pytest.mark.slow
-def test_checks_that_could_not_be_run_are_not_taken_for_none(hydra: Hydra) -> None:
-    hydra.agent("claude", writes(RIGHT))
-    race = hydra.race("-a", "claude", "--no-check")
-    folder, lane = Path(race.document["folder"]), race.lane("claude")
-
-    def judged(**more: object) -> Verdict:
-        ended = as_race({"lanes": [{**lane, "checks": [], **more}]})
-        return of_result(folder, lane["patch"]["base"], ended, Config())
-
-    assert judged().exit_code == 0  # none was asked for
-    why = "its checks cannot be run: no space left on device"
-    document = judged(held_back=[why])
-    (mine,) = document.lanes
-    assert (document.exit_code, mine.state) == (1, "held_back")
-    assert mine.reason == f"{why}; its patch is kept"
-    assert [gate.text for gate in mine.gates] == [mine.reason]
-
-
 def drop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdout, process.stderr):
         assert stream is not None
@@ -289,7 +266,7 @@ def drop(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.slow
-def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
+def test_checks_again_and_others(hydra: Hydra) -> None:
     hydra.agent("claude", writes(RIGHT))
     hydra.agent("codex", writes(WRONG))
     folder = Path(hydra.race("--check", UNITTEST).document["folder"])
@@ -306,28 +283,6 @@ def test_checks_again_others_and_for_a_landing(hydra: Hydra) -> None:
     assert "b exited with 1; it fails on the base as well" in process.stdout
     assert hydra.run("check", "claude").returncode == 0
     assert hydra.run("check", "nobody").returncode == 2
-    code = (
-        "import sys\n"
-        "from hydra.race.recovery import runs\n"
-        "from hydra.commands.check_round import check_commit\n"
-        "record = runs.find(runs.repository_runs(), '')\n"
-        "for lane in ('claude', 'codex'):\n"
-        "    done = check_commit(record, runs.commit_of(record, lane))\n"
-        "    print(done['ok'], done['why'], len(done['checks']), len(done['baseline']))\n"
-        "tree = check_commit(record, runs.commit_of(record, 'claude') + '^{tree}')\n"
-        "print(tree['ok'])\n"
-    )
-    lines = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=hydra.repo,
-        env=hydra.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    assert lines[0] == "True  1 1"
-    assert lines[1].startswith("False unittest: 1 test passed on the base")
-    assert lines[2] == "True"
     assert grounds(hydra) == []
 
 
