@@ -14,10 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from hydra.config.schema import Config
+from hydra.race.verdict import of_result
+from hydra.ranking.model import Verdict
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
+from tests.support.rendering import as_race
 from tests.support.trials import RIGHT, UNITTEST, WRONG, with_tests
 
 DONE = fakes.finish("done")
@@ -185,7 +189,6 @@ def test_as_many_lanes_are_checked_at_once_as_are_asked_for(hydra: Hydra) -> Non
     assert (kinds, len(running(mark))) == ([{"for": "place"}], 2)
     race.send_signal(signal.SIGINT)
     assert race.wait(60) == 130
-    drop(race)
 
 
 @pytest.mark.slow
@@ -202,7 +205,6 @@ def test_a_second_ctrl_c_ends_at_once_and_the_outcome_stands(hydra: Hydra) -> No
     assert wait_until(lambda: not running(mark))
     race.send_signal(signal.SIGINT)
     assert race.wait(60) == 130
-    drop(race)
     document = json.loads(hydra.run("runs", "show", "--json").stdout)
     claude = next(lane for lane in document["lanes"] if lane["lane"] == "claude")
     assert claude["status"] == "completed"
@@ -223,7 +225,6 @@ def test_a_killed_check_is_swept_up_by_the_next(hydra: Hydra) -> None:
     assert grounds(hydra) != []
     check.kill()
     check.wait(60)
-    drop(check)
     assert wait_until(lambda: not running(mark))
     assert hydra.run("check").returncode == 0
     assert grounds(hydra) == []
@@ -232,7 +233,6 @@ def test_a_killed_check_is_swept_up_by_the_next(hydra: Hydra) -> None:
     stopped.send_signal(signal.SIGINT)
     assert stopped.wait(60) == 130
     assert "interrupted" in (stopped.stdout.read() if stopped.stdout else "")
-    drop(stopped)
     assert grounds(hydra) == []
 
 
@@ -253,16 +253,28 @@ def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
     merge.send_signal(signal.SIGINT)
     assert merge.wait(60) == 130
     assert "its checks were interrupted" in (merge.stderr.read() if merge.stderr else "")
-    drop(merge)
     assert wait_until(lambda: not running(mark))
     assert git(hydra.repo, "rev-parse", "HEAD") == before
     assert grounds(hydra) == []
 
 
-def drop(process: subprocess.Popen[str]) -> None:
-    for stream in (process.stdout, process.stderr):
-        assert stream is not None
-        stream.close()
+@pytest.mark.slow
+def test_checks_that_could_not_be_run_are_not_taken_for_none(hydra: Hydra) -> None:
+    hydra.agent("claude", writes(RIGHT))
+    race = hydra.race("-a", "claude", "--no-check")
+    folder, lane = Path(race.document["folder"]), race.lane("claude")
+
+    def judged(**more: object) -> Verdict:
+        ended = as_race({"lanes": [{**lane, "checks": [], **more}]})
+        return of_result(folder, lane["patch"]["base"], ended, Config())
+
+    assert judged().exit_code == 0  # none was asked for
+    why = "its checks cannot be run: no space left on device"
+    document = judged(held_back=[why])
+    (mine,) = document.lanes
+    assert (document.exit_code, mine.state) == (1, "held_back")
+    assert mine.reason == f"{why}; its patch is kept"
+    assert [gate.text for gate in mine.gates] == [mine.reason]
 
 
 @pytest.mark.slow
