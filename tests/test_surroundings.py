@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +61,6 @@ def shell(hydra: Hydra, line: str) -> tuple[list[int], str]:
 def results(state: Path) -> list[dict[str, Any]]:
     """Every result under a state folder, oldest first."""
     return [json.loads(path.read_text()) for path in sorted(state.glob("*/runs/*/result.json"))]
-
-
-# --- no network --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_race_without_any_network(hydra: Hydra) -> None:
-    hydra.wrap = no_network()
-    usable(hydra)
 
 
 # --- no room -----------------------------------------------------------------------------------
@@ -241,11 +232,42 @@ def test_a_terminal_that_can_nothing(hydra: Hydra) -> None:
 # --- HOME --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_no_home(hydra: Hydra) -> None:
-    # Nothing of the real one is looked at: all that Hydra would look for has a name of its own.
+def no_home(hydra: Hydra, inside: Mounts) -> None:
+    """Nothing of the real one is looked at: all that Hydra would look for has its own name."""
     hydra.extra |= {"CLAUDE_CONFIG_DIR": str(hydra.scratch / "none"), "XDG_CONFIG_HOME": "/nowhere"}
-    hydra.wrap = ["env", "-u", "HOME"]
+    hydra.wrap += ["env", "-u", "HOME"]
+
+
+def no_network_at_all(hydra: Hydra, inside: Mounts) -> None:
+    hydra.wrap = no_network()
+
+
+def home_is_not_there(hydra: Hydra, inside: Mounts) -> None:
+    hydra.extra["HOME"] = "/nonexistent"
+
+
+def settings_moved_by_relative_variables(hydra: Hydra, inside: Mounts) -> None:
+    names = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    hydra.extra |= dict.fromkeys(names, "moved/away")
+
+
+def cache_is_read_only(hydra: Hydra, inside: Mounts) -> None:
+    (hydra.scratch / "cache").mkdir()
+    inside.read_only(hydra.scratch / "cache")
+
+
+WHERE_IT_ENDS_WELL = (
+    *(no_home, no_network_at_all, home_is_not_there, settings_moved_by_relative_variables),
+    cache_is_read_only,
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lay", WHERE_IT_ENDS_WELL, ids=lambda lay: lay.__name__)
+def test_a_race_ends_well(
+    hydra: Hydra, inside: Mounts, lay: Callable[[Hydra, Mounts], None]
+) -> None:
+    lay(hydra, inside)
     usable(hydra)
 
 
@@ -258,19 +280,6 @@ def test_no_home_and_nothing_else_that_says_where_to_keep_things(hydra: Hydra) -
         "error: HOME is not set\n"
         "hint: set HOME, or all of HYDRA_STATE_DIR, HYDRA_CACHE_DIR and HYDRA_CONFIG\n"
     )
-
-
-@pytest.mark.slow
-def test_settings_that_a_relative_variable_has_moved(hydra: Hydra) -> None:
-    names = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-    hydra.extra |= dict.fromkeys(names, "moved/away")
-    usable(hydra)
-
-
-@pytest.mark.slow
-def test_a_home_that_is_not_there(hydra: Hydra) -> None:
-    hydra.extra["HOME"] = "/nonexistent"
-    usable(hydra)
 
 
 @pytest.mark.slow
@@ -330,31 +339,21 @@ def test_it_stays_also_where_hydra_was_killed(hydra: Hydra, inside: Mounts) -> N
     assert renewed(result["lanes"][0])
 
 
-@pytest.mark.slow
-def test_a_cache_folder_that_nobody_may_write(hydra: Hydra, inside: Mounts) -> None:
-    (hydra.scratch / "cache").mkdir()
-    inside.read_only(hydra.scratch / "cache")
-    usable(hydra)
-
-
 # --- words -------------------------------------------------------------------------------------
 
 
-LOCALES: list[dict[str, str | None]] = [
+LOCALES = [
     {"LC_ALL": "xx_XX.UTF-8"},
     # An ASCII that Python does not make UTF-8 of.
     {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
 ]
 
 
-def with_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
-    hydra.extra |= {name: value for name, value in names.items() if value is not None}
-    gone = [name for name, value in names.items() if value is None]
-    hydra.wrap = ["env", *(term for name in gone for term in ("-u", name))]
-
-
-def speaks(hydra: Hydra) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("names", LOCALES, ids=str)
+def test_no_locale(hydra: Hydra, names: dict[str, str]) -> None:
     """An agent of which no ASCII can show the words and files; patch and record are exact."""
+    hydra.extra |= names
     hydra.agent(
         "claude",
         [fakes.say("f\u00fcr \u65e5\u672c"), fakes.edit("\u65e5.txt", "\u00fc\n"), EDIT, DONE],
@@ -368,13 +367,6 @@ def speaks(hydra: Hydra) -> None:
     assert content.stdout == "\u00fc\n".encode()
     raw = next(hydra.state.glob("*/runs/*/lanes/claude/raw.jsonl")).read_text(encoding="utf-8")
     assert any("f\u00fcr \u65e5\u672c" in str(json.loads(line)) for line in raw.splitlines())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("names", LOCALES, ids=str)
-def test_no_locale(hydra: Hydra, names: dict[str, str | None]) -> None:
-    with_locale(hydra, names)
-    speaks(hydra)
 
 
 def test_a_task_that_is_no_text(hydra: Hydra) -> None:
