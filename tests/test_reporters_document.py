@@ -104,30 +104,6 @@ def test_every_try_of_every_lane_counts(lanes: list[Document], total: RaceCost) 
     assert spending(as_race(race)) == total
 
 
-def test_the_result_as_a_program_reads_it() -> None:
-    document = json.loads(dump(result_document(PLAN, RESULT)))
-    assert document["schema"] == 1
-    assert document["kind"] == "result"
-    assert document["exit_code"] == 1  # three lanes, and no check
-    assert [(lane["lane"], lane["status"], lane["usable"]) for lane in document["lanes"]] == [
-        ("claude", "completed", True),
-        ("codex", "no_changes", False),
-        ("codex-2", "timed_out", False),
-    ]
-    claude, codex, stalled = document["lanes"]
-    assert claude["error"] is None
-    assert claude["patch"]["insertions"] == 18
-    assert claude["sandbox"] == "soft"
-    assert codex["usage"] == {
-        "input_tokens": None, "output_tokens": None, "cached_tokens": None, "cost_usd": None,
-    }  # fmt: skip
-    assert codex["patch"]["empty"] is True
-    assert stalled["error"]["kind"] == "TimedOut"
-    assert stalled["error"]["numbers"] == {"limit": 600}
-    assert stalled["patch"]["incomplete"]
-    assert stalled["exit"] == {"code": None, "signal": 9, "survivors": [], "keeper_lost": False}
-
-
 def test_no_value_of_the_environment_is_in_a_document() -> None:
     for document in (result_document(PLAN, RESULT), plan_document(PLAN)):
         assert "value-never-shown" not in dump(document)
@@ -160,21 +136,6 @@ def test_an_interrupted_race_says_so(number: int, name: str, code: int) -> None:
 
 def test_no_usable_lane_is_exit_1() -> None:
     assert exit_code(replace(RESULT, outcomes=RESULT.outcomes[1:])) == 1
-
-
-def test_errors_as_documents() -> None:
-    refused = error_document(Refused("no commit yet", hint="make a first commit"))
-    assert refused["exit_code"] == 3
-    assert refused["error"] == {
-        "kind": "Refused", "reason": "", "message": "no commit yet", "adapter": "", "command": [],
-        "stderr": "", "hint": "make a first commit", "numbers": {},
-    }  # fmt: skip
-    auth = error_document(AuthMissing("no key", adapter="claude", command=("claude",), stderr="x"))
-    assert auth["error"] == {
-        "kind": "AuthMissing", "reason": "", "message": "no key", "adapter": "claude",
-        "command": ["claude"], "stderr": "x", "hint": "", "numbers": {},
-    }  # fmt: skip
-    assert [error_document(kind("x"))["exit_code"] for kind in (UsageError, NoAgentReady)] == [2, 4]
 
 
 def rows(page: str) -> set[str]:

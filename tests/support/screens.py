@@ -17,12 +17,13 @@ from msgspec.structs import replace
 
 from hydra.errors import AuthMissing, HydraError, Refused
 from hydra.records.agent import Tier
+from hydra.records.codec import dump
 from hydra.records.events import Event
 from hydra.records.outcome import Status
 from hydra.records.plan import Confinement
 from hydra.report import doctor, listing, runs
 from hydra.report.board import Board, BoardRow, step, tool_word
-from hydra.report.document import result_document
+from hydra.report.document import error_document, plan_document, result_document
 from hydra.report.dryrun import plan_text
 from hydra.report.hunks import shown as shown_diff
 from hydra.report.live import LiveTable
@@ -354,6 +355,9 @@ def plans() -> Section:
     }
     for name, error in errors.items():
         yield from at(f"an error, {name}", lambda e=error, **o: error_text(e, **o), 28, None)
+        yield f"its document, {name}", dump(error_document(error))
+    yield "a plan's document", dump(plan_document(PLAN))
+    yield "a result's document", dump(result_document(PLAN, RESULT))
     diff = shown_diff(f"+{HOSTILE}\n-a\tb\r\n".encode("utf-8", "surrogatepass"), color=False)
     yield "a hostile diff", diff.decode().replace("\t", "<TAB>")
 
