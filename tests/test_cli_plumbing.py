@@ -25,6 +25,10 @@ from hydra.cli.streams import terminal_height, terminal_width, use_color
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
 
+Install = Callable[[Callable[[], object]], None]
+Printed = pytest.CaptureFixture[str]
+
+
 def python(*args: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *args], capture_output=True, text=True, timeout=60, **more
@@ -36,7 +40,7 @@ def hydra_process(*args: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+def command(monkeypatch: pytest.MonkeyPatch) -> Install:
     """Puts a function in the place of `hydra doctor`."""
 
     def install(function: Callable[[], object]) -> None:
@@ -111,14 +115,14 @@ def test_help_of_every_command_loads_nothing_that_a_command_works_with() -> None
     ],
 )
 def test_what_people_type_for_a_command_names_its_line(
-    name: str, line: str, capsys: pytest.CaptureFixture[str]
+    name: str, line: str, capsys: Printed
 ) -> None:
     assert main([name]) == 2
     text = f'error: there is no command "{name}"\nhint: did you mean `{line}`?\n'
     assert capsys.readouterr().err == text
 
 
-def test_a_task_without_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_without_its_command(capsys: Printed) -> None:
     assert main(["Fix the pager's bug"]) == 2
     assert """hint: hydra race 'Fix the pager'"'"'s bug'""" in capsys.readouterr().err
 
@@ -132,7 +136,7 @@ def test_a_task_without_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_clicks_own_complaints_are_told_like_all_others(
-    args: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    args: list[str], message: str, capsys: Printed
 ) -> None:
     assert main(args) == 2
     text = capsys.readouterr().err
@@ -151,8 +155,8 @@ def test_clicks_own_complaints_are_told_like_all_others(
 def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
     error: UsageError,
     code: int,
-    command: Callable[[Callable[[], object]], None],
-    capsys: pytest.CaptureFixture[str],
+    command: Install,
+    capsys: Printed,
 ) -> None:
     command(raising(error))
     assert main(["doctor"]) == code
@@ -169,7 +173,7 @@ def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
 
 
 def test_json_is_heard_even_where_the_line_cannot_be_parsed(
-    capsys: pytest.CaptureFixture[str],
+    capsys: Printed,
 ) -> None:
     assert main(["runs", "--nope", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "UsageError"
@@ -197,8 +201,8 @@ def test_json_is_heard_even_where_the_line_cannot_be_parsed(
 def test_how_a_command_can_end(
     function: Callable[[], object],
     code: int,
-    command: Callable[[Callable[[], object]], None],
-    capsys: pytest.CaptureFixture[str],
+    command: Install,
+    capsys: Printed,
 ) -> None:
     command(function)
     assert main(["doctor"]) == code
@@ -206,7 +210,7 @@ def test_how_a_command_can_end(
 
 
 def test_a_bug_says_that_it_is_one(
-    command: Callable[[Callable[[], object]], None], capsys: pytest.CaptureFixture[str]
+    command: Install, capsys: Printed
 ) -> None:
     command(raising(KeyError("a\x1b]0;title\x07b")))
     assert main(["doctor"]) == exit_report.EXIT_BUG == 70
@@ -221,7 +225,7 @@ def test_a_bug_says_that_it_is_one(
 
 
 def test_a_full_disk_elsewhere_is_not_taken_for_a_lost_output(
-    command: Callable[[Callable[[], object]], None], capsys: pytest.CaptureFixture[str]
+    command: Install, capsys: Printed
 ) -> None:
     command(raising(BrokenPipeError(errno.EPIPE, "Broken pipe")))
     assert main(["doctor"]) == 70

@@ -25,6 +25,7 @@ from tests.support.surroundings import mounts
 from tests.support.worlds import Laid, world
 
 DAY = 86400.0
+Four, Old = tuple[Hydra, list[Path]], tuple[Hydra, Path]
 
 
 def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
@@ -68,7 +69,7 @@ def raced_four() -> Iterator[Laid]:
 
 
 @pytest.fixture
-def four(raced_four: Laid) -> tuple[Hydra, list[Path]]:
+def four(raced_four: Laid) -> Four:
     """A race that changed nothing, one with a patch, one that failed, and again the first's like;
     their folders."""
     hydra = raced_four()
@@ -76,7 +77,7 @@ def four(raced_four: Laid) -> tuple[Hydra, list[Path]]:
 
 
 @pytest.fixture
-def old(four: tuple[Hydra, list[Path]]) -> tuple[Hydra, Path]:
+def old(four: Four) -> Old:
     """Of these the first was 31 days ago; its folder."""
     hydra, folders = four
     return hydra, aged(folders[0], 31)
@@ -95,7 +96,7 @@ def pins(hydra: Hydra) -> list[str]:
 
 
 @pytest.mark.slow
-def test_only_old_runs_that_hold_nothing_go(four: tuple[Hydra, list[Path]]) -> None:
+def test_only_old_runs_that_hold_nothing_go(four: Four) -> None:
     hydra, folders = four
     first, *others = (aged(folder, 29) for folder in folders)
     assert sweep(hydra.state, replace(Limits(), retention_bytes=0)) == 0, "of size it is told"
@@ -109,7 +110,7 @@ def test_only_old_runs_that_hold_nothing_go(four: tuple[Hydra, list[Path]]) -> N
 
 @pytest.mark.slow
 def test_a_run_whose_worktree_stands_never_goes_by_itself(
-    four: tuple[Hydra, list[Path]],
+    four: Four,
 ) -> None:
     hydra, folders = four
     folder = aged(folders[2], 31)
@@ -169,7 +170,7 @@ def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(hydr
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_stays(old: tuple[Hydra, Path]) -> None:
+def test_what_cannot_be_read_stays(old: Old) -> None:
     hydra, folder = old
     for damage in ("manifest.json", "result.json", "patches.git/HEAD"):
         whole = (folder / damage).read_bytes()
@@ -181,7 +182,7 @@ def test_what_cannot_be_read_stays(old: tuple[Hydra, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_is_read_or_written_stays(old: tuple[Hydra, Path]) -> None:
+def test_a_run_that_is_read_or_written_stays(old: Old) -> None:
     import fcntl
 
     hydra, folder = old
@@ -193,7 +194,7 @@ def test_a_run_that_is_read_or_written_stays(old: tuple[Hydra, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_a_pin_that_somebody_moved_is_left(old: tuple[Hydra, Path]) -> None:
+def test_a_pin_that_somebody_moved_is_left(old: Old) -> None:
     hydra, folder = old
     git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "Second")
     git(hydra.repo, "update-ref", f"refs/hydra/{folder.name}/base", "HEAD")
@@ -202,7 +203,7 @@ def test_a_pin_that_somebody_moved_is_left(old: tuple[Hydra, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_the_repository_may_be_gone(old: tuple[Hydra, Path]) -> None:
+def test_the_repository_may_be_gone(old: Old) -> None:
     hydra, folder = old
     hydra.repo.rename(hydra.repo.with_name("moved"))
     assert sweep(hydra.state, Limits()) == 1
@@ -246,7 +247,7 @@ def test_the_settings_are_the_users_own(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_rm_says_what_would_be_lost_and_asks(four: tuple[Hydra, list[Path]]) -> None:
+def test_rm_says_what_would_be_lost_and_asks(four: Four) -> None:
     hydra, (first_of_all, path, file, latest) = four
     worktree = worktree_of(file)
     for answer, goes in (("n\n", False), ("y\n", True)):
@@ -269,7 +270,7 @@ def test_rm_says_what_would_be_lost_and_asks(four: tuple[Hydra, list[Path]]) -> 
 
 
 @pytest.mark.slow
-def test_rm_without_anybody_to_ask_needs_yes(four: tuple[Hydra, list[Path]]) -> None:
+def test_rm_without_anybody_to_ask_needs_yes(four: Four) -> None:
     hydra, (_, path, *_) = four
     process = hydra.run("runs", "rm", "--all")
     assert process.returncode == 2
@@ -313,7 +314,7 @@ def test_rm_by_age_and_emptiness(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_rm_that_is_not_clear_removes_nothing(old: tuple[Hydra, Path]) -> None:
+def test_rm_that_is_not_clear_removes_nothing(old: Old) -> None:
     hydra, folder = old
     for terms, hint in (
         ((), "--older-than 30d, --empty or --all"),
