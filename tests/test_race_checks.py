@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,11 @@ DONE = fakes.finish("done")
 
 
 @pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Hydra:
-    return Hydra(scratch, with_tests(repo))
+def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+    """No clean ground stands when a test has ended."""
+    hydra = Hydra(scratch, with_tests(repo))
+    yield hydra
+    assert grounds(hydra) == []
 
 
 def writes(text: str) -> list[fakes.Step]:
@@ -211,7 +215,6 @@ def test_a_second_ctrl_c_ends_at_once_and_the_outcome_stands(hydra: Hydra) -> No
     assert claude["patch"]["files"] == 1
     assert claude["usable"] is False
     assert claude["held_back"]
-    assert grounds(hydra) == []
 
 
 @pytest.mark.slow
@@ -233,7 +236,6 @@ def test_a_killed_check_is_swept_up_by_the_next(hydra: Hydra) -> None:
     stopped.send_signal(signal.SIGINT)
     assert stopped.wait(60) == 130
     assert "interrupted" in (stopped.stdout.read() if stopped.stdout else "")
-    assert grounds(hydra) == []
 
 
 @pytest.mark.slow
@@ -255,7 +257,6 @@ def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
     assert "its checks were interrupted" in (merge.stderr.read() if merge.stderr else "")
     assert wait_until(lambda: not running(mark))
     assert git(hydra.repo, "rev-parse", "HEAD") == before
-    assert grounds(hydra) == []
 
 
 @pytest.mark.slow
@@ -295,7 +296,6 @@ def test_checks_again_and_others(hydra: Hydra) -> None:
     assert "b exited with 1; it fails on the base as well" in process.stdout
     assert hydra.run("check", "claude").returncode == 0
     assert hydra.run("check", "nobody").returncode == 2
-    assert grounds(hydra) == []
 
 
 @pytest.mark.slow
