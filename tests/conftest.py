@@ -152,3 +152,9 @@ def git(cwd: Path, *args: str) -> str:
     """Plain git, as the user would run it; its stdout without the last newline."""
     done = subprocess.run(["git", *args], cwd=cwd, check=True, capture_output=True, text=True)
     return done.stdout.rstrip("\n")
+
+
+def commit(cwd: Path, message: str) -> None:
+    """All that is there, by plain git."""
+    git(cwd, "add", "-A")
+    git(cwd, "commit", "-qm", message)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.grounds import fingerprint
@@ -163,8 +163,7 @@ def test_hooks_in_the_tree_that_the_user_runs_are_not_run_from_a_lane(hydra: Hyd
     hooks = hydra.repo / ".githooks"
     hooks.mkdir()
     (hooks / "post-commit").write_text("#!/bin/sh\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Hooks")
+    commit(hydra.repo, "Hooks")
     git(hydra.repo, "config", "core.hooksPath", ".githooks")
     names = "pre-commit post-commit post-checkout post-index-change reference-transaction"
     arm = (
@@ -189,8 +188,7 @@ def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> N
     git(hydra.repo, "lfs", "install", "--local", "--skip-repo")
     (hydra.repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
     (hydra.repo / "a.bin").write_bytes(b"one")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Large files")
+    commit(hydra.repo, "Large files")
     evil = (
         'printf "#!/bin/sh\\n[ -e %s/armed ] && echo $0 >> %s\\ncat\\n" "$TMPDIR" '
         f'{ran} > "$TMPDIR/evil"; chmod +x "$TMPDIR/evil";'

@@ -18,7 +18,7 @@ import pytest
 from hydra.config.schema import Config
 from hydra.race.verdict import of_result
 from hydra.ranking.model import Verdict
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
@@ -51,8 +51,7 @@ def slow_check(hydra: Hydra, mark: str) -> str:
     base = hashlib.sha256((hydra.repo / "src" / "pager.py").read_bytes()).hexdigest()
     script = f"sha256sum src/pager.py | grep -q {base} && exit 0\necho begun\nsleep {mark}\n"
     (hydra.repo / "slow.sh").write_text(script)
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "A slow check")
+    commit(hydra.repo, "A slow check")
     return "slow=sh slow.sh"
 
 
@@ -136,8 +135,7 @@ def test_a_repository_s_checks_run_only_where_something_confines_them(hydra: Hyd
     mark = hydra.scratch / "ran"
     text = f'[race]\ncheck = ["touch {mark}; true"]\n'
     (hydra.repo / "hydra.toml").write_text(text)
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Checks")
+    commit(hydra.repo, "Checks")
     hydra.agent("claude", writes(RIGHT))
     tools = hydra.scratch / "bin"
     tools.mkdir()
@@ -243,8 +241,7 @@ def test_ctrl_c_while_a_landing_is_checked_lands_nothing(hydra: Hydra) -> None:
     mark = token()
     hydra.agent("claude", writes(RIGHT))
     (hydra.repo / "slow.sh").write_text(f"test -e {hydra.scratch}/go || exec sleep {mark}\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "A slow check")
+    commit(hydra.repo, "A slow check")
     (hydra.scratch / "go").touch()
     hydra.race("-a", "claude", "--check", "slow=sh slow.sh")
     git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "The branch moves on")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
@@ -53,8 +53,7 @@ def in_a_check(hydra: Hydra, gate: fakes.Barrier) -> tuple[tuple[str, ...], Reac
     """It hangs on the patch, not on the base; Hydra's own line does not have the mark."""
     mark = token()
     (hydra.repo / "slow.sh").write_text(f"test -e a.txt || exit 0\nsleep {mark}\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "A slow check")
+    commit(hydra.repo, "A slow check")
     hydra.agent("claude", [EDIT, fakes.finish("done")])
     return ("--check", "slow=sh slow.sh"), lambda: wait_until(lambda: running(mark))
 

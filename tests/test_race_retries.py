@@ -22,7 +22,7 @@ from hydra.records.outcome import Outcome, Patch, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Retry
 from hydra.report.document import plan_document
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.test_race_nursery import lane, plan
@@ -206,8 +206,7 @@ def test_killed_while_a_later_try_is_opened_half_a_checkout_is_no_patch(hydra: H
     )
     (hydra.repo / ".gitattributes").write_text("z.slow filter=slow\n")
     (hydra.repo / "z.slow").write_text("z\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "slow")
+    commit(hydra.repo, "slow")
     os.write(pass_on.fd, b"1\n")
     in_turn(hydra, [fakes.signal_self(11)], [fakes.finish("no")])
     race = hydra.start("race", "Do it", "-a", "claude", "--retry", "1", "--allow-filter", "slow")

@@ -23,7 +23,7 @@ from hydra.race.recovery import processes
 from hydra.race.recovery import startup as app
 from hydra.race.recovery.startup import unfinished
 from hydra.records.store.writer import RunStore
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
@@ -185,8 +185,7 @@ def test_what_was_copied_in_or_left_by_the_set_up_stays_out_of_the_patch(hydra: 
     (hydra.repo / ".env").write_text("KEY=made-up\n")
     (hydra.repo / ".worktreeinclude").write_text(".env\n")
     (hydra.repo / ".gitignore").write_text("*.log\n.env\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Include .env")
+    commit(hydra.repo, "Include .env")
     hydra.extra["HYDRA_SETUP"] = "mkdir .venv && touch .venv/made made.txt"
     folder = killed_race(hydra, fakes.shell("sh", "-c", "sed -i /.env/d .gitignore; test -f .env"))
     (hydra.repo / ".worktreeinclude").write_text("")

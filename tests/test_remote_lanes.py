@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes, remotes, sshd, talkers
 from tests.support.command import Hydra, Race
 from tests.support.processes import wait_until
@@ -392,8 +392,7 @@ def test_a_hostile_name_another_object_format_and_line_endings(scratch: Path) ->
     git(root, "init", "-q", "-b", "main", "--object-format=sha256")
     git(root, "config", "user.name", "Ada")
     git(root, "config", "user.email", "ada@example.com")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "First")
+    commit(root, "First")
     away = Away(Hydra(scratch, root))
     away.stand_in("docker")
     look = "git status --porcelain > seen.bin; printf 'one\\r\\nthree\\r\\n' > dos.txt"

@@ -10,7 +10,7 @@ import pytest
 
 from hydra.checks.failure_lines import lines
 from tests.check_recordings import FIXTURES
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -36,8 +36,7 @@ def test_a_failure_far_from_the_end_is_seen_and_what_is_to_do_is_none() -> None:
 @pytest.mark.slow
 def test_the_error_is_what_a_race_says_of_a_failing_check(hydra: Hydra) -> None:
     (hydra.repo / "printed.txt").write_text(next(r["printed"] for r in CASES["printed"]))
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "What it prints")
+    commit(hydra.repo, "What it prints")
     hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), fakes.finish("done")])
     race = hydra.run("race", "Do it", "-a", "claude", "--check", "cat printed.txt; exit 1")
     base = next(line for line in race.stderr.splitlines() if " base " in line and " failed" in line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support.landings import Shelf
 from tests.support.pages import PageRun, commit_files, document, event, verdict, write, write_events
 
@@ -25,8 +25,7 @@ HARM = (
 def hostile(repo: Path, scratch: Path) -> PageRun:
     """Names, contents, messages and a verdict that try to be more than text."""
     write(repo, {"src/a.py": "one = 1\n"})
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "One")
+    commit(repo, "One")
     shelf = Shelf.of(repo, scratch)
     lines = "\n".join(HARM)
     files: dict[str, str | bytes | None] = {

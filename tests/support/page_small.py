@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support.landings import Shelf
 from tests.support.pages import (
     Files,
@@ -70,8 +70,7 @@ _COUNT_LONG = (
 def small(repo: Path, scratch: Path) -> PageRun:
     """Four lanes on the pager: two that mend it, one that weakens a test, one that timed out."""
     write(repo, {"src/pager.py": PAGER, "tests/test_pager.py": TESTS, "docs/usage.md": "# Usage\n"})
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "A pager")
+    commit(repo, "A pager")
     mended = PAGER.replace(*_FIX)
     lanes: dict[str, Files] = {
         "codex": {
