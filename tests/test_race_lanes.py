@@ -178,17 +178,6 @@ def _list(value: object) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])
-    race = hydra.race("-a", "claude")
-    lane = race.lane("claude")
-    assert race.code == 1
-    assert lane["status"] == "failed"
-    assert lane["patch"]["files"] == 1
-    assert Path(_worktree(hydra), "a.txt").read_text() == "half\n"
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False)])
 def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
     hydra.agent("claude", add("a.txt"))
@@ -202,10 +191,8 @@ def _worktree(hydra: Hydra) -> str:
 
 
 @pytest.mark.slow
-def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
-    race = hydra.race("-a", "claude", "--setup", "echo ready > made-by-setup")
-    assert race.code == 0, race.document
+def test_a_set_up_that_fails_is_told_with_what_it_said(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
     race = hydra.race("-a", "claude", "--setup", "echo no luck >&2; exit 3")
     lane = race.lane("claude")
     assert race.code == 1
@@ -320,21 +307,6 @@ def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path:
     done = hydra.run("race", "Do it", "-a", "claude")
     assert done.stderr.endswith("hint: set agents.claude.path to its program\n")
     assert "-> set agents.claude.path to its program" in hydra.run("doctor").stdout
-
-
-def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
-    done = hydra.run("race", "x")
-    assert done.returncode == 4
-    assert "hydra doctor" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("big.bin", "x" * 3000), *add("a.txt")])
-    hydra.extra["HYDRA_PATCH_FILE"] = "2kB"
-    race = hydra.race("-a", "claude")
-    assert race.lane("claude")["patch"]["files"] == 1
-    assert Path(_worktree(hydra), "big.bin").stat().st_size == 3000
 
 
 @pytest.mark.slow
