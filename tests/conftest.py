@@ -80,10 +80,13 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(autouse=True)
 def _nothing_left_running() -> Iterator[None]:
-    """A race that a test has started ends with the test, also where it fails."""
+    """A race that a test has started ends with the test, also where it fails; what it has called
+    `hydra` for leaves no process."""
     reports.clear()
+    command.scratches.clear()  # what a module's tests share is its own to look after
+    fakes.Fifo.opened.clear()
     yield
-    command.end_started()
+    assert command.end_started() == []
 
 
 @pytest.fixture
@@ -115,10 +118,9 @@ def repo(scratch: Path) -> Path:
 
 
 @pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[command.Hydra]:
-    """The real command on that repository; of what it starts nothing is left at the end."""
-    yield command.Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
+def hydra(scratch: Path, repo: Path) -> command.Hydra:
+    """The real command on that repository."""
+    return command.Hydra(scratch, repo)
 
 
 @cache
@@ -150,3 +152,9 @@ def git(cwd: Path, *args: str) -> str:
     """Plain git, as the user would run it; its stdout without the last newline."""
     done = subprocess.run(["git", *args], cwd=cwd, check=True, capture_output=True, text=True)
     return done.stdout.rstrip("\n")
+
+
+def commit(cwd: Path, message: str) -> None:
+    """All that is there, by plain git."""
+    git(cwd, "add", "-A")
+    git(cwd, "commit", "-qm", message)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
-import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hydra.git import patches as patch_git
-from hydra.git import runner
 from hydra.git.snapshot_state import WorktreeLost
 from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
@@ -49,53 +45,6 @@ def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
     git(race.patches, "fsck", "--connectivity-only")
 
 
-def test_repositories_inside_the_tree_are_taken_as_files(race: Race) -> None:
-    ground = race.opened()
-    agent(
-        ground.worktree,
-        "git init -q bare-of-commits; echo x > bare-of-commits/x; echo l > bare-of-commits/a.log;"
-        "git init -q full; echo y > full/y; git -C full add y;"
-        "git -C full -c user.name=a -c user.email=b commit -qm y; echo z > full/z;"
-        "mkdir -p full/deep; git init -q full/deep; echo d > full/deep/d;"
-        "git init -q src; echo n > src/n; git -C src add -A;"
-        "git -C src -c user.name=a -c user.email=b commit -qm n; echo fixed > src/pager.py",
-    )
-    patch = take(ground)
-    assert changes(race, patch) == {
-        b"bare-of-commits/x": b"x\n",
-        b"full/y": b"y\n",
-        b"full/z": b"z\n",
-        b"full/deep/d": b"d\n",
-        b"src/n": b"n\n",
-        b"src/pager.py": b"fixed\n",
-    }
-    assert sum("taken as files" in note for note in patch.notes) == 2
-    assert not patch.incomplete
-
-
-def test_each_repository_inside_the_tree_costs_one_git_for_its_files(
-    race: Race, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Besides what looks for work in it that is in no file."""
-    ground = race.opened()
-    script = "git init -q in$n; echo x > in$n/x; echo l > in$n/a.log; echo own > in$n/.gitignore"
-    agent(ground.worktree, f"for n in 1 2 3 4 5 6; do {script}; echo o > in$n/own; done")
-    asked: list[str] = []
-    start = runner._start
-
-    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
-        asked.extend(argv[:2])
-        return start(argv, *more)
-
-    monkeypatch.setattr(runner, "_start", counted)
-    patch = take(ground)
-    assert asked.count("check-ignore") <= 3
-    names = (b".gitignore", b"x")
-    taken = {b"in%d/%s" % (number, name) for number in range(1, 7) for name in names}
-    assert set(changes(race, patch)) == taken
-    assert sum("ignores it: in" in note for note in patch.notes) == 6
-
-
 def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
     ground = race.opened()
     edit(ground.worktree)
@@ -105,34 +54,6 @@ def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
     patch = take(ground)
     assert changes(race, patch) == EDIT
     assert sum("git refuses the name" in note for note in patch.notes) == 2
-
-
-def test_kinds_that_are_no_files(race: Race) -> None:
-    ground = race.opened()
-    (ground.worktree / "README.md").unlink()
-    os.mkfifo(ground.worktree / "README.md")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(ground.worktree / "s"))
-        (ground.worktree / "out").symlink_to("/etc/passwd")
-        patch = take(ground)
-    assert changes(race, patch) == {b"README.md": None, b"out": b"/etc/passwd"}
-    assert any("being no files" in note and "README.md" in note for note in patch.notes)
-
-
-def test_files_and_folders_that_take_each_others_place(race: Race, repo: Path) -> None:
-    ground = race.opened()
-    shutil.rmtree(ground.worktree / "src")
-    (ground.worktree / "src").symlink_to(repo / "src")
-    (ground.worktree / "README.md").unlink()
-    (ground.worktree / "README.md").mkdir()
-    (ground.worktree / "README.md" / "inner").write_text("x")
-    patch = take(ground)
-    assert changes(race, patch) == {
-        b"src/pager.py": None,
-        b"src": os.fsencode(repo / "src"),
-        b"README.md": None,
-        b"README.md/inner": b"x",
-    }
 
 
 def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:
@@ -186,17 +107,6 @@ def test_deleting_every_file_is_a_patch_that_says_so(race: Race) -> None:
     patch = take(ground)
     assert set(changes(race, patch).values()) == {None}
     assert "every file of the base is deleted" in patch.notes
-
-
-def test_large_files_stay_out_and_are_named(race: Race) -> None:
-    race = race.limited(patch_file_bytes=1000)
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / "big.bin").write_bytes(b"x" * 1001)
-    patch = take(ground)
-    assert changes(race, patch) == EDIT
-    assert any("big.bin" in note for note in patch.notes)
-    assert not patch.incomplete
 
 
 def test_a_low_threshold_for_big_files_loses_none_of_them(repo: Path, scratch: Path) -> None:
@@ -263,115 +173,6 @@ def test_a_write_that_fails_is_incomplete_and_never_empty(race: Race) -> None:
     patch = take(ground)
     assert patch.commit == race.base
     assert patch.incomplete
-
-
-def test_a_full_disk_is_incomplete_and_the_old_record_intact(repo: Path, scratch: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    small = scratch / "state" / "run"
-    small.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "hydra-test", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    try:
-        race = race_on(repo, scratch / "state")
-        ground = race.opened()
-        edit(ground.worktree)
-        first = take(ground, attempt=1)
-        assert changes(race, first) == EDIT
-        (ground.worktree / "big").write_bytes(os.urandom(4_000_000))
-        second = take(ground, attempt=2)
-        assert "No space left" in second.incomplete or "unable to write" in second.incomplete
-        assert patch_git.branches(race.patches) == {"claude": first.commit}
-        git(race.patches, "fsck", "--full", "claude")
-        (ground.worktree / "big").unlink()
-        assert changes(race, take(ground, attempt=3)) == EDIT
-    finally:
-        subprocess.run(["umount", "-l", str(small)], check=True)
-
-
-def test_a_second_attempt_starts_from_the_same_base_and_keeps_the_first(race: Race) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    first = take(ground, attempt=1)
-    agent(ground.worktree, "git checkout -q -- .")
-    second = take(ground, attempt=2)
-    assert second.empty
-    assert patch_git.branches(race.patches) == {"claude": first.commit}
-    assert patch_git.tries(race.patches, "claude") == {1: first.commit, 2: race.base}
-
-
-def test_the_objects_of_a_patch_are_whole_without_the_lane(race: Race) -> None:
-    ground = race.opened()
-    for number in range(50):
-        (ground.worktree / f"f{number}").write_text(f"{number}\n")
-    agent(ground.worktree, "git add -A; git commit -qm all; git repack -qad")
-    patch = take(ground)
-    ground.remove()
-    git(race.patches, "fsck", "--full", "--strict", patch.commit)
-    assert list((race.patches / "objects" / "pack").glob("*.pack"))
-
-
-def test_a_fresh_clone_can_fetch_a_lane(race: Race, repo: Path) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    patch = take(ground)
-    git(repo, "fetch", "-q", str(race.patches), "claude")
-    assert git(repo, "rev-parse", "FETCH_HEAD") == patch.commit
-
-
-def test_nothing_of_the_agents_runs_while_a_patch_is_taken(race: Race, scratch: Path) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    mark = scratch / "ran"
-    evil = scratch / "evil"
-    evil.write_text(f'#!/bin/sh\necho "$0 $@" >> {mark}\ncat 2>/dev/null\n')
-    evil.chmod(0o755)
-    (ground.worktree / ".gitattributes").write_text(
-        "* filter=evil diff=evil merge=evil\n*.bin filter=lfs\n"
-    )
-    (ground.worktree / "a.bin").write_bytes(b"large\n")
-    keys = (
-        "core.fsmonitor core.sshCommand core.pager core.editor core.askPass diff.external "
-        "diff.evil.command diff.evil.textconv filter.evil.clean filter.evil.smudge "
-        "filter.evil.process filter.lfs.clean filter.lfs.process merge.evil.driver gpg.program "
-        "uploadpack.packObjectsHook core.alternateRefsCommand credential.helper"
-    )
-    arms = f"for k in {keys}; do git config $k {evil}; done; git config log.showSignature true"
-    hooks = (
-        'h=$(git rev-parse --git-path hooks); mkdir -p "$h";'
-        "for n in post-index-change pre-commit reference-transaction post-checkout; do "
-        f'cp {evil} "$h/$n"; done; git config core.hooksPath "$h"'
-    )
-    agent(ground.worktree, f"git stash list; {hooks}; {arms}", check=False)
-    agent(
-        ground.worktree,
-        f"git init -q n; cd n; echo x > x; {arms};"
-        "echo '* filter=evil' > .git/info/attributes; echo '* filter=evil' > .gitattributes",
-        check=False,
-    )
-    mark.unlink(missing_ok=True)
-    ground.warm_index()
-    patch = take(ground)
-    assert not mark.exists(), mark.read_text()
-    contents = changes(race, patch)
-    assert contents[b"src/pager.py"] == b"fixed\n"
-    assert contents[b"n/x"] == b"x\n"
-    patch_git.diff(race.patches, patch.base, patch.commit)
-    assert not mark.exists()
-
-
-def test_permissions_that_were_opened_are_told(race: Race) -> None:
-    if os.getuid() == 0:
-        pytest.skip("root may read everything")
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / "src").chmod(0o000)
-    (ground.worktree / "README.md").chmod(0o000)
-    patch = take(ground)
-    assert changes(race, patch) == EDIT
-    assert any("made readable" in note for note in patch.notes)
-    assert stat.S_IMODE((ground.worktree / "README.md").stat().st_mode) == 0o400
 
 
 KILLED = """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,6 @@ from hydra.checks.record import file_of
 from hydra.config.check_specs import in_folder, kind_of, name_of, typed
 from hydra.config.load import load
 from hydra.config.schema import CheckSettings
-from hydra.errors import ConfigError
 from hydra.records.request import Check
 
 
@@ -18,40 +19,19 @@ def own(text: str) -> CheckSettings:
     return load(user=("user.toml", text)).checks
 
 
+DATA = tomllib.loads((Path(__file__).parent / "data" / "settings.toml").read_text())
+DEEP = [  # a repository's file names checks, too: neither deep nor slow
+    ("A=1 " * 5000 + "make", "make", "test"),
+    ("env " * 5000 + "make", "make", "test"),
+    ("uv" + " -p" * 5000, "uv", "test"),
+    ("cd a && " * 5000 + "make", "a: a: a: make", "test"),
+    ("python" + " -x" * 5000, "python", "test"),
+]
+
+
 @pytest.mark.parametrize(
     ("command", "name", "kind"),
-    [
-        ("pytest -q", "pytest", "test"),
-        ("CI=1 ./venv/bin/pytest -q", "pytest", "test"),
-        ("python3 -m unittest -v", "unittest", "test"),
-        ("npm test", "npm-test", "test"),
-        ("npm run build", "npm-build", "build"),
-        ("cargo clippy -- -D warnings", "cargo-clippy", "lint"),
-        ("go vet ./...", "go-vet", "lint"),
-        ("ruff check .", "ruff", "lint"),
-        ("make -j4 build", "make-build", "build"),
-        ("./run_tests.sh", "run-tests", "test"),
-        ("(cd a && make)", "a: make", "test"),
-        ("cd packages/api && python -m unittest", "packages/api: unittest", "test"),
-        ("cd 'my app' && { npm run lint; true\n}", "my-app: npm-lint", "lint"),
-        ("uv run --frozen pytest -q", "pytest", "test"),
-        ("uv run --group dev --python 3.11 pytest tests/ -q", "pytest", "test"),
-        ("npx vitest run", "vitest", "test"),
-        ("node --test", "node-test", "test"),
-        ("node test/all.mjs", "all", "test"),
-        ("python3 run_tests.py", "run-tests", "test"),
-        ("env A=1 ../../.venv/bin/python -m pytest -q", "pytest", "test"),
-        ("sh -c 'make check'", "make-check", "test"),
-        ("./gradlew test", "gradlew", "test"),
-        ("$X", "x", "test"),
-        ("123", "check", "test"),
-        # A repository's file names checks, too: neither deep nor slow.
-        ("A=1 " * 5000 + "make", "make", "test"),
-        ("env " * 5000 + "make", "make", "test"),
-        ("uv" + " -p" * 5000, "uv", "test"),
-        ("cd a && " * 5000 + "make", "a: a: a: make", "test"),
-        ("python" + " -x" * 5000, "python", "test"),
-    ],
+    [*((row["command"], row["name"], row["kind"]) for row in DATA["command"]), *DEEP],
 )
 def test_a_command_gets_a_name_and_a_kind(command: str, name: str, kind: str) -> None:
     assert name_of(command) == name
@@ -134,33 +114,3 @@ def test_the_highest_place_that_names_any_names_them_all() -> None:
     assert variable.trusted
     flag = load(repository=repository, environ={"HYDRA_CHECK": "e"}, flags={"race.check": ("h",)})
     assert [check.command for check in flag.checks.checks] == ["h"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[checks.Unit]\ncommand = 'a'", 'line 2: no check can be called "Unit": a name'),
-        ("[checks.network]\ncommand = 'a'", 'no check can be called "network": that is a key'),
-        ("[checks.unit]\nkind = 'test'", "[checks.unit] has no command"),
-        ("[checks.unit]\ncommand = ''", "takes a command for the shell"),
-        ("[checks.unit]\ncommand = 'a'\nkind = 'tests'", 'takes test, build or lint, not "tests"'),
-        ("[checks.unit]\ncommand = 'a'\njunit = '/x'", "takes a path inside the repository"),
-        ("[checks.unit]\ncommand = 'a'\njunit = '../x'", "takes a path inside the repository"),
-        ("[checks.unit]\ncommnd = 'a'", 'unknown key "checks.unit.commnd"'),
-        ("[race]\ncheck = ['a=x', 'a=y']", 'two checks are called "a"'),
-        ("[race]\ncheck = ['']", "takes a command for the shell"),
-        ("[race]\ncheck = ['Lint=ruff']", '"Lint=ruff" runs nothing'),
-        ("[race]\ncheck = ['lint=']", '"lint=" runs nothing'),
-        ("[checks]\nparallel = 0", "takes a whole number of 1 to 64, not 0"),
-    ],
-)
-def test_a_mistake_is_one_sentence_with_its_place(text: str, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        own(text)
-    assert caught.value.message.startswith("user.toml")
-    assert message in caught.value.message
-
-
-def test_a_repository_may_not_name_a_check_s_variables() -> None:
-    with pytest.raises(ConfigError, match="may not be set by a repository"):
-        load(repository=("shop/hydra.toml", "[checks]\nenvironment = ['AWS_*']"))

@@ -8,19 +8,14 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 from hydra.adapters import registry
-from hydra.adapters.command_line import Flag
-from hydra.adapters.contract import Adapter
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.schema import Config
-from hydra.conformance.contract.lines import EXTRA, REQUESTS, ask, request
-from hydra.conformance.recorded import recordings, root
 from hydra.records.request import Effort
 
 ROOT = Path(__file__).parent.parent
@@ -266,14 +261,14 @@ def test_exit_codes_are_the_codes() -> None:
 # --- efforts -------------------------------------------------------------------------------------
 
 
-def efforts() -> dict[str, tuple[list[str], str, str]]:
-    """The table's rows by agent: words, flag, source."""
+def efforts() -> dict[str, list[str]]:
+    """The table's rows by agent: its words."""
     text = AGENTS.read_text().partition("## Efforts")[2]
     rows = {}
     for line in re.findall(r"^\| `.*$", text.partition("\n## ")[0], re.MULTILINE):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         for agent in re.findall(r"`([\w-]+)`", cells[0]):
-            rows[agent] = (cells[1].split(", "), cells[2].strip("`"), cells[3])
+            rows[agent] = cells[1].split(", ")
     return rows
 
 
@@ -281,61 +276,5 @@ def test_the_table_of_efforts_is_what_the_adapters_say() -> None:
     table = efforts()
     for adapter in registry.everyone():
         mapped = adapter.descriptor.efforts
-        assert table.pop(adapter.key())[0] == [mapped.get(effort, "none") for effort in Effort]
+        assert table.pop(adapter.key()) == [mapped.get(effort, "none") for effort in Effort]
     assert table == {}
-
-
-def test_words_that_come_from_a_help_text_stand_in_it() -> None:
-    """In the newest recorded one, beside the option that takes them."""
-    seen = []
-    for agent, (effort_words, flag, origin) in efforts().items():
-        if not origin.startswith("its help;") and origin != "its help":
-            continue
-        text = "\n".join(recordings(root(), agent)[-1].helps.values())
-        described = text.partition(f"{flag} ")[2] or text.partition(f"{flag}=")[2]
-        assert set(effort_words) <= set(re.findall(r"\w+", described[:260])), agent
-        seen.append(agent)
-    assert len(seen) == 6
-
-
-# --- the agents' lines ---------------------------------------------------------------------------
-
-
-def options_of(adapter: Adapter) -> set[str]:
-    """The long options of every line that it builds for its newest recorded version."""
-    descriptor, options = adapter.descriptor, set()
-    answers = recordings(root(), adapter.key())[-1].probes(descriptor.probes)
-    detected = adapter.detect(f"/bin/{descriptor.binaries[0]}", answers)
-    for changes in (*REQUESTS.values(), {"model": "maker/model"}):
-        if built := ask(adapter, detected, request(**changes)).command:
-            args = built.args[: [*built.args, "--"].index("--")]
-            options |= set(re.findall(r"^(--[a-zA-Z][\w-]*)", "\n".join(args), re.MULTILINE))
-    return options - set(EXTRA)
-
-
-@cache
-def agents_section(key: str) -> str:
-    """What docs/reference/agents/ has below the heading that names this agent; "" where none."""
-    for page in sorted(AGENTS.parent.glob("*.md")):
-        text = page.read_text()
-        for heading in re.finditer(rf"^(#+) .*\(`{key}`[,)].*\n", text, re.MULTILINE):
-            rest = text[heading.end() :]
-            return re.split(rf"^#{{1,{len(heading[1])}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
-    return ""
-
-
-PAGED = [adapter for adapter in registry.everyone() if agents_section(adapter.key())]
-
-
-@pytest.mark.parametrize("adapter", PAGED, ids=[adapter.key() for adapter in PAGED])
-def test_the_line_on_its_page_is_the_line_that_is_run(adapter: Adapter) -> None:
-    """All of its options and no others; `...` in it says that there are more."""
-    text = agents_section(adapter.key())
-    blocks = re.findall(r"^```\w*\n.*?^```|(?:^    \S.*\n)(?:^ {4,}.*\n)*", text, re.M | re.S)
-    block = max(blocks, key=lambda other: len(re.findall(r" --[a-z]", other)))
-    shown = set(re.findall(r"(?<![\w-])--[a-zA-Z][\w-]*", block))
-    options = options_of(adapter)
-    module = vars(import_module(type(adapter).__module__)).values()
-    names = {flag.name for flag in module if isinstance(flag, Flag)}  # what other versions have
-    assert shown <= options | names
-    assert " ... " in block or {name for name in options if name not in text} == set()

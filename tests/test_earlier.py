@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import driver
 from tests.support.earlier import ALWAYS, SCENARIOS, golden, shown
 
 
@@ -24,5 +25,7 @@ def test_a_run_that_an_earlier_hydra_has_left(name: str, scratch: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALWAYS)
-def test_the_help_of_every_command_and_what_is_read_of_every_cheat(name: str) -> None:
-    assert changes(name, ALWAYS[name]()) == []
+def test_every_help_and_screen_and_what_is_read_of_every_cheat(name: str) -> None:
+    shown = ALWAYS[name]()
+    assert changes(name, shown) == []
+    assert driver.RAW.search(shown) is None

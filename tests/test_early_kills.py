@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import os
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from hydra import paths
 from hydra.git.base_commit import read
 from hydra.race.dependencies import Links
-from hydra.race.recovery.retention import remove_strays, sweep
-from hydra.records.request import Limits
-from hydra.records.store.files import LOCK, take_lock
-from hydra.workspace import tree
-from hydra.workspace.dependencies import FROZEN
+from hydra.race.recovery.retention import remove_strays
+from hydra.records.store.files import take_lock
 
 AN_HOUR_AGO = time.time() - 3600
 
@@ -62,46 +57,6 @@ def test_the_worktree_of_a_look_goes_with_its_links(tmp_path: Path) -> None:
     os.close(lock)
     assert remove_strays(tmp_path, set()) == 1
     assert not place.exists()
-
-
-def test_what_a_killed_check_has_left_goes_beside_the_next_race(tmp_path: Path) -> None:
-    run = tmp_path / "shop-0123456789" / "runs" / "20261123t175928-twij"
-    (run / "checks" / "2").mkdir(parents=True)
-    (run / "manifest.json").write_text("{}")
-    grounds = paths.ground_dir(tmp_path, run.name, "x").parent
-    for name in ("_2-frozen/links", "_2-a680ed0b/shop", "claude/shop"):
-        (grounds / name).mkdir(parents=True)
-    sweep(tmp_path, Limits())
-    assert len([*grounds.iterdir()]) == 3, "the run has not ended: its recovery is first"
-    (run / "result.json").write_text("{}")
-    lock = take_lock(run / "checks" / "2")
-    assert lock is not None
-    sweep(tmp_path, Limits())
-    assert len([*grounds.iterdir()]) == 3, "a check is at work there"
-    os.close(lock)
-    sweep(tmp_path, Limits())
-    assert [entry.name for entry in grounds.iterdir()] == ["claude"]
-
-
-def test_the_lock_goes_after_the_links(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A Hydra that is killed while it removes them leaves what the next command knows to remove."""
-    (repo / "deps").mkdir()
-    links = Links(read(repo), ["deps"], tmp_path / "g" / "x" / FROZEN, 0)
-    frozen = links.result(()).frozen.parent
-    for remover in (links.remove, partial(remove_strays, tmp_path, set())):
-        with monkeypatch.context() as patch:
-            patch.setattr(tree, "remove", _be_killed)
-            remover()
-        assert (frozen / LOCK).exists()
-    assert remove_strays(tmp_path, set()) == 1
-    assert not frozen.exists()
-
-
-def _be_killed(top: Path) -> None:
-    (top / LOCK).unlink(missing_ok=True)  # in whatever order the folder has its entries
-    raise OSError(f"killed at {top}")
 
 
 def test_a_shared_folder_may_be_called_as_the_lock_is(repo: Path, tmp_path: Path) -> None:

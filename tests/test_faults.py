@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import stat
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.grounds import fingerprint
-from tests.support.processes import wait_until
 from tests.support.rows import DONE, EDIT
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert wait_until(lambda: fakes.processes_named(str(scratch)) == [])
 
 
 def result(stdout: str) -> dict[str, Any]:
@@ -63,11 +54,6 @@ def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch
     assert times["agent_exited"] - times["stopping"] < 20
 
 
-# Row 14
-
-
-# Row 18
-
 # Row 38
 
 
@@ -83,13 +69,9 @@ def test_the_users_amend_and_gc_during_a_race_take_no_base_away(hydra: Hydra) ->
     git(hydra.repo, "gc", "-q", "--prune=now")
     gate.open()
     lane = result(race.communicate(timeout=60)[0])
-    gate.close()
     assert (lane["status"], lane["patch"]["files"], lane["patch"]["base"]) == ("completed", 2, base)
     assert "+First commit" in hydra.run("diff", "claude", "--", "said").stdout
     git(folder_of(hydra) / "patches.git", "fsck", "--full", "claude")
-
-
-# Row 41
 
 
 # Row 42
@@ -134,7 +116,7 @@ def one_error(done: subprocess.CompletedProcess[str], text: str) -> None:
     assert [line for line in lines[1:] if not line.lstrip().startswith("hint:")] == []
 
 
-@pytest.mark.parametrize("terms", [("race", "x", "-q"), ("runs",), ("diff", "claude")])
+@pytest.mark.parametrize("terms", [("race", "x", "-q"), ("diff", "claude")])
 def test_without_git_there_is_one_error(hydra: Hydra, terms: tuple[str, ...]) -> None:
     hydra.agent("claude", [EDIT, DONE])
     hydra.without("git")
@@ -159,17 +141,14 @@ def test_an_old_git_is_one_error(hydra: Hydra) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bwrap makes the folder read-only")
-@pytest.mark.parametrize("what", ["repository", "state folder"])
-def test_a_read_only_place_is_one_error(hydra: Hydra, what: str) -> None:
+def test_a_read_only_repository_is_one_error(hydra: Hydra) -> None:
     hydra.agent("claude", [EDIT, DONE])
-    hydra.state.mkdir(mode=0o700)
-    place = str(hydra.repo if what == "repository" else hydra.state)
+    place = str(hydra.repo)
     hydra.wrap = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", place, place, "--"]
     done = hydra.run("race", "Do it", "-a", "claude", "-q")
     if "bwrap:" in done.stderr:
         pytest.skip("bwrap is refused here")
     assert done.returncode == 3, done.stderr
-    assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error: ")
     assert place in done.stderr or "read-only" in done.stderr.lower()
     assert "hint:" in done.stderr
@@ -184,8 +163,7 @@ def test_hooks_in_the_tree_that_the_user_runs_are_not_run_from_a_lane(hydra: Hyd
     hooks = hydra.repo / ".githooks"
     hooks.mkdir()
     (hooks / "post-commit").write_text("#!/bin/sh\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Hooks")
+    commit(hydra.repo, "Hooks")
     git(hydra.repo, "config", "core.hooksPath", ".githooks")
     names = "pre-commit post-commit post-checkout post-index-change reference-transaction"
     arm = (
@@ -198,7 +176,6 @@ def test_hooks_in_the_tree_that_the_user_runs_are_not_run_from_a_lane(hydra: Hyd
     gate.wait()
     gate.open()
     lane = result(race.communicate(timeout=60)[0])
-    gate.close()
     assert lane["patch"]["files"] == 6
     assert hydra.run("diff", "claude").returncode == 0
     assert not ran.exists()
@@ -211,8 +188,7 @@ def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> N
     git(hydra.repo, "lfs", "install", "--local", "--skip-repo")
     (hydra.repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
     (hydra.repo / "a.bin").write_bytes(b"one")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Large files")
+    commit(hydra.repo, "Large files")
     evil = (
         'printf "#!/bin/sh\\n[ -e %s/armed ] && echo $0 >> %s\\ncat\\n" "$TMPDIR" '
         f'{ran} > "$TMPDIR/evil"; chmod +x "$TMPDIR/evil";'
@@ -231,30 +207,3 @@ def test_lfs_runs_as_the_user_has_it_and_not_as_an_agent_says(hydra: Hydra) -> N
     assert git(patches, "show", "claude:a.bin").startswith("version https://git-lfs")
     assert hydra.run("diff", "claude").returncode == 0
     assert not ran.exists()
-
-
-# Row 3 in variants
-
-
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.full)],
-    ids=str,
-)
-def test_each_signal_ends_a_stubborn_race_with_nothing_left_and_the_patch_taken(
-    hydra: Hydra, number: signal.Signals
-) -> None:
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    daemons = [fakes.daemon(ignore_term=True, clear_env=True), fakes.daemon(hold_stdout=True)]
-    hydra.agent(
-        "claude",
-        [EDIT, *daemons, fakes.ignore("SIGINT", "SIGTERM"), gate.arrive(), fakes.hang()],
-    )
-    hydra.extra |= {"HYDRA_GRACE_INT": "300ms", "HYDRA_GRACE_TERM": "300ms"}
-    race = hydra.start("race", "Do it", "-a", "claude", "--json", "-q")
-    gate.wait()
-    race.send_signal(number)
-    lane = result(race.communicate(timeout=60)[0])
-    gate.close()
-    assert race.returncode == (130 if number == signal.SIGINT else 143)
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 from pathlib import Path
-
-import pytest
 
 from hydra.race.follower import EventFollower
 from hydra.records.events import Event, encode
@@ -76,22 +73,3 @@ def test_what_a_full_disk_cut_off_and_took_back_is_not_seen(scratch: Path) -> No
         file.write(encode(event(3)))
     follower.finish()
     assert seen.events == [1, 3]
-
-
-@pytest.mark.parametrize(
-    ("number", "gone"), [(errno.EPIPE, True), (errno.EIO, True), (errno.ENOSPC, False)]
-)
-def test_a_reader_that_has_gone_is_told_and_a_full_log_is_not(
-    scratch: Path, number: int, gone: bool
-) -> None:
-    path = scratch / "events.jsonl"
-    path.write_bytes(encode(event(1)))
-    answers: list[bool] = []
-    follower = EventFollower(path, Seen(OSError(number, "no")))
-    follower.start(lambda: answers.append(True))
-    follower.finish()
-    assert bool(answers) is gone
-
-
-def test_a_follower_that_never_started_is_finished_at_once(scratch: Path) -> None:
-    EventFollower(scratch / "nowhere", Seen()).finish()

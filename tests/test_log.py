@@ -15,14 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from hydra import log
 from hydra.cli import diagnosis
-from hydra.git.background import Later
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.terminal import Terminal
 from tests.test_race_retries import in_turn
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \[")
@@ -43,9 +40,8 @@ def events_named(lines: list[dict[str, Any]], event: str) -> list[dict[str, Any]
 @pytest.mark.slow
 def test_v_tells_what_was_decided_and_spawned_by_run_lane_and_attempt(hydra: Hydra) -> None:
     hydra.extra["HYDRA_LOG"] = str(hydra.scratch / "hydra.log")
-    fifo = in_turn(hydra, [fakes.signal_self(11)], [fakes.edit("a.txt", SECRET), fakes.finish()])
+    in_turn(hydra, [fakes.signal_self(11)], [fakes.edit("a.txt", SECRET), fakes.finish()])
     race = hydra.race("-a", "claude", "--retry", "1", "-v", "--check", f"test {SECRET}")
-    fifo.close()
     run = race.document["run"]
     whose = f"run={run} lane=claude attempt="
     shown = [line for line in race.stderr.splitlines() if LINE.match(line)]
@@ -70,12 +66,8 @@ def test_v_tells_what_was_decided_and_spawned_by_run_lane_and_attempt(hydra: Hyd
     spawned = [line for line in events_named(lines, "spawned") if line.get("attempt") == 2]
     assert any(line["argv"][0] == begun[2]["program"] for line in spawned)
     assert any(line["argv"][1] == "version" for line in events_named(lines, "git"))
-    assert {
-        line["attempt"] for line in events_named(lines, "git") if line.get("lane") == "claude"
-    } == {
-        1,
-        2,
-    }
+    gits = [line for line in events_named(lines, "git") if line.get("lane") == "claude"]
+    assert {line["attempt"] for line in gits} == {1, 2}
     assert (
         parsed(Path(race.document["folder"], "log.jsonl"))[: len(lines) // 2]
         == (lines[: len(lines) // 2])
@@ -83,18 +75,6 @@ def test_v_tells_what_was_decided_and_spawned_by_run_lane_and_attempt(hydra: Hyd
     for text in (*shown, json.dumps(lines), Path(race.document["folder"], "log.jsonl").read_text()):
         assert SECRET not in text
     assert "[redacted]" in json.dumps(events_named(lines, "check"))
-
-
-@pytest.mark.slow
-def test_vv_tells_it_with_details(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    race = hydra.race("-a", "claude", "-vv", "--no-check")
-    shown = race.stderr.splitlines()
-    (started,) = [line for line in shown if "agent is started" in line]
-    assert "argv=[" in started
-    assert "'ANTHROPIC_API_KEY'" in started
-    assert any("[git.runner]" in line and "lane=claude attempt=1" in line for line in shown)
-    assert SECRET not in race.stderr
 
 
 @pytest.mark.slow
@@ -109,21 +89,11 @@ def test_without_it_nothing_is_said_and_structlog_is_not_imported(hydra: Hydra) 
     assert list(hydra.state.glob("*/runs/*/log.jsonl")) == []
 
 
-@pytest.mark.slow
-def test_a_terminal_gets_lines_and_no_table_that_they_would_tear(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    terminal = Terminal(hydra, "race", "Do it", "-a", "claude", "--no-check", "-v")
-    text = terminal.read()
-    assert "agent is started" in text
-    assert "\x1b[" not in text.replace("\x1b[0m", "").partition("agent is started")[0]
-    assert "claude     agent started" in text
-
-
 # --- what goes wrong with it -----------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["nowhere/hydra.log", "fifo", "/dev/full"])
+@pytest.mark.parametrize("name", ["fifo", "/dev/full"])
 def test_a_file_that_takes_nothing_is_one_warning(hydra: Hydra, name: str) -> None:
     os.mkfifo(hydra.scratch / "fifo")
     hydra.extra["HYDRA_LOG"] = str(hydra.scratch / name)
@@ -145,14 +115,8 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up(hydra: Hydra) -> None:
         while os.write(outlet, bytes(65536)):
             pass
     os.set_blocking(outlet, True)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude", "--no-check", "-q", "-v"],
-        cwd=hydra.repo,
-        env=hydra.environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=outlet,
-    )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": outlet}
+    process = hydra.start("race", "Do it", "-a", "claude", "--no-check", "-q", "-v", **streams)
     try:
         assert process.wait(60) == 0
     finally:
@@ -166,31 +130,14 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up(hydra: Hydra) -> None:
 # --- one line, whatever somebody says --------------------------------------------------------
 
 
-@pytest.fixture
-def to_file(tmp_path: Path) -> Iterator[Path]:
-    """The log on, to a file; the test ends it by `diagnosis.stop`."""
-    file = tmp_path / "hydra.log"
-    diagnosed = diagnosis.start(0, str(file), {"MY_TOKEN": "hunter2-hunter2", "LANG": "C"})
-    try:
-        yield file
-    finally:
-        diagnosed.stop()
-
-
-def written(file: Path, count: int) -> list[dict[str, Any]]:
-    deadline = time.monotonic() + 60
-    while file.read_bytes().count(b"\n") < count:
-        assert time.monotonic() < deadline, file.read_bytes()
-        time.sleep(0.005)
-    return parsed(file)
-
-
 class Unsayable:
     def __str__(self) -> str:
         raise RuntimeError("no")
 
 
-def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> None:
+def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "hydra.log"
+    diagnosed = diagnosis.start(0, str(file), {"MY_TOKEN": "hunter2-hunter2", "LANG": "C"})
     room = log.get_logger("hydra.git.runner")
     room.info("first", path=Path("/x"), raw=b"\xff\n", none=None, some=(1, 2.5), more={"late": 1})
     room.debug("second", argv=["a", "--key=hunter2-hunter2"], surrogate="\udc80")
@@ -202,7 +149,8 @@ def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> No
         room.warning("fourth", exc_info=True)
     logging.getLogger("git.cmd").warning("%s is slow", "hunter2-hunter2")
     logging.getLogger("trio").info("chatter")
-    first, second, third, fourth, fifth = written(to_file, 5)
+    diagnosed.stop()
+    first, second, third, fourth, fifth = parsed(file)
     assert first["logger"] == "git.runner"
     assert (first["path"], first["some"], first["late"]) == ("/x", [1, 2.5], 1)
     assert "none" not in first
@@ -210,42 +158,3 @@ def test_a_line_is_json_whatever_is_in_it_and_has_no_secret(to_file: Path) -> No
     assert (third["event"], third["unsaid"]) == ("third", "RuntimeError")
     assert fourth["exception"].splitlines()[-1] == "ValueError: [redacted]"
     assert (fifth["logger"], fifth["event"]) == ("git.cmd", "[redacted] is slow")
-
-
-async def test_what_is_bound_follows_tasks_and_threads(to_file: Path) -> None:
-    room = log.get_logger(__name__)
-
-    async def lane(name: str) -> None:
-        log.bind(lane=name)
-        await trio.to_thread.run_sync(lambda: room.info("in a thread", of=name))
-        Later(lambda: room.info("later", of=name)).result()
-
-    with log.bound(run="r1"):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(lane, "claude")
-            nursery.start_soon(lane, "codex")
-    room.info("outside")
-    *inside, outside = written(to_file, 5)
-    assert {(line["run"], line["lane"], line["event"]) for line in inside} == {
-        ("r1", name, event) for name in ("claude", "codex") for event in ("in a thread", "later")
-    }
-    assert all(line["lane"] == line["of"] for line in inside)
-    assert not {"run", "lane"} & set(outside)
-
-
-def test_what_a_place_is_too_slow_for_is_counted_and_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(diagnosis, "WAITING", 5)
-    monkeypatch.setattr(diagnosis, "LAST_WORDS", 0.2)
-    os.mkfifo(tmp_path / "fifo")
-    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)  # and it never reads
-    diagnosed = diagnosis.start(0, str(tmp_path / "fifo"), {})
-    for _ in range(50):
-        log.get_logger("hydra.x").info("long", text="x" * 10_000)
-    diagnosed.stop()
-    os.close(reader)
-    (line,) = capsys.readouterr().err.splitlines()
-    number = re.match(rf"hydra: (\d+) lines of the log {tmp_path}/fifo were not written", line)
-    assert number is not None
-    assert 40 <= int(number[1]) <= 50

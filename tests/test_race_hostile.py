@@ -21,8 +21,6 @@ DONE = fakes.finish("done")
 MB = 1024**2
 SECRET = "made-up-anthropic-key"
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
-
 
 def python(code: str) -> fakes.Step:
     return fakes.shell(sys.executable, "-c", code)
@@ -57,7 +55,6 @@ def test_a_flood_costs_no_memory_and_little_disk(hydra: Hydra, to: str, line: in
     assert peak_mb(race.pid) < 64
     gate.open()
     race.communicate(timeout=60)
-    gate.close()
     (lane,) = result_of(hydra)["lanes"]
     assert (lane["status"], lane["patch"]["files"]) == ("completed", 1)
     (folder,) = hydra.state.glob("*/runs/*")
@@ -95,23 +92,6 @@ def test_a_secret_among_the_arguments_or_in_the_task_is_not_passed_on(hydra: Hyd
 
 
 @pytest.mark.slow
-def test_one_lane_that_goes_wrong_in_each_phase_and_a_neighbour_that_does_not(
-    hydra: Hydra,
-) -> None:
-    hydra.agent("claude", [EDIT, DONE])
-    hydra.agent("codex", [python("import shutil; shutil.rmtree('.', ignore_errors=True)"), DONE])
-    race = hydra.race("-a", "claude", "-a", "codex")
-    assert race.lane("claude")["status"] == "completed"
-    assert race.lane("codex")["error"]["reason"] == "worktree_lost"
-    race = hydra.race(
-        *("-a", "claude", "-a", "codex"),
-        *("--setup", 'test "$HYDRA_LANE" != codex || exit 3'),
-    )
-    assert race.lane("claude")["status"] == "completed"
-    assert race.lane("codex")["error"]["reason"] == "setup"
-
-
-@pytest.mark.slow
 def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     # Two lanes: one has ended when the signal comes, the other hangs.
     gate = fakes.Barrier(hydra.scratch, "waiting")
@@ -121,26 +101,10 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     gate.wait()
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=120)
-    gate.close()
     lanes = {lane["lane"]: lane for lane in result_of(hydra)["lanes"]}
     assert race.returncode == 130
     assert (lanes["claude"]["status"], lanes["codex"]["status"]) == ("completed", "interrupted")
     assert lanes["codex"]["patch"]["files"] == 1
-
-
-@pytest.mark.slow
-def test_a_terminal_that_hangs_up_twice_takes_the_patches_all_the_same(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "waiting")
-    hydra.agent("claude", [EDIT, gate.arrive(), fakes.ignore("SIGINT"), fakes.hang()])
-    race = hydra.start("race", "Do it", "-a", "claude", "-q")
-    gate.wait()
-    race.send_signal(signal.SIGHUP)
-    time.sleep(0.3)  # both must be seen; nothing else is ordered by it
-    race.send_signal(signal.SIGHUP)
-    race.communicate(timeout=120)
-    gate.close()
-    (lane,) = result_of(hydra)["lanes"]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
 
 
 @pytest.mark.slow
@@ -151,17 +115,9 @@ def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
     steps = [fakes.say("hello " * 50), fakes.shell("true")]
     hydra.agent("claude", [EDIT, fakes.repeat(400, *steps), DONE])
     reader, writer = os.pipe()
-    with Path(os.devnull).open("wb") as nowhere:
-        race = subprocess.Popen(
-            [*(sys.executable, "-m", "hydra", "race", "Do it", "-a", "claude")]
-            + (["--events"] if stream == "stdout" else []),
-            cwd=hydra.repo,
-            env=hydra.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=writer if stream == "stdout" else nowhere,
-            stderr=writer if stream == "stderr" else nowhere,
-            start_new_session=True,
-        )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: writer}
+    events = ["--events"] if stream == "stdout" else []
+    race = hydra.start("race", "Do it", "-a", "claude", *events, **streams)
     os.close(writer)
     try:
         (lane,) = result_of(hydra)["lanes"]
@@ -174,37 +130,3 @@ def test_a_reader_that_never_reads_holds_up_no_lane_and_ctrl_c_ends_it(
         os.close(reader)
         race.kill()
         race.wait()
-
-
-@pytest.mark.slow
-@as_root
-def test_a_full_disk_is_said_and_no_outcome_is_lost(hydra: Hydra) -> None:
-    flood: fakes.Step = {"flood": {"to": "stdout", "bytes": 3 * MB, "line": 80}}
-    hydra.agent("claude", [flood, fakes.finish("nothing to do")])
-    hydra.state.mkdir(mode=0o700)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=300k,mode=700", "tmpfs", str(hydra.state)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("this root may not mount")
-    try:
-        done = hydra.run("race", "Do it", "-a", "claude", "--json")
-    finally:
-        subprocess.run(["umount", "-l", str(hydra.state)], check=True)
-    assert "Traceback" not in done.stderr
-    document = json.loads(done.stdout)
-    (lane,) = document["lanes"]
-    documents = [*document["warnings"], *lane["warnings"], str(lane["patch"])]
-    assert any("is the disk full?" in text or "No space left" in text for text in documents)
-
-
-@pytest.mark.slow
-def test_sixteen_lanes_at_once(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "together")
-    hydra.agent("claude", [EDIT, *gate.stop(), DONE])
-    race = hydra.start("race", "Do it", "-a", "16xclaude", "--max-parallel", "16", "-q")
-    gate.wait(16, timeout=60)
-    gate.open()
-    race.communicate(timeout=60)
-    gate.close()
-    lanes = result_of(hydra)["lanes"]
-    assert [lane["status"] for lane in lanes] == ["completed"] * 16
-    assert {lane["patch"]["files"] for lane in lanes} == {1}

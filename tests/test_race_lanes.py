@@ -32,7 +32,7 @@ def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> Non
     (hydra.repo / "notes.txt").write_text("mine, not committed\n")
     hydra.agent("claude", add("a.txt"))
     hydra.agent("codex", add("b.txt"))
-    before = git(hydra.repo, "status", "--porcelain"), git(hydra.repo, "for-each-ref")
+    before = git(hydra.repo, "for-each-ref")
     race = hydra.race()
     assert race.code == 1
     assert [lane["lane"] for lane in race.document["lanes"]] == ["claude", "codex"]
@@ -41,9 +41,8 @@ def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> Non
         git(hydra.repo, "fetch", "-q", str(patches), lane)
         assert git(hydra.repo, "show", f"FETCH_HEAD:{name}") == "new"
         assert git(hydra.repo, "rev-parse", "FETCH_HEAD^") == git(hydra.repo, "rev-parse", "HEAD")
-    assert git(hydra.repo, "status", "--porcelain") == before[0]
     refs = git(hydra.repo, "for-each-ref")
-    added = set(refs.splitlines()) - set(before[1].splitlines())
+    added = set(refs.splitlines()) - set(before.splitlines())
     assert [line.split("\t")[1] for line in added] == [f"refs/hydra/{race.document['run']}/base"]
 
 
@@ -57,8 +56,10 @@ def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     path = Path(race.document["folder"], lane["plan"])
     assert path.read_text().strip() == whole.strip()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    shown = hydra.run("runs", "show").stdout
-    assert f"plan of claude:  {path}" in shown
+    assert f"plan of claude:  {path}" in hydra.run("runs", "show").stdout
+    text = hydra.run("compare", "--html", "-").stdout
+    assert '"says":"1 plan","why":"This race asked for plans' in text
+    assert '"plan":"# Plan\\n\\n0. step' in text
     other = hydra.race("-a", "claude")
     assert other.document["lanes"][0]["plan"] is None
 
@@ -111,7 +112,6 @@ def looked() -> Iterator[Looked]:
     options = ("-a", "claude:opus", "--copy", ".env", "--setup", made, "--json")
     done = hydra.run("race", "-", *options, stdin=PROMPT)
     yield Looked(hydra, Race(done.returncode, json.loads(done.stdout), done.stderr), calls.so_far())
-    calls.close()
     shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -178,18 +178,7 @@ def _list(value: object) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_a_failed_agent_keeps_its_patch_and_its_worktree(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("a.txt", "half\n"), fakes.fail("error")])
-    race = hydra.race("-a", "claude")
-    lane = race.lane("claude")
-    assert race.code == 1
-    assert lane["status"] == "failed"
-    assert lane["patch"]["files"] == 1
-    assert Path(_worktree(hydra), "a.txt").read_text() == "half\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False), ("none", False)])
+@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False)])
 def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
     hydra.agent("claude", add("a.txt"))
     assert hydra.race("-a", "claude", "--keep", keep).code == 0
@@ -202,10 +191,8 @@ def _worktree(hydra: Hydra) -> str:
 
 
 @pytest.mark.slow
-def test_set_up_runs_first_and_its_failure_is_the_lanes_alone(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.shell("cp", "made-by-setup", "seen"), DONE])
-    race = hydra.race("-a", "claude", "--setup", "echo ready > made-by-setup")
-    assert race.code == 0, race.document
+def test_a_set_up_that_fails_is_told_with_what_it_said(hydra: Hydra) -> None:
+    hydra.agent("claude", [DONE])
     race = hydra.race("-a", "claude", "--setup", "echo no luck >&2; exit 3")
     lane = race.lane("claude")
     assert race.code == 1
@@ -241,42 +228,29 @@ def test_what_a_set_up_leaves_is_in_a_patch_only_where_its_agent_has_changed_it(
         f"the set-up left {names}, which git does not ignore: not in the patch"
     ]
     assert race.lane("codex")["status"] == "no_changes"
+    assert race.lane("codex")["checks"] == []
 
 
 @pytest.mark.slow
 def test_the_lines_that_land_a_race_from_uncommitted_work_do_land_it(hydra: Hydra) -> None:
+    """Also where its verdict cannot be read."""
     (hydra.repo / "README.md").write_text("# Shop, dirty\n")
     hydra.agent("claude", add("a.txt"))
-    assert "--no-commit" not in hydra.run("race", "Do it", "-a", "claude").stdout
     shown = hydra.run("race", "Do it", "-a", "claude", "--include-dirty").stdout
     [line] = [line for line in shown.splitlines() if line.startswith("land: hydra merge")]
-    _, _, *terms = line.split()
-    assert hydra.run(*terms, "--dry-run").returncode == 0
-    assert hydra.run(*terms).returncode == 0
-
-
-@pytest.mark.slow
-def test_a_race_from_uncommitted_work_without_a_verdict_is_offered_as_it_lands(
-    hydra: Hydra,
-) -> None:
-    (hydra.repo / "README.md").write_text("# Shop, dirty\n")
-    hydra.agent("claude", add("a.txt"))
-    result = Path(hydra.race("-a", "claude", "--include-dirty").document["folder"], "result.json")
-    document = json.loads(result.read_text())
+    (result,) = hydra.state.glob("*/runs/*/result.json")
+    whole = result.read_text()
+    document = json.loads(whole)
     document["verdict"]["schema"] = 99  # a newer Hydra's
     result.write_text(json.dumps(document))
     for shown in (hydra.run("runs", "show").stdout, hydra.run("merge", "claude").stderr):
-        (line,) = re.findall(r"hydra (merge claude .*)", shown)
-        assert hydra.run(*shlex.split(line), "--dry-run").returncode == 0, shown
-
-
-@pytest.mark.slow
-def test_repeated_json_failures_change_the_lane_to_plain_text(hydra: Hydra) -> None:
-    noise = [fakes.emit(f"log line {number}\n") for number in range(30)]
-    hydra.agent("claude", [*noise, *add("a.txt")])
-    assert hydra.race("-a", "claude").lane("claude")["status"] == "completed"
-    kinds = [event["kind"] for event in hydra.events()]
-    assert kinds.count("parse_fallback") == 1
+        (offered,) = re.findall(r"hydra (merge claude .*)", shown)
+        assert hydra.run(*shlex.split(offered), "--dry-run").returncode == 0, shown
+    result.write_text(whole)
+    _, _, *terms = line.split()
+    assert "--no-commit" in terms
+    assert hydra.run(*terms, "--dry-run").returncode == 0
+    assert hydra.run(*terms).returncode == 0
 
 
 @pytest.mark.slow
@@ -295,48 +269,11 @@ def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_cursor_agent_is_refused_without_the_flag_and_warned_of_with_it(hydra: Hydra) -> None:
+def test_cursor_agent_is_raced_and_warned_of_with_the_flag(hydra: Hydra) -> None:
     hydra.agent("cursor-agent", add("a.txt"))
-    refused = hydra.run("race", "Do it", "-a", "cursor-agent")
-    assert refused.returncode == 2
-    assert "--allow-experimental-adapters" in refused.stderr
     race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters")
     assert race.code == 0
     assert race.lane("cursor-agent")["warnings"]
-    hydra.extra["HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS"] = "1"
-    assert hydra.race("-a", "cursor-agent").code == 0
-
-
-def test_no_file_can_allow_an_experimental_adapter(hydra: Hydra) -> None:
-    (hydra.home / "hydra.toml").write_text("[race]\nallow_experimental_adapters = true\n")
-    hydra.agent("cursor-agent", add("a.txt"))
-    done = hydra.run("race", "Do it", "-a", "cursor-agent")
-    assert done.returncode == 2
-    assert "allow_experimental_adapters" in done.stderr
-
-
-@pytest.mark.slow
-def test_an_experimental_probe_that_fails_is_a_warning_and_the_race_goes_on(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    broken = hydra.scratch / "agents" / "bin" / "cursor-agent"
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
-    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.code == 1
-    assert race.lane("claude")["status"] == "completed"
-    assert race.lane("cursor-agent")["status"] == "not_started"
-    assert race.lane("cursor-agent")["error"]
-
-
-@pytest.mark.slow
-def test_generic_names_are_taken_only_when_they_prove_what_they_are(hydra: Hydra) -> None:
-    bin_folder = hydra.scratch / "agents" / "bin"
-    hydra.agent("claude", add("a.txt"))
-    other = bin_folder / "agent"
-    other.write_text("#!/bin/sh\necho 'ssh-like agent 1.0'\n")
-    other.chmod(0o755)
-    race = hydra.race("-a", "claude", "-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.lane("cursor-agent")["error"]["kind"] == "BinaryMissing"
 
 
 @pytest.mark.slow
@@ -358,65 +295,18 @@ def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
     assert done.returncode == 0
     assert "--output-format stream-json --verbose" in done.stdout
     assert all(call["stdin"] is None for call in calls.so_far())
-    calls.close()
     assert not (hydra.state / "g").exists() or not any((hydra.state / "g").iterdir())
     assert "no races yet" in hydra.run("runs").stderr
 
 
-def test_a_path_that_is_no_program_is_told_as_that(hydra: Hydra) -> None:
-    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{hydra.home}/hydra.toml"\n')
-    done = hydra.run("race", "Do it", "-a", "claude")
-    assert done.returncode == 4
-    assert "Claude Code cannot be run" in done.stderr
-    assert "set agents.claude.path to its program" in done.stderr
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/nowhere/claude", "/bin/true"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "/bin/true"])
 def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path: str) -> None:
     hydra.agent("claude", add("a.txt"))
     (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{path}"\n')
     done = hydra.run("race", "Do it", "-a", "claude")
     assert done.stderr.endswith("hint: set agents.claude.path to its program\n")
     assert "-> set agents.claude.path to its program" in hydra.run("doctor").stdout
-
-
-def test_no_agent_at_all_is_exit_4_with_a_next_step(hydra: Hydra) -> None:
-    done = hydra.run("race", "x")
-    assert done.returncode == 4
-    assert "hydra doctor" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_plan_race_maps_to_the_clis_own_mode(hydra: Hydra) -> None:
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", [fakes.say("a plan"), DONE], record=calls.path)
-    hydra.race("-a", "claude", "--permission", "plan")
-    call = next(c for c in calls.so_far() if c["stdin"] is not None)
-    calls.close()
-    argv = _list(call["argv"])
-    assert argv[argv.index("--permission-mode") + 1] == "plan"
-
-
-@pytest.mark.slow
-def test_a_repository_may_lower_a_permission_and_not_raise_it(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    (hydra.repo / "hydra.toml").write_text('[race]\npermission = "plan"\n')
-    plan = json.loads(hydra.run("race", "x", "--dry-run", "--json").stdout)
-    assert plan["permission"] == "plan"
-    (hydra.repo / "hydra.toml").write_text('[agents.claude]\npath = "/evil"\n')
-    done = hydra.run("race", "x", "--dry-run")
-    assert done.returncode == 2
-    assert "path" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_file_too_large_for_a_patch_keeps_its_worktree(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("big.bin", "x" * 3000), *add("a.txt")])
-    hydra.extra["HYDRA_PATCH_FILE"] = "2kB"
-    race = hydra.race("-a", "claude")
-    assert race.lane("claude")["patch"]["files"] == 1
-    assert Path(_worktree(hydra), "big.bin").stat().st_size == 3000
 
 
 @pytest.mark.slow
@@ -444,16 +334,10 @@ def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> N
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
-@pytest.mark.parametrize(
-    ("folder", "document"),
-    [
-        (".codex", '{"tokens": {"refresh_token": "made-up-1"}}'),
-        (".local/share/opencode", '{"acme": {"type": "oauth", "refresh": "made-up-1"}}'),
-    ],
-)
 def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_does(
-    hydra: Hydra, folder: str, document: str
+    hydra: Hydra,
 ) -> None:
+    folder, document = ".codex", '{"tokens": {"refresh_token": "made-up-1"}}'
     own = hydra.home / folder / "auth.json"
     own.parent.mkdir(parents=True)
     own.write_text(document)
@@ -473,9 +357,6 @@ def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_
     ("named", "shown"),
     [
         ("~/.config", "~/.config/gh"),
-        ("~/.local/share", "~/.local/share/keyrings"),
-        ("~/.local/state", "~/.local/state/opencode"),
-        ("~/.ssh", "~/.ssh"),
         ("~/.docker/contexts", "~/.docker"),
     ],
 )
@@ -490,17 +371,6 @@ def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
     assert (
         f"agents.claude.folders: {named} would show the agent {shown}, which is hidden" in document
     )
-
-
-@pytest.mark.slow
-def test_a_changed_probe_cache_is_asked_anew(hydra: Hydra) -> None:
-    hydra.agent("claude", add("a.txt"))
-    assert hydra.race("-a", "claude").code == 0
-    cache = hydra.scratch / "cache" / "probes.json"
-    document = json.loads(cache.read_text())
-    assert document
-    cache.write_text(json.dumps({key: {"odd": 1} for key in document}))
-    assert hydra.race("-a", "claude").code == 0
 
 
 @pytest.mark.slow

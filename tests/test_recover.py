@@ -23,7 +23,7 @@ from hydra.race.recovery import processes
 from hydra.race.recovery import startup as app
 from hydra.race.recovery.startup import unfinished
 from hydra.records.store.writer import RunStore
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
@@ -47,7 +47,6 @@ def killed_race(hydra: Hydra, *before: fakes.Step, lanes: tuple[str, ...] = ("cl
     gate.wait(len(lanes))
     process.kill()
     process.communicate()
-    gate.close()
     return sorted(hydra.state.glob("*/runs/[!.]*"))[-1]
 
 
@@ -131,7 +130,6 @@ def test_a_live_run_is_left_alone(hydra: Hydra) -> None:
     assert json.loads(completed.stdout)["runs"][0]["state"] == "running"
     gate.open()
     stdout, _ = process.communicate(timeout=60)
-    gate.close()
     assert json.loads(stdout)["lanes"][0]["status"] == "completed"
 
 
@@ -187,8 +185,7 @@ def test_what_was_copied_in_or_left_by_the_set_up_stays_out_of_the_patch(hydra: 
     (hydra.repo / ".env").write_text("KEY=made-up\n")
     (hydra.repo / ".worktreeinclude").write_text(".env\n")
     (hydra.repo / ".gitignore").write_text("*.log\n.env\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Include .env")
+    commit(hydra.repo, "Include .env")
     hydra.extra["HYDRA_SETUP"] = "mkdir .venv && touch .venv/made made.txt"
     folder = killed_race(hydra, fakes.shell("sh", "-c", "sed -i /.env/d .gitignore; test -f .env"))
     (hydra.repo / ".worktreeinclude").write_text("")
@@ -270,30 +267,33 @@ def test_a_damaged_plan_is_said_once_and_blocks_nobody(killed: Killed) -> None:
 @pytest.mark.slow
 def test_without_git_nothing_is_called_lost(killed: Killed) -> None:
     hydra, folder = killed
-    environ = {**hydra.environ, "PATH": str(hydra.scratch)}
-    line = [sys.executable, "-m", "hydra", "doctor"]
-    process = subprocess.run(
-        line, cwd=hydra.repo, env=environ, capture_output=True, text=True, check=False
-    )
+    hydra.extra["PATH"] = str(hydra.scratch)
+    process = hydra.run("doctor")
+    del hydra.extra["PATH"]
     assert f"run {folder.name} is not recovered: git was not found" in process.stderr
     assert "1 patch taken" in hydra.run("runs").stderr
 
 
-@pytest.mark.slow
-def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
+def killed_beside_one_that_ended(hydra: Hydra, *work: fakes.Step) -> Path:
+    """The folder of a race whose Hydra was killed once claude had ended, while codex was at work."""
     gate = fakes.Barrier(hydra.scratch, "hangs")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
-    hydra.agent("codex", [fakes.edit("b.txt", "b\n"), gate.arrive(), fakes.hang()])
-    agents = ("-a", "claude", "-a", "codex")
-    process = hydra.start("race", "Do it", *agents, "--check", "true", "--events")
+    hydra.agent("codex", [*work, gate.arrive(), fakes.hang()])
+    lanes = ("-a", "claude", "-a", "codex")
+    process = hydra.start("race", "Do it", *lanes, "--check", "true", "--events")
     assert process.stdout is not None
     assert any('"lane_ended"' in line for line in process.stdout)
     gate.wait()
     process.kill()
     process.communicate()
-    gate.close()
-    assert "1 patch taken" in hydra.run("runs").stderr
     [folder] = hydra.state.glob("*/runs/[!.]*")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
+    folder = killed_beside_one_that_ended(hydra, fakes.edit("b.txt", "b\n"))
+    assert "1 patch taken" in hydra.run("runs").stderr
     lanes = lanes_of(folder)
     assert (lanes["claude"]["status"], lanes["claude"]["message"]) == ("completed", "all done")
     assert lanes["claude"]["usable"]
@@ -306,44 +306,12 @@ def test_a_lane_that_had_ended_keeps_its_outcome(hydra: Hydra) -> None:
 
 @pytest.mark.slow
 def test_an_outcome_that_cannot_be_read_is_not_known_and_its_patch_stays(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "hangs")
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
-    hydra.agent("codex", [gate.arrive(), fakes.hang()])
-    process = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--events")
-    assert process.stdout is not None
-    assert any('"lane_ended"' in line for line in process.stdout)
-    gate.wait()
-    process.kill()
-    process.communicate()
-    gate.close()
-    [folder] = hydra.state.glob("*/runs/[!.]*")
-    events = folder / "events.jsonl"
+    events = killed_beside_one_that_ended(hydra) / "events.jsonl"
     events.write_text(events.read_text().replace('"status": "completed"', '"status": "fine"'))
     assert hydra.run("runs").returncode == 0
-    lane = lanes_of(folder)["claude"]
+    lane = lanes_of(events.parent)["claude"]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
     assert lane["message"] == "all done"
-
-
-@pytest.mark.slow
-def test_a_second_ctrl_c_leaves_the_patch_to_the_next_command(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    steps = [fakes.ignore("SIGINT", "SIGTERM"), fakes.edit("a.txt", "a\n"), gate.arrive()]
-    hydra.agent("claude", [*steps, fakes.hang()])
-    process = hydra.start("race", "Do it", "-a", "claude", "--events")
-    gate.wait()
-    assert process.stdout is not None
-    process.send_signal(signal.SIGINT)
-    assert any('"stopping"' in line for line in process.stdout)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    gate.close()
-    assert "1 patch taken" in hydra.run("runs").stderr
-    [folder] = hydra.state.glob("*/runs/[!.]*")
-    lane = lanes_of(folder)["claude"]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1)
-    kinds = [event["kind"] for event in events_of(folder)]
-    assert kinds.count("lane_ended") == kinds.count("run_ended") == 1
 
 
 # Processes
@@ -550,12 +518,7 @@ def test_nothing_to_recover_costs_next_to_nothing(scratch: Path) -> None:
         store = RunStore(scratch / "shop-1" / "runs" / f"r{number}", {"manifest.json": {}})
         store.write_json("result.json", {})
         store.close()
-    took = []
-    for _ in range(20):
-        began = time.thread_time()  # of the processor, whoever else wants it
-        assert unfinished(scratch)[0] == []
-        took.append(time.thread_time() - began)
-    assert min(took) < 0.002
+    assert unfinished(scratch)[0] == []
     room = "hydra.race.recovery"
     code = f"import sys, {room}.startup as r; r.recover(); print('{room}.run' in sys.modules)"
     environ = {**os.environ, "HYDRA_STATE_DIR": str(scratch)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shlex
 import subprocess
 import tarfile
@@ -23,7 +22,6 @@ from hydra.adapters.remote.spec import folder_of
 from hydra.adapters.remote.transport import LISTEN, argv, shell_text
 from hydra.config.load import load
 from hydra.config.schema import Config, Remote
-from hydra.errors import ConfigError
 from hydra.race.policy import retry_delay
 from hydra.records.agent import BuiltCommand
 from hydra.records.outcome import Outcome, Status
@@ -31,7 +29,6 @@ from hydra.records.request import Retry
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
 BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
-IMAGE = Remote(name="box", mode="docker", image="agents:latest")
 POD = Remote(name="box", mode="k8s", pod="agents-0", namespace="lab", context="far")
 HOSTILE = 'it\'s "a" $(touch /tmp/x) `id` \\ * é\n-rf'
 
@@ -69,59 +66,6 @@ def settings(text: str, theirs: str = "") -> Config:
         repository=("shop/hydra.toml", theirs),
         agent_keys=("claude", "codex"),
     )
-
-
-BASE = '[remotes.box]\nmode = "ssh"\nhost = "gpubox"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('[remotes.box]\nhost = "x"', "[remotes.box] has no mode"),
-        ('[remotes.box]\nmode = "ssh"', "mode ssh takes one host, and [remotes.box] has none"),
-        ('[remotes."a.b"]\nmode = "ssh"\nhost = "x"', 'no remote can be called "a.b"'),
-        (
-            '[remotes.box]\nmode = "docker"',
-            "mode docker takes one container or image, and [remotes.box] has none",
-        ),
-        (
-            '[remotes.box]\nmode = "docker"\ncontainer = "a"\nimage = "b"',
-            "[remotes.box] has container and image",
-        ),
-        (f'{BASE}pod = "a"', "line 4: mode ssh takes one host, and [remotes.box] has host and pod"),
-        (f"{BASE}".replace("gpubox", "-oProxyCommand=x"), "takes a host for ssh"),
-        (f"{BASE}".replace("gpubox", "a b"), "takes a host for ssh"),
-        ('[remotes.box]\nmode = "k8s"\npod = "-x"', "takes the name of a container"),
-        (f'{BASE}workdir = "tmp"', "takes an absolute path"),
-        (f'{BASE}program = "bin/x"', "takes a program's name or its absolute path"),
-        (f"{BASE}".replace("box]", "local]"), "that is this machine"),
-        ('[profiles.far]\nagent = "claude"\nremote = "bxo"\n' + BASE, 'there is no remote "bxo"'),
-        (
-            '[agents.claude]\nremote = "box"',
-            'line 2: agents.claude.remote: there is no remote "box"',
-        ),
-    ],
-)
-def test_what_a_remote_cannot_be(text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        settings(text)
-
-
-@pytest.mark.parametrize(
-    "theirs",
-    [BASE, '[agents.claude]\nremote = "box"', '[profiles.x]\nagent = "codex"\nremote = "box"'],
-)
-def test_a_repository_sends_no_agent_anywhere(theirs: str) -> None:
-    with pytest.raises(ConfigError, match="may not be set by a repository"):
-        settings(BASE, theirs)
-
-
-def test_what_each_is_called() -> None:
-    assert settings(BASE).remotes["box"].target == "gpubox over ssh"
-    assert (BOX.target, IMAGE.target) == ("container agents", "image agents:latest")
-    assert POD.target == "pod agents-0 of lab in far"
-    assert folder_of(SSH, "20261122t1-x", "far") == "/tmp/hydra-20261122t1-x-far"
-    assert folder_of(replace(SSH, workdir="/a/"), "r", "far", 2) == "/a/hydra-r-far.2"
 
 
 # --- there and back ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes, remotes, sshd, talkers
 from tests.support.command import Hydra, Race
 from tests.support.processes import wait_until
@@ -40,8 +40,11 @@ git log --format=%s > log.txt; git status --short | sort > status.txt
 
 
 @pytest.fixture
-def away(hydra: Hydra) -> Away:
-    return Away(hydra)
+def away(hydra: Hydra) -> Iterator[Away]:
+    """Nothing of a lane is left there, whatever became of it."""
+    away = Away(hydra)
+    yield away
+    assert away.folders == []
 
 
 @pytest.fixture
@@ -104,7 +107,6 @@ def test_an_agent_on_another_machine(away: Away, server: sshd.Sshd) -> None:
     assert (folder / "lanes/far/stderr.txt").read_text().strip() == "a word"
     raw = (folder / "lanes/far/raw.jsonl").read_text()
     assert all(json.loads(line) for line in raw.splitlines())
-    assert away.folders == []
     patches = folder / "patches.git"
     status = git(patches, "show", "far:status.txt").splitlines()
     assert " D src/pager.py" in status
@@ -154,10 +156,6 @@ def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> N
     ][0]
     assert outright["permission"] == "full-auto"
     assert "bypassPermissions" in outright["command"]["argv"]
-    text = away.hydra.run("race", "x", "-a", "far", "--dry-run").stdout
-    assert "! runs on gpubox over ssh" in text
-    assert "not confined by Hydra: it runs on gpubox over ssh" in text
-    assert away.folders == []
 
 
 def test_a_conversation_there(scratch: Path, repo: Path) -> None:
@@ -178,41 +176,25 @@ def test_a_conversation_there(scratch: Path, repo: Path) -> None:
 
 
 @needs_sshd
-def test_ctrl_c_takes_the_work_and_leaves_nothing(away: Away, server: sshd.Sshd) -> None:
-    gate = fakes.Barrier(away.hydra.scratch, "edited")
-    away.agent([fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()])
-    child = away.hydra.start("race", "x", *FULL, "--json")
-    gate.wait()
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    gate.close()
-    lane = json.loads(out)["lanes"][0]
-    assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
-    assert away.folders == []
-
-
-@needs_sshd
-def test_an_agent_that_heeds_no_signal_is_killed_there_with_its_daemons(
-    away: Away, server: sshd.Sshd
+@pytest.mark.parametrize("deaf", [False, True])
+def test_ctrl_c_takes_the_work_and_leaves_nothing(
+    away: Away, server: sshd.Sshd, deaf: bool
 ) -> None:
+    """Neither of an agent that heeds no signal, nor of its daemons."""
     gate = fakes.Barrier(away.hydra.scratch, "edited")
-    away.agent(
-        [
-            *(fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name=away.mark)),
-            *(fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()),
-        ]
-    )
+    before = [fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(name=away.mark)] if deaf else []
+    away.agent([*before, fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()])
     settings = away.hydra.home / "hydra.toml"
-    settings.write_text(f'{settings.read_text()}[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n')
+    if deaf:
+        limits = '[limits]\ngrace_int = "1s"\ngrace_term = "8s"\n'
+        settings.write_text(f"{settings.read_text()}{limits}")
     child = away.hydra.start("race", "x", *FULL, "--json")
     gate.wait()
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["patch"]["files"]) == ("interrupted", 1), err
     assert fakes.left(away.mark) == []
-    assert away.folders == []
 
 
 @needs_sshd
@@ -223,7 +205,6 @@ def test_nothing_is_left_there_when_hydra_is_killed(away: Away, server: sshd.Ssh
     gate.wait()
     os.kill(child.pid, signal.SIGKILL)
     child.communicate(timeout=60)
-    gate.close()
     assert fakes.left(away.mark) == []
     assert wait_until(lambda: away.folders == [], 60)
     assert fakes.left(str(away.root)) == []
@@ -240,7 +221,6 @@ def test_a_line_that_is_cut_says_so_and_keeps_what_came(away: Away, server: sshd
     for pid in server.sessions:
         os.kill(pid, signal.SIGKILL)
     out, err = child.communicate(timeout=90)
-    gate.close()
     lane = json.loads(out)["lanes"][0]
     assert (lane["status"], lane["error"]["reason"]) == ("failed", "line_lost"), err
     assert "the line to gpubox over ssh was lost" in lane["error"]["message"]
@@ -279,7 +259,6 @@ def test_an_agent_that_goes_between_probe_and_start(away: Away, server: sshd.Ssh
     lane = race.lane("far")
     assert (lane["status"], lane["error"]["kind"]) == ("failed", "BinaryMissing"), race.stderr
     assert "claude is not there" in lane["error"]["message"]
-    assert away.folders == []
 
 
 @needs_sshd
@@ -290,18 +269,6 @@ def test_a_folder_that_cannot_be_made_there(away: Away, server: sshd.Sshd) -> No
     assert (lane["status"], lane["error"]["kind"]) == ("failed", "SpawnFailed")
     assert "no folder could be made on gpubox over ssh" in lane["error"]["message"]
     assert "No such file or directory" in lane["error"]["message"]
-
-
-@needs_sshd
-def test_two_copies_there_and_one_here_at_once(away: Away, server: sshd.Sshd) -> None:
-    steps = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
-    away.agent(steps)
-    away.hydra.agent("claude", steps)
-    race = away.hydra.race("-a", "2xfar", "-a", "claude", "--permission", "full-auto")
-    assert race.code == 1, race.stderr
-    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 3
-    assert [bool(lane["remote"]) for lane in race.document["lanes"]] == [True, True, False]
-    assert away.folders == []
 
 
 MODES = {
@@ -319,7 +286,6 @@ def test_containers_and_pods_by_stand_ins(away: Away, kind: str) -> None:
     away.lead(**remote)
     race = away.hydra.race(*FULL)
     check_work(race)
-    assert away.folders == []
     calls = remotes.said(log)
     assert not any(SECRET in term for call in calls for term in call)
     heads = {tuple(call[: call.index("-c")]) for call in calls if "-c" in call}
@@ -346,32 +312,6 @@ def only_these(away: Away, links: Mapping[str, str | None]) -> None:
     stand_in.write_text(text)
 
 
-@pytest.mark.skipif(not shutil.which("busybox"), reason="no busybox here")
-def test_what_was_answered_there_ages_and_is_forgotten(away: Away) -> None:
-    """An hour at most, though nothing that `ls` tells of the program there has changed."""
-    away.agent([fakes.finish("done")])
-    log = away.stand_in("docker")
-    away.lead(mode="docker", container="box")
-    cache = away.hydra.scratch / "cache" / "probes-elsewhere.json"
-
-    def calls() -> int:
-        log.write_text("")
-        process = away.hydra.run("race", "x", *FULL, "--dry-run")
-        assert process.returncode == 0, process.stderr
-        return len(remotes.said(log))
-
-    whole = calls()
-    once = calls()
-    assert once < whole
-    document = json.loads(cache.read_text())
-    for answer in document["answers"].values():
-        answer |= {"since": answer["since"] - 3600, "until": answer["until"] - 3600}
-    cache.write_text(json.dumps(document))
-    assert (calls(), calls()) == (whole, once)
-    away.hydra.run("doctor", "--fresh")
-    assert (calls(), calls()) == (whole, once)
-
-
 def test_a_place_that_has_busybox_alone(away: Away) -> None:
     log = away.stand_in("docker")
     box = shutil.which("busybox")
@@ -387,7 +327,7 @@ def test_a_place_that_has_busybox_alone(away: Away) -> None:
     away.lead(mode="docker", container="agents")
     check_work(away.hydra.race(*FULL))
     assert fakes.left(away.mark) == []
-    assert (away.folders, log.exists()) == ([], True)
+    assert log.exists()
 
 
 def test_without_git_there_all_comes_back(away: Away) -> None:
@@ -427,8 +367,6 @@ def test_an_agents_own_table_sends_it_and_a_profile_keeps_it_here(away: Away) ->
     assert [lane["permission"] for lane in document["lanes"]] == ["edit", "full-auto"]
     alone = away.hydra.race("--dry-run").document["lanes"]
     assert [(lane["lane"], bool(lane["remote"])) for lane in alone] == [("claude", True)]
-    race = away.hydra.race("-a", "claude", "-a", "near")
-    assert [lane["status"] for lane in race.document["lanes"]] == ["completed"] * 2, race.stderr
 
 
 def test_each_try_has_a_folder_of_its_own_there(away: Away) -> None:
@@ -443,7 +381,6 @@ def test_each_try_has_a_folder_of_its_own_there(away: Away) -> None:
     folder = Path(race.document["folder"]) / "lanes" / "far"
     assert f"{lane['remote']['folder']}/work/shop" in (folder / "raw.jsonl").read_text()
     assert f"{lane['remote']['folder']}.2/work/shop" in (folder / "raw.2.jsonl").read_text()
-    assert away.folders == []
 
 
 def test_a_hostile_name_another_object_format_and_line_endings(scratch: Path) -> None:
@@ -455,8 +392,7 @@ def test_a_hostile_name_another_object_format_and_line_endings(scratch: Path) ->
     git(root, "init", "-q", "-b", "main", "--object-format=sha256")
     git(root, "config", "user.name", "Ada")
     git(root, "config", "user.email", "ada@example.com")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "First")
+    commit(root, "First")
     away = Away(Hydra(scratch, root))
     away.stand_in("docker")
     look = "git status --porcelain > seen.bin; printf 'one\\r\\nthree\\r\\n' > dos.txt"

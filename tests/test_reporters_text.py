@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,42 +14,7 @@ from hydra.report import text
 from hydra.report.style import wants_color, wants_live
 from hydra.text import plural
 
-HOSTILE = {
-    "clipboard": ("a\x1b]52;c;cm0gLXJm\x07b", "a^[]52;c;cm0gLXJm^Gb"),
-    "clipboard, 8 bit": ("a\x9d52;c;cm0gLXJm\x9cb", "a<U+009D>52;c;cm0gLXJm<U+009C>b"),
-    "title": ("\x1b]0;root@host\x1b\\x", "^[]0;root@host^[\\x"),
-    "link": ("\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\", "^[]8;;http://evil^[\\here^[]8;;^[\\"),
-    "unended title": ("\x1b]0;swallows all", "^[]0;swallows all"),
-    "device control": ("\x1bP+q544e\x1b\\x", "^[P+q544e^[\\x"),
-    "application command": ("\x1b_Gf=24;AAAA\x1b\\x", "^[_Gf=24;AAAA^[\\x"),
-    "privacy message": ("\x1b^hello\x1b\\x", "^[^hello^[\\x"),
-    "clear screen": ("\x1b[2Jx", "^[[2Jx"),
-    "alternate screen": ("\x1b[?1049hx", "^[[?1049hx"),
-    "asks for an answer": ("\x1b[6nx", "^[[6nx"),
-    "colour": ("\x1b[8;31mhidden\x1b[0m", "hidden"),
-    "8-bit CSI": ("\x9b2Jx", "<U+009B>2Jx"),
-    "reset": ("\x1bcx", "^[cx"),
-    "charset": ("\x1b(0lqk", "^[(0lqk"),
-    "made by removal": ("\x1b\x1b[0m[2J", "^[[2J"),
-    "carriage return": ("safe\rEVIL", "safe^MEVIL"),
-    "backspaces": ("rm -rf\b\b\b\b\b\bls", "rm -rf<^H x6>ls"),
-    "NUL and DEL": ("\x00\x7f", "^@^?"),
-    "bell": ("\x07", "^G"),
-    "next line": ("a\x85b", "a<U+0085>b"),
-    "override": ("a\u202egpj.exe\u202c", "a<U+202E>gpj.exe<U+202C>"),
-    "isolates": ("\u2066x\u2069\u200f\u061c", "<U+2066>x<U+2069><U+200F><U+061C>"),
-    "separators": ("a\u2028b\u2029c", "a<U+2028>b<U+2029>c"),
-    "zero width": ("pay\u200bpal\ufeff", "pay<U+200B>pal<U+FEFF>"),
-    "tags": ("hi\U000e0041\U000e0041", "hi<U+E0041 x2>"),
-    "blank letters": ("\u3164\u2800", "<U+3164><U+2800>"),
-    "byte smuggling": ("x\U000e0100\ufe01", "x<U+E0100><U+FE01>"),
-    "lone surrogate": ("\ud800", "<U+D800>"),
-    "no UTF-8": (b"caf\xe9".decode("utf-8", "surrogateescape"), "caf\\xe9"),
-    "private use": ("\ue0b0", "<U+E0B0>"),
-    "unassigned": ("\u0378", "<U+0378>"),
-    "mark first": ("\u0301x", "<1 marks>x"),
-    "mark flood": ("e" + "\u0301" * 40, "e" + "\u0301" * 4 + "<36 marks>"),
-}
+HOSTILE = json.loads((Path(__file__).parent / "data" / "hostile.json").read_text())
 
 
 @pytest.mark.parametrize("case", HOSTILE)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from hydra.errors import ConfigError
 from hydra.process.sandbox import masks
 from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view, own_installation
 from hydra.process.sandbox.filters import clean_address
+from hydra.process.sandbox.lookups import matches
 from hydra.process.sandbox.places import show_problems
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.tables import CACHES, ROOTS
@@ -396,69 +396,25 @@ def test_a_settings_file_that_is_shown_is_the_users_own(machine: Machine) -> Non
     assert npmrc not in view.stripped
 
 
-@pytest.mark.parametrize("name", ["", "lib", "~", "~/", "/", "~/../x", "~ada/x", "~/a/./b"])
-def test_show_takes_places_and_not_home_or_the_machine(name: str) -> None:
-    from hydra.config.load import load
-
-    with pytest.raises(ConfigError, match=r"confine\.show: takes a place below your home folder"):
-        load(user=("user.toml", f'[confine]\nshow = ["{name}"]'))
-
-
 # Settings made anew
 
 
-SETTINGS: dict[str, tuple[str, str, str]] = {
-    ".npmrc": (
-        "registry=https://ada:{t}@npm.example/\n@own:registry=https://npm.example/a1b2c3d4e5f6/x/\n//npm.example/:_authToken={t}\n_auth={t}\n"
-        "script-shell={t}\n# {t}\nsave-exact=true\n",
-        "registry=https://npm.example/\nsave-exact=true\n",
-        "_auth",
-    ),
-    ".config/pip/pip.conf": (
-        "[global]\nindex-url = https://ada:{t}@pypi.example/simple\nextra-index-url =\n"
-        "    https://{t}@more.example/simple?key={t}\nclient-cert = /{t}\ntimeout = 9\n",
-        "[global]\nindex-url = https://pypi.example/simple\nextra-index-url =\n"
-        "    https://more.example/simple\ntimeout = 9\n",
-        "client-cert",
-    ),
-    ".config/uv/uv.toml": (
-        'offline = true\nkeyring-provider = "{t}"\n[[index]]\nname = "a"\n'
-        'url = "https://ada:{t}@uv.example/simple"\npassword = "{t}"\n',
-        'offline = true\n\n[[index]]\nname = "a"\nurl = "https://uv.example/simple"\n',
-        "password",
-    ),
-    ".cargo/config.toml": (
-        '[build]\njobs = 2\nrustc-wrapper = "{t}"\n[registries.own]\nindex = "https://x:{t}@c.example"\n'
-        'token = "{t}"\n[env]\nKEY = "{t}"\n[registry]\ntoken = "{t}"\n',
-        '[build]\njobs = 2\n\n[registries.own]\nindex = "https://c.example"\n',
-        "token",
-    ),
-    ".yarnrc.yml": (
-        'nodeLinker: node-modules\nnpmAuthToken: {t}\nnpmRegistries:\n  "//a.example":\n'
-        "    npmAuthToken: {t}\nsupportedArchitectures:\n  - linux\n",
-        "nodeLinker: node-modules\nsupportedArchitectures:\n  - linux\n",
-        "npmAuthToken",
-    ),
-    ".config/go/env": (
-        "GOPROXY=https://ada:{t}@go.example,direct\nGOAUTH=netrc {t}\nGOFLAGS=-mod=mod\n",
-        "GOPROXY=https://go.example,direct\nGOFLAGS=-mod=mod\n",
-        "GOAUTH",
-    ),
-}
+SETTINGS = tomllib.loads((Path(__file__).parent / "data/filtered_settings.toml").read_text())
 
 
-@pytest.mark.parametrize("name", sorted(SETTINGS))
-def test_a_settings_file_is_made_anew_without_its_keys(machine: Machine, name: str) -> None:
-    text, line, gone = SETTINGS[name]
-    path = machine.file(name, text.replace("{t}", TOKEN))
+@pytest.mark.parametrize("case", SETTINGS["settings"], ids=lambda case: case["file"])
+def test_a_settings_file_is_made_anew_without_its_keys(
+    machine: Machine, case: dict[str, str]
+) -> None:
+    path = machine.file(case["file"], case["text"].replace("{t}", TOKEN))
     view = machine.view()
     value = view.settings[path].decode()
-    if name.endswith(".toml"):
-        assert tomllib.loads(value) == tomllib.loads(line)
+    if path.suffix == ".toml":
+        assert tomllib.loads(value) == tomllib.loads(case["anew"])
     else:
-        assert value == line
+        assert value == case["anew"]
     assert TOKEN not in value
-    assert gone not in value
+    assert case["gone"] not in value
     assert path in view.stripped
 
 
@@ -475,35 +431,9 @@ def test_no_settings_file_with_nothing_but_odd_lines_gives_any_of_them(machine: 
 def test_the_users_git_settings_come_along_without_programs_keys_and_addresses(
     machine: Machine,
 ) -> None:
-    machine.file("more", "[init]\n\tdefaultBranch = trunk\n[user]\n\tsigningkey = " + TOKEN)
-    machine.file(
-        ".gitconfig",
-        f"""[user]
-    name = Ada \\"the first\\" \\\\ Lovelace
-    email = ada@example.com
-[include]
-    path = more
-[credential]
-    helper = store --file {TOKEN}
-[url "https://ada:{TOKEN}@git.example/"]
-    insteadOf = https://git.example/
-[http "https://git.example"]
-    extraHeader = "Authorization: {TOKEN}"
-[alias]
-    x = !echo {TOKEN}
-[core]
-    autocrlf = input
-    editor = {TOKEN}
-    sshCommand = {TOKEN}
-[commit]
-    gpgsign = true
-[gpg]
-    program = {TOKEN}
-[filter "lfs"]
-    clean = git-lfs clean -- %f
-    smudge = {TOKEN}
-""",
-    )
+    machine.file("more", f"[init]\n\tdefaultBranch = trunk\n[user]\n\tsigningkey = {TOKEN}")
+    theirs = (Path(__file__).parent / "data" / "user.gitconfig").read_text()
+    machine.file(".gitconfig", theirs.replace("{t}", TOKEN))
     path = machine.home / ".gitconfig"
     text = machine.view().settings[path]
     assert TOKEN.encode() not in text
@@ -663,3 +593,21 @@ def test_a_checkout_in_opt_is_as_hidden_as_any(machine: Machine, in_opt: Path) -
 def test_what_a_lane_cannot_do_without_is_not_hidden_as_a_checkout(machine: Machine) -> None:
     for checkout in ("/etc", "/usr", "/usr/local"):
         assert machine.view(repository=Path(checkout)).reason(Path(checkout, "bin")) != ""
+
+
+# What goes meanwhile
+
+
+def test_a_folder_that_goes_before_its_names_are_matched(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, scandir = scratch / "app", os.scandir
+    folder.mkdir()
+
+    def vanishing(path: str | Path) -> object:
+        monkeypatch.setattr(os, "scandir", scandir)
+        shutil.rmtree(folder)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    assert matches(folder, "*.pak") == []

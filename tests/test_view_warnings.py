@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
 
 needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
-
-
-@pytest.fixture
-def hydra(scratch: Path, repo: Path) -> Iterator[Hydra]:
-    yield Hydra(scratch, repo)
-    assert fakes.left(str(scratch)) == []
 
 
 def program(path: Path) -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,24 @@ import pytest
 
 from tests.conftest import SCRATCH_ROOT, make_repository
 from tests.support.browser import Scheme, Watched, browser, chromium, opened
-from tests.support.page_kinds import KINDS
+from tests.support.page_ends import ends
+from tests.support.page_hostile import hostile
+from tests.support.page_large import large, one_diff
+from tests.support.page_small import small
 from tests.support.pages import PageRun
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 Open = Callable[..., Watched]
+KINDS: Mapping[str, Callable[[Path, Path], PageRun]] = {
+    "small": small,
+    "hostile": hostile,
+    "ends": ends,
+    "one_diff": one_diff,
+    "many": partial(large, lanes=3, files=300, lines=3, tests=400),  # for a tree that scrolls
+}
+"""By name: makes it of a repository and a scratch folder."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

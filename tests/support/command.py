@@ -10,16 +10,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from tests.support import fakes, reports
+from tests.support import driver, fakes, reports
 from tests.support.hints import foreign_options
 
 _started: list[subprocess.Popen[str]] = []
+scratches: set[str] = set()
+"""Where a test has called the command line: no process that names one of them outlives it."""
 
 
-def end_started() -> None:
-    """Ends what a test has started and not waited for.
+def end_started() -> list[int]:
+    """Ends what a test has started and not waited for; the pids of all else that it has left.
 
     A test that fails midway leaves its race behind; the interpreter would complain of it in
     whatever test comes next.
@@ -32,6 +34,8 @@ def end_started() -> None:
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
+    fakes.Fifo.close_all()
+    return [pid for scratch in scratches for pid in fakes.left(scratch)]
 
 
 def ignoring(*signals: str) -> list[str]:
@@ -68,6 +72,19 @@ def completed(
     )
     reports.note(argv, done.returncode, done.stdout, done.stderr)
     return done
+
+
+class Started(subprocess.Popen[str]):
+    """A `hydra` of which the driver sees what it has printed."""
+
+    def communicate(
+        self, input: str | None = None, timeout: float | None = None
+    ) -> tuple[str, str]:
+        """As `subprocess` has it."""
+        out, err = super().communicate(input, timeout)
+        words = [str(term) for term in cast("Sequence[object]", self.args)]
+        driver.check_words(words, self.returncode, out or "", err or "")
+        return out, err
 
 
 @dataclass
@@ -131,8 +148,14 @@ class Hydra:
     def run(
         self, *args: str, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
-        """`hydra ARGS` to its end; each option that it hints at is one of that command's."""
+        """`hydra ARGS` to its end: what holds always (tests/support/driver.py) holds, and each
+        option that it hints at is one of that command's."""
+        busy = any(process.returncode is None for process in _started)
+        before = None if busy else driver.standing(self.repo, args)
         done = self.execute(*self._line(args), stdin=stdin, timeout=timeout)
+        columns = self.extra.get("COLUMNS", "")
+        driver.check_output(args, done.returncode, done.stdout, done.stderr, columns)
+        driver.check_standing(args, before, before and driver.standing(self.repo, args))
         assert foreign_options(args[0] if args else "", done.stderr) == [], done.stderr
         return done
 
@@ -140,24 +163,26 @@ class Hydra:
         self, *argv: str | bytes, stdin: str | None = None, timeout: float = 180
     ) -> subprocess.CompletedProcess[str]:
         """Any program to its end, in the same place and environment."""
+        scratches.add(str(self.scratch))
         return completed(
             argv, cwd=self.repo, env=self.environ, input=stdin, timeout=timeout, uid=self.uid
         )
 
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        """`hydra ARGS`, left running in a session of its own."""
-        process: subprocess.Popen[str] = subprocess.Popen(
+    def start(self, *args: str, **streams: Any) -> subprocess.Popen[str]:
+        """`hydra ARGS`, left running in a session of its own; its output into pipes, unless
+        `streams` has other places for `stdin`, `stdout` or `stderr`."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = Started(
             self._line(args),
             cwd=self.repo,
             env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            **pipes | streams,
             **account(self.uid),
         )
         _started.append(process)
+        scratches.add(str(self.scratch))
         return process
 
     def _line(self, args: Sequence[str]) -> list[str]:

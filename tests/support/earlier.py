@@ -34,6 +34,7 @@ from tests.support import fakes
 from tests.support.cheats.readings import readings
 from tests.support.command import Hydra, end_started
 from tests.support.processes import wait_until
+from tests.support.screens import screens
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
 ARCHIVES = Path(__file__).parents[1] / "earlier"
@@ -293,7 +294,7 @@ def _helps() -> str:
     return "\n".join(parts)
 
 
-ALWAYS = {"help": helps, "findings": readings}
+ALWAYS = {"help": helps, "findings": readings, "screens": screens}
 """What is shown without any run."""
 
 

@@ -16,7 +16,7 @@ import select
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import trio
 
@@ -205,17 +205,30 @@ def signal_self(number: int) -> Step:
 
 
 class Fifo:
-    """A FIFO that the test reads. It is open from the start, so no writer ever waits."""
+    """A FIFO that the test reads. It is open from the start, so no writer ever waits; the end of
+    the test closes it (`close_all`)."""
+
+    opened: ClassVar[list[Fifo]] = []
+    """By this test; what a module's tests share is its own to close."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         os.mkfifo(path)
         self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self._content = b""
+        self.opened.append(self)
 
     def close(self) -> None:
         """Gives the descriptor back; a writer after this waits for ever."""
-        os.close(self.fd)
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
+
+    @classmethod
+    def close_all(cls) -> None:
+        """A test has ended."""
+        while cls.opened:
+            cls.opened.pop().close()
 
     def take(self, end: bytes, timeout: float) -> bytes | None:
         """What was written up to `end`, without it; None when `timeout` seconds have passed."""
@@ -311,8 +324,7 @@ def left(name: str) -> list[int]:
 
     What was sent SIGKILL is seen until the kernel has taken it down.
     """
-    wait_until(lambda: not processes_named(name))
-    return processes_named(name)
+    return [] if wait_until(lambda: not processes_named(name)) else processes_named(name)
 
 
 def processes_named(name: str) -> list[int]:

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support.landings import Shelf
-from tests.support.pages import (
-    PageRun,
-    check,
-    commit_files,
-    comparison,
-    event,
-    lane,
-    patch,
-    reason,
-    verdict,
-    write,
-    write_events,
-)
+from tests.support.pages import PageRun, commit_files, document, event, verdict, write, write_events
 
 HARM = (
     "</script><script>window.pwned=1;alert(1)</script>",
@@ -37,8 +25,7 @@ HARM = (
 def hostile(repo: Path, scratch: Path) -> PageRun:
     """Names, contents, messages and a verdict that try to be more than text."""
     write(repo, {"src/a.py": "one = 1\n"})
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "One")
+    commit(repo, "One")
     shelf = Shelf.of(repo, scratch)
     lines = "\n".join(HARM)
     files: dict[str, str | bytes | None] = {
@@ -57,63 +44,7 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
     commit_files(shelf, "codex", files, {"run.sh": "100755"})
     commit_files(shelf, "constructor", {"src/a.py": "one = 3\n"})
     harm = " ".join(HARM)
-    sentence = reason(harm, harm, f"../../../etc/passwd {harm}", harm)
-    lanes = [
-        lane(
-            "codex",
-            1,
-            label=harm,
-            model=harm,
-            why=harm,
-            message=harm * 3,
-            gates=[sentence],
-            reasons=[sentence],
-            checks=[
-                check(
-                    "passed", harm, check=harm, details=harm, comparison=comparison(fixed=[*HARM])
-                )
-            ],
-            patch={**patch(1, 1, 1), "remarks": [{"kind": harm, "path": harm, "text": harm}]},
-            mergeable=False,
-            status=harm,
-        ),
-        lane(
-            "constructor",
-            2,
-            chance=float("nan"),
-        ),
-    ]
-    document = verdict(
-        shelf,
-        lanes,
-        title=harm,
-        says=harm,
-        confidence={"word": "unknown", "share": None, "why": harm},
-        cross=[
-            {
-                "id": harm,
-                "author": harm,
-                "check": harm,
-                "base": "failed",
-                "cells": {"__proto__": "passed", "codex": "failed"},
-                "weighs": False,
-                "says": harm,
-                "files": {"codex": f"javascript:{harm}"},
-            }
-        ],
-        groups=[{"kind": "alike", "lanes": [harm]}],
-        shared=[{"path": harm, "name": harm, "lanes": [harm]}],
-        not_tried=[harm],
-        notes=[{"reviewer": harm, "text": harm}],
-        separated={
-            "agent": harm,
-            "tests": [{"id": harm}],
-            "shown": [{"id": harm, "source": harm, "gives": {harm: harm, "__proto__": harm}}],
-        },
-        warnings=[harm],
-        folder=f"/{harm}",
-        repository=harm,
-    )
+    words = {"{harm}": harm, **{f"{{harm {n}}}": text for n, text in enumerate(HARM)}}
     events = [
         event(1, 0.0, "agent_started", "codex", pid=1),
         *(event(n, float(n), "message", "codex", text=text) for n, text in enumerate(HARM, 2)),
@@ -122,4 +53,4 @@ def hostile(repo: Path, scratch: Path) -> PageRun:
         event(22, 22.0, "check_started", "__proto__", check=harm, command=harm),
     ]
     write_events(shelf, events)
-    return PageRun(shelf, document)
+    return PageRun(shelf, verdict(shelf, **document("page_hostile", words)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support.landings import Shelf
 from tests.support.pages import (
     PageRun,
@@ -33,8 +33,7 @@ def large(
     names = [f"src/part{n // 20:03}/module{n:04}.py" for n in range(files)]
     base = {name: _module(n, lines) for n, name in enumerate(names)}
     write(repo, base)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Many files")
+    commit(repo, "Many files")
     shelf = Shelf.of(repo, scratch)
     documents = []
     for number in range(lanes):
@@ -122,8 +121,7 @@ def one_diff(repo: Path, scratch: Path, lines: int = 20_000) -> PageRun:
         for n in range(blocks)
     )
     write(repo, {"src/long.py": text})
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "A long file")
+    commit(repo, "A long file")
     shelf = Shelf.of(repo, scratch)
     commit_files(shelf, "codex", {"src/long.py": text.replace("x * 2", 'x * 2 + len("two")')})
     commit_files(

@@ -6,6 +6,7 @@ documents are written by hand to the contract of docs/reference/json.md.
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,6 +61,15 @@ def write_events(shelf: Shelf, events: Sequence[Event]) -> None:
     """The run's events.jsonl."""
     folder = shelf.race.patches.parent
     (folder / "events.jsonl").write_bytes(b"".join(map(encode, events)))
+
+
+def document(name: str, words: Mapping[str, str] | None = None) -> Document:
+    """A verdict's document of tests/data, with these words for its marks."""
+    text = (Path(__file__).parents[1] / "data" / f"{name}.json").read_text()
+    for mark, word in (words or {}).items():
+        text = text.replace(mark, json.dumps(word)[1:-1])
+    data: Document = json.loads(text)
+    return data
 
 
 def check(status: str, says: str, **document: Any) -> Document:
@@ -168,89 +178,34 @@ def event(seq: int, mono: float, kind: str, lane: str = "", **data: Any) -> Even
     )
 
 
-_STEPS: Sequence[tuple[float, str, Document]] = (
-    (0.4, "message", {"text": "I'll run the tests first, to see what fails."}),
-    (1.1, "tool_call", {"id": "1", "name": "Bash", "summary": "$ pytest -q"}),
-    (4.8, "tool_result", {"id": "1", "ok": False, "summary": "3 failed"}),
-    (6.0, "message", {"text": "**Reading the pager**", "sub": "thinking"}),
-    (7.5, "tool_call", {"id": "2", "name": "Read", "summary": "Read src/pager.py"}),
-    (7.6, "tool_result", {"id": "2", "ok": True, "summary": ""}),
-    (
-        14.0,
-        "message",
-        {
-            "text": "A slice already leaves out its end, so `- 1` loses the last item.\n"
-            "The count must round up."
-        },
-    ),
-    (16.0, "tool_call", {"id": "3", "name": "Edit", "summary": "Edit src/pager.py"}),
-    (16.3, "tool_result", {"id": "3", "ok": True, "summary": ""}),
-    (24.0, "tool_call", {"id": "4", "name": "Edit", "summary": "Edit tests/test_pager.py"}),
-    (24.2, "tool_result", {"id": "4", "ok": True, "summary": ""}),
-    (29.0, "tool_call", {"id": "5", "name": "Bash", "summary": "$ git push origin main"}),
-    (29.1, "tool_result", {"id": "5", "ok": False, "denied": True, "summary": "not allowed"}),
-    (33.0, "tool_call", {"id": "6", "name": "Bash", "summary": "$ pytest -q"}),
-    (36.4, "tool_result", {"id": "6", "ok": True, "summary": "4 passed"}),
-    (39.0, "usage", {"input_tokens": 21_900, "output_tokens": 960}),
-    (
-        40.0,
-        "completed",
-        {"text": "Fixed the slice and the count.", "denials": [], "failed_items": 0},
-    ),
-)
-
-
 def steps(lanes: Sequence[str]) -> list[Event]:
+    """A race's events: the base's check, and each lane at a pace of its own."""
+    text = (Path(__file__).parents[1] / "data" / "page_steps.jsonl").read_text()
+    said = [json.loads(line) for line in text.splitlines()]
+    begun: Document = {"check": "pytest", "command": "pytest -q"}
+    base = {"check": "pytest", "status": "failed", "says": "3 failed", "seconds": 3.1}
+    passed = {"check": "pytest", "status": "passed", "says": "4 passed", "seconds": 4.0}
     rows: list[tuple[float, str, str, Document]] = [
-        (0.0, "run_started", "", {"lanes": list(lanes)})
+        (0.0, "run_started", "", {"lanes": list(lanes)}),
+        (0.1, "check_started", "", begun),
+        (3.2, "check_ended", "", base),
     ]
-    rows.append((0.1, "check_started", "", {"check": "pytest", "command": "pytest -q"}))
-    rows.append(
-        (
-            3.2,
-            "check_ended",
-            "",
-            {"check": "pytest", "status": "failed", "says": "3 failed", "seconds": 3.1},
-        )
-    )
     for place, name in enumerate(lanes):
-        pace = (1.5, 1.2, 2.2, 0.6)[place % 4]
-        began = 0.6 + place * 0.3
-        rows.append((began, "agent_started", name, {"pid": 1}))
-        rows += [(began + at * pace, kind, name, dict(data)) for at, kind, data in _STEPS]
+        pace, began = (1.5, 1.2, 2.2, 0.6)[place % 4], 0.6 + place * 0.3
         ended = began + 42 * pace
-        rows.append(
-            (
-                ended,
-                "agent_exited",
-                name,
-                {"code": 0, "signal": None, "survivors": [], "seconds": ended},
-            )
-        )
-        rows.append(
-            (ended + 0.2, "patch_taken", name, {"files": 2, "insertions": 5, "deletions": 2})
-        )
-        rows.append(
-            (ended + 0.5, "check_started", name, {"check": "pytest", "command": "pytest -q"})
-        )
-        rows.append(
-            (
-                ended + 4.5,
-                "check_ended",
-                name,
-                {"check": "pytest", "status": "passed", "says": "4 passed", "seconds": 4.0},
-            )
-        )
-        rows.append(
-            (
-                ended + 4.6,
-                "lane_ended",
-                name,
-                {"status": "completed", "usable": True, "seconds": ended},
-            )
-        )
+        rows.append((began, "agent_started", name, {"pid": 1}))
+        rows += [(began + at * pace, kind, name, data) for at, kind, data in said]
+        left: Document = {"code": 0, "signal": None, "survivors": [], "seconds": ended}
+        rows += [
+            (ended, "agent_exited", name, left),
+            (ended + 0.2, "patch_taken", name, {"files": 2, "insertions": 5, "deletions": 2}),
+            (ended + 0.5, "check_started", name, begun),
+            (ended + 4.5, "check_ended", name, passed),
+            (ended + 4.6, "lane_ended", name, {"status": "completed", "usable": True}),
+        ]
+        rows[-1][3]["seconds"] = ended
     rows.sort(key=lambda row: row[0])
-    return [event(n, at, kind, who, **data) for n, (at, kind, who, data) in enumerate(rows, 1)]
+    return [event(n, at, kind, who, **{**data}) for n, (at, kind, who, data) in enumerate(rows, 1)]
 
 
 def commit_files(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,11 +120,10 @@ def fixed_with(*notes: str) -> Callable[[Seen], None]:
     return check
 
 
-def adds(**files: bytes) -> Callable[[Seen], None]:
-    """The edit and these files, `__` for a slash."""
+def adds(more: Mapping[bytes, bytes]) -> Callable[[Seen], None]:
+    """The edit and these files."""
 
     def check(seen: Seen) -> None:
-        more = {name.replace("__", "/").encode(): data for name, data in files.items()}
         assert seen.changes() == {**FIXED, **more}
         assert not seen.lane["patch"]["incomplete"]
 
@@ -245,11 +245,37 @@ def sh(script: str) -> list[fakes.Step]:
     return [EDIT, fakes.shell("sh", "-c", f"set -e; {script}", show="a command"), DONE]
 
 
+CHECKS: dict[str, Callable[[Seen], None]] = {
+    check.__name__: check
+    for check in (
+        *(empty, stashed, large, removed, lost, lost_or_kept, linked, nothing_crafted, names),
+        read_its_prompt_to_the_end,
+    )
+}
+
+
+def by_shell(words: Mapping[str, str]) -> Iterator[tuple[str, Row]]:
+    """The rows of tests/data/rows.toml."""
+    path = Path(__file__).parents[1] / "data" / "rows.toml"
+    for row in tomllib.loads(path.read_text())["row"]:
+        script = row["sh"]
+        for mark, word in words.items():
+            script = script.replace(mark, word)
+        check = CHECKS.get(row.get("check", ""), fixed)
+        if notes := row.get("notes"):
+            check = fixed_with(*notes)
+        if files := row.get("adds"):
+            check = adds({name.encode(): text.encode() for name, text in files.items()})
+        yield row["name"], Row(sh(script), check, row.get("status", "completed"))
+
+
 def rows(python: str, repo: Path, scratch: Path) -> dict[str, Row]:
     """The rows of one race, by number and name; `write_scripts` makes what they run."""
     server = ("-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(scratch))
-    crafted, odd, socket = (scratch / name for name in SCRIPTS)
+    words = {"{python}": python, "{repo}": str(repo), "{server}": " ".join(server)}
+    words |= {f"{{{Path(name).stem}}}": str(scratch / name) for name in SCRIPTS}
     return {
+        **dict(by_shell(words)),
         "1-fails": Row([EDIT, fakes.fail("error")], status="failed"),
         "1-exits-3-without-a-word": Row([EDIT, fakes.leave(3)], status="failed"),
         "1-dies-by-a-signal": Row([EDIT, fakes.signal_self(9)], status="failed"),
@@ -257,32 +283,8 @@ def rows(python: str, repo: Path, scratch: Path) -> dict[str, Row]:
             [EDIT, fakes.daemon(argv=[python, *server], clear_env=True), DONE],
             fixed_with("left running and ended by Hydra"),
         ),
-        "4-a-tool-leaves-two": Row(
-            sh(f"sleep 1000 & nohup {python} {' '.join(server)} >/dev/null 2>&1 & :"),
-            fixed_with("left running and ended by Hydra"),
-        ),
         "9-changes-nothing": Row([fakes.say("all is well"), DONE], empty, "no_changes"),
-        "9-takes-it-back": Row(sh("git checkout -q -- ."), empty, "no_changes"),
-        "10-commits": Row(sh("git commit -qam work")),
-        "10-switches-the-branch": Row(sh("git checkout -qb other; git commit -qam work")),
-        "10-detaches": Row(sh("git commit -qam work; git checkout -q --detach HEAD")),
-        "10-an-orphan-branch": Row(sh("git checkout -q --orphan o; git commit -qam work")),
-        "11-stashes": Row(sh("git stash -q"), stashed, "failed"),
-        "12-a-stale-lock": Row(sh("touch $(git rev-parse --git-dir)/index.lock")),
-        "13-init-below": Row(sh("git init -q n; echo x > n/x"), adds(n__x=b"x\n")),
-        "13-a-repository-below": Row(
-            sh(
-                "git init -q n; echo x > n/x; git -C n add x; git -C n -c user.name=A "
-                "-c user.email=a@example.com commit -qm x; echo y > n/y"
-            ),
-            adds(n__x=b"x\n", n__y=b"y\n"),
-        ),
-        "15-binary": Row(sh("printf '\\000\\001\\377' > b"), adds(b=b"\0\1\xff")),
-        "15-over-100-MB": Row(sh("truncate -s 101000000 big.bin"), large),
-        "22-reads-its-stdin-again": Row(
-            sh("cat /proc/$PPID/fd/0 > got.txt; cat /proc/$PPID/fd/0 > again.txt"),
-            read_its_prompt_to_the_end,
-        ),
+        "15-binary": Row(sh("printf '\\000\\001\\377' > b"), adds({b"b": b"\0\1\xff"})),
         "24-malformed-lines": Row([EDIT, fakes.emit('no json\n{"type": \n{]\n'), DONE], counted(3)),
         "25-odd-bytes": Row(
             [
@@ -314,40 +316,6 @@ def rows(python: str, repo: Path, scratch: Path) -> dict[str, Row]:
                 fakes.finish(HOSTILE),
             ],
             fixed_with(),
-        ),
-        "33-names": Row(sh(f"{python} {odd}"), names),
-        "35-a-closed-file": Row(sh("chmod 000 src/pager.py"), removed),
-        "35-a-closed-folder": Row(sh("chmod 000 src"), removed),
-        "35-a-read-only-folder": Row(sh("chmod 555 src ."), removed),
-        "36-deletes-its-worktree": Row(sh('rm -rf "$PWD" || :'), lost, "failed"),
-        "47-removes-.git": Row(sh("rm .git")),
-        "47-edits-.git": Row(sh("echo 'gitdir: /nowhere' > .git")),
-        "47-swaps-.git": Row(sh("rm .git; git init -q .; git add -A")),
-        "47-removes-the-repository": Row(sh("rm -rf $(git rev-parse --git-common-dir)/*")),
-        "48-pipes-and-sockets": Row(
-            sh(f"mkfifo pipe src/.gitignore src/.gitattributes; {python} {socket}")
-        ),
-        "48-.git-is-a-pipe": Row(sh("rm .git; mkfifo .git")),
-        "49-links-lead-out": Row(
-            sh(f"rm -r src; ln -s {repo}/src src; ln -s /etc/passwd out"), linked
-        ),
-        "49-swaps-its-worktree": Row(
-            sh(f'd="$PWD"; cd /; mv "$d" "$d-away" && ln -s {repo} "$d" || :'),
-            lost_or_kept,
-            "failed or completed",
-        ),
-        "50-crafted-trees": Row(sh(f"{python} {crafted}"), nothing_crafted),
-        "51-replace-refs": Row(
-            sh(
-                "git replace $(git rev-parse HEAD:src/pager.py) "
-                "$(echo fixed | git hash-object -w --stdin)"
-            )
-        ),
-        "51-skip-worktree": Row(sh("git update-index --skip-worktree src/pager.py")),
-        "51-assume-unchanged": Row(sh("git update-index --assume-unchanged src/pager.py")),
-        "51-its-own-exclude": Row(
-            sh("echo '*' > $(git rev-parse --git-common-dir)/info/exclude; echo n > new"),
-            adds(new=b"n\n"),
         ),
         "54-a-key": Row(
             [

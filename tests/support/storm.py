@@ -23,7 +23,6 @@ import hashlib
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,8 +31,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from hydra.paths import ground_dir
@@ -105,7 +104,6 @@ class Ledger:
         os.mkfifo(self.path)
         self.path.chmod(0o666)
         self._fd = os.open(self.path, os.O_RDWR)
-        self._torn = b""
         self._read = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
@@ -117,16 +115,17 @@ class Ledger:
         os.close(self._fd)
 
     def _follow(self) -> None:
+        torn = b""
         while chunk := os.read(self._fd, 65536):
-            *lines, self._torn = (self._torn + chunk).split(b"\n")
+            *lines, torn = (torn + chunk).split(b"\n")
             for line in lines:
                 if line == b"end":
                     return
                 if line == b"mark":
                     self._read.set()
-                    continue
-                token, lane, name = line.decode().split(" ")
-                self.entries.setdefault((token, lane), set()).add(name)
+                else:
+                    token, lane, name = line.decode().split(" ")
+                    self.entries.setdefault((token, lane), set()).add(name)
 
     def settle(self) -> None:
         """Until all that was written before this call has been read."""
@@ -139,49 +138,22 @@ class Ledger:
 class Round:
     """One kill and what came of it."""
 
-    number: int
     at: float
-    phase: str = "no run"
     entered: int = 0
     text: str = ""
-    seconds: float = 0.0
     faults: list[str] = field(default_factory=list)
 
 
-def hydra_in(scratch: Path) -> Hydra:
-    """This checkout's, whichever is installed; with what an ordinary user's Python was given."""
-    hydra = Hydra(scratch, make_repository(scratch / "shop"))
-    install(hydra.repo)
-    places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
-    return hydra
-
-
-PACKAGES = 300
-
-
-def install(repo: Path) -> None:
-    """A .venv, as its user has made it."""
-    (repo / ".gitignore").write_text(".venv/\n")
-    git(repo, "add", ".gitignore")
-    git(repo, "commit", "-qm", "Ignore the environment")
-    lib = repo / ".venv" / "lib"
-    lib.mkdir(parents=True)
-    for number in range(PACKAGES):
-        (lib / f"{number}.py").write_text(f"{number}\n")
-
-
 def environment(repo: Path) -> dict[str, tuple[object, ...]]:
-    """All that its user may see of it; links of a race to it come and go."""
+    """All that the user may see of the .venv; links of a race to it come and go."""
     top = repo / ".venv"
-    paths = (top, *top.rglob("*"))
     return {
-        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, text(path)) for path in paths
+        str(path): (
+            *(path.lstat().st_mode, path.lstat().st_mtime_ns),
+            path.read_text() if path.is_file() else "",
+        )
+        for path in (top, *top.rglob("*"))
     }
-
-
-def text(path: Path) -> str:
-    return path.read_text() if path.is_file() else ""
 
 
 class Storm:
@@ -190,68 +162,54 @@ class Storm:
     def __init__(self, scratch: Path, seed: int, *, bwrap: bool) -> None:
         self.chance = random.Random(seed)
         self.ledger = Ledger(scratch / "ledger")
-        self.hydra = hydra_in(scratch)
+        self.hydra = Hydra(scratch, make_repository(scratch / "shop"))
+        lib = self.hydra.repo / ".venv" / "lib"  # as its user has made it
+        lib.mkdir(parents=True)
+        for number in range(300):
+            (lib / f"{number}.py").write_text(f"{number}\n")
+        (self.hydra.repo / ".gitignore").write_text(".venv/\n")
+        git(self.hydra.repo, "commit", "-qam", "Ignore the environment")
+        # This checkout's, whichever is installed; with what an ordinary user's Python was given.
+        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.hydra.extra["PYTHONPATH"] = os.pathsep.join(places)
         self.environment = environment(self.hydra.repo)
         self.writer = scratch / "writer.py"
         self.writer.write_text(WRITER)
         self.bwrap = bwrap
         if not bwrap:
             self.hydra.refused_bwrap("bwrap: No permissions to create a new namespace")
-        self.full = 0.0
-        self.seen: set[str] = set()
-
-    def measure(self) -> None:
-        """How long a race takes that nobody kills."""
-        for _ in range(2):  # the first fills the cache of probes
+        for _ in range(2):  # a race that nobody kills; the first fills the cache of probes
             began = time.monotonic()
             self._start("measure").wait(120)
             self.full = time.monotonic() - began
         self.ledger.settle()
         self.seen = set(self._runs())
 
-    def _start(self, token: str) -> subprocess.Popen[bytes]:
+    def _start(self, token: str) -> subprocess.Popen[str]:
+        python = (os.path.realpath(sys.executable), "-I", "-S", str(self.writer))
         for lane in LANES:
             seconds = 0.7 if token == "measure" else self.chance.choice((0.2, 0.7, 600))
-            steps = [
-                fakes.edit(f"{lane}.txt", f"{token}\n"),
-                fakes.shell(*self._writer(lane, token, seconds), show="work"),
-                fakes.finish("done"),
-            ]
+            line = (*python, lane, str(self.ledger.path), token, str(seconds))
+            edit = fakes.edit(f"{lane}.txt", f"{token}\n")
+            steps = [edit, fakes.shell(*line, show="work"), fakes.finish("done")]
             self.hydra.agent(lane, steps)
-        terms = ["race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane))]
-        if not self.bwrap:
-            terms.append("--unsafe-full-access")
-        return self._hydra(*terms)
-
-    def _hydra(self, *args: str) -> subprocess.Popen[bytes]:
-        """Into no pipe: nobody would close it."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "hydra", *args],
-            cwd=self.hydra.repo,
-            env=self.hydra.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+        more = () if self.bwrap else ("--unsafe-full-access",)
+        return self._hydra(
+            "race", "Do it", "-q", *(w for lane in LANES for w in ("-a", lane)), *more
         )
 
-    def _writer(self, lane: str, token: str, seconds: float) -> list[str]:
-        line = (os.path.realpath(sys.executable), "-I", "-S", str(self.writer))
-        return [*line, lane, str(self.ledger.path), token, str(seconds)]
+    def _hydra(self, *args: str) -> subprocess.Popen[str]:
+        """Into no pipe: nobody would close it."""
+        return self.hydra.start(*args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def kill(self, number: int) -> Round:
         """One round."""
         token = f"storm{os.getpid()}x{number}"
-        done = Round(number, self.chance.uniform(0, 1.1 * self.full))
-        process = self._start(token)
-        time.sleep(done.at)
-        process.kill()
-        process.wait()
+        done = Round(self.chance.uniform(0, 1.1 * self.full))
+        self._killed_after(self._start(token), done.at)
         if number % 5 == 4:
-            self._kill_recovery()
-        began = time.monotonic()
+            self._killed_after(self._hydra("runs"), self.chance.uniform(0.05, 0.6))
         items = self.hydra.run("runs", "--json")
-        done.seconds = time.monotonic() - began
         done.text = items.stderr.strip()
         if items.returncode != 0:
             done.faults.append(f"hydra runs: exit {items.returncode}: {items.stderr}")
@@ -260,15 +218,13 @@ class Storm:
         self._look(done, token)
         return done
 
-    def _kill_recovery(self) -> None:
-        process = self._hydra("runs")
-        time.sleep(self.chance.uniform(0.05, 0.6))
+    def _killed_after(self, process: subprocess.Popen[str], seconds: float) -> None:
+        time.sleep(seconds)
         process.kill()
         process.wait()
 
     def _runs(self) -> dict[str, Path]:
-        paths = self.hydra.state.glob("*/runs/[!.]*")
-        return {path.name: path for path in paths}
+        return {path.name: path for path in self.hydra.state.glob("*/runs/[!.]*")}
 
     def _look(self, done: Round, token: str) -> None:
         fresh = {name: path for name, path in self._runs().items() if name not in self.seen}
@@ -279,36 +235,26 @@ class Storm:
             done.faults.append(f"runs: {sorted(fresh)}, {done.entered} entries")
         for folder in fresh.values():
             done.faults += record_faults(folder)
-            done.phase = phase_of(folder)
             for lane in LANES:
                 done.faults += _patch_faults(folder, lane, entered[lane])
         again = self.hydra.run("runs", "--json").stderr
         if again:
             done.faults.append(f"a second command had something to say: {again}")
-        done.faults += self._pin_faults()
-        if environment(self.hydra.repo) != self.environment:
-            done.faults.append("the user's .venv was changed")
-        if links := _left_links(self.hydra.state):
-            done.faults.append(f"links are left: {links}")
-
-    def _pin_faults(self) -> Iterator[str]:
         listed = git(self.hydra.repo, "for-each-ref", "--format=%(refname)", "refs/hydra")
-        pinned = {ref.split("/")[2] for ref in listed.split()}
-        runs = self._runs()
-        if stray := pinned - set(runs):
-            yield f"pinned without a run: {sorted(stray)}"
+        pinned, runs = {ref.split("/")[2] for ref in listed.split()}, self._runs()
         # The pin comes before patches.git.
         needed = {run for run, folder in runs.items() if (folder / "patches.git").exists()}
-        if lost := needed - pinned:
-            yield f"not pinned: {sorted(lost)}"
-
-
-def _left_links(state: Path) -> list[Path]:
-    """Links that nobody uses. Those of a run that was killed while its folder was made go with it,
-    after a minute (docs/reference/recovery.md)."""
-    making = (folder.name[1:].removesuffix(UNBORN) for folder in state.glob("*/runs/.*.new"))
-    grounds = {ground_dir(state, run, "x").parent for run in making}
-    return [links for links in state.glob("g/*/_frozen") if links.parent not in grounds]
+        if wrong := (pinned - set(runs)) | (needed - pinned):
+            done.faults.append(f"pinned without a run, or not pinned: {sorted(wrong)}")
+        if environment(self.hydra.repo) != self.environment:
+            done.faults.append("the user's .venv was changed")
+        # Those of a run that was killed while its folder was made go with it, after a minute
+        # (docs/reference/recovery.md).
+        state = self.hydra.state
+        making = (path.name[1:].removesuffix(UNBORN) for path in state.glob("*/runs/.*.new"))
+        grounds = {ground_dir(state, run, "x").parent for run in making}
+        if links := [path for path in state.glob("g/*/_frozen") if path.parent not in grounds]:
+            done.faults.append(f"links are left: {links}")
 
 
 def process_faults(scratch: Path) -> list[str]:
@@ -328,8 +274,7 @@ def record_faults(folder: Path) -> Iterator[str]:
         return
     kinds = Counter((event["kind"], event["lane"]) for event in events)
     values = {("run_ended", ""): 1, **{("lane_ended", lane): 1 for lane in LANES}}
-    got = {key: kinds[key] for key in values}
-    if got != values:
+    if (got := {key: kinds[key] for key in values}) != values:
         yield f"endings: {got}"
     if [event["seq"] for event in events] != list(range(1, len(events) + 1)):
         yield "events are not numbered one by one"
@@ -339,25 +284,11 @@ def record_faults(folder: Path) -> Iterator[str]:
             yield f"{lane['lane']}: {lane['status']} {failure}"
 
 
-def phase_of(folder: Path) -> str:
-    """How far the race had come: the kind of its last event that recovery did not write."""
-    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-    documents = [event["data"].get("text", "").startswith("Hydra was killed") for event in events]
-    own = events[: documents.index(True)] if True in documents else events
-    kinds = [event["kind"] for event in own if event["source"] == "hydra"]
-    return str(kinds[-1]) if kinds else "before the first event"
-
-
 def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
-    if not entered:
-        return
     listed = completed(["git", f"--git-dir={folder}/patches.git", "ls-tree", "-r", lane])
-    values = {}
-    for line in listed.stdout.splitlines():
-        meta, _, name = line.partition("\t")
-        values[name] = meta.split()[2]
-    wrong = [name for name in sorted(entered) if values.get(name) != _blob(lane, name)]
-    if wrong:
+    rows = (line.partition("\t") for line in listed.stdout.splitlines())
+    values = {name: meta.split()[2] for meta, _, name in rows}
+    if wrong := [name for name in sorted(entered) if values.get(name) != _blob(lane, name)]:
         yield (
             f"{lane}: {len(wrong)} of {len(entered)} entries are not in its patch "
             f"({wrong[0]} ...) {listed.stderr}"
@@ -367,16 +298,6 @@ def _patch_faults(folder: Path, lane: str, entered: set[str]) -> Iterator[str]:
 def _blob(lane: str, name: str) -> str:
     text = f"{lane} {name}\n".encode()
     return hashlib.sha1(b"blob %d\0" % len(text) + text).hexdigest()
-
-
-@contextmanager
-def place() -> Iterator[Path]:
-    """A scratch folder for one storm."""
-    scratch = Path(tempfile.mkdtemp(prefix="hydra-storm-", dir="/var/tmp"))
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def storm(
@@ -389,38 +310,28 @@ def storm(
 ) -> list[Round]:
     """So many kills; every round, faults or not."""
     item = Storm(scratch, seed, bwrap=bwrap)
-    try:
-        item.measure()
-        return _rounds(item, kills, seed, say)
-    finally:
-        item.ledger.close()
-
-
-def _rounds(item: Storm, kills: int, seed: int, say: Callable[[str], None]) -> list[Round]:
     say(f"seed {seed}; a whole race takes {item.full:.2f} s")
     rounds = []
-    for number in range(kills):
-        done = item.kill(number)
-        rounds.append(done)
-        faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
-        say(
-            f"{number + 1:4} killed at {done.at:5.2f} s ({done.phase}), {done.entered} entries, "
-            f"recovery {done.seconds:.2f} s: {done.text or 'nothing to recover'}{faults}"
-        )
+    try:
+        for number in range(kills):
+            done = item.kill(number)
+            rounds.append(done)
+            faults = "".join(f"\n    FAULT {fault}" for fault in done.faults)
+            text = done.text or "nothing to recover"
+            say(
+                f"{number + 1:4} killed at {done.at:5.2f} s, {done.entered} entries: {text}{faults}"
+            )
+    finally:
+        item.ledger.close()
     return rounds
 
 
 def summary(rounds: list[Round]) -> str:
     """The figures of a storm."""
-    bad = [done for done in rounds if done.faults]
-    phases = Counter(done.phase for done in rounds)
-    slowest = max((done.seconds for done in rounds), default=0.0)
-    return (
-        f"{len(rounds)} kills, {sum(done.entered for done in rounds)} entries in the ledger, "
-        f"{sum(done.text.startswith('hydra: recovered') for done in rounds)} runs recovered, "
-        f"slowest {slowest:.2f} s, {len(bad)} rounds with faults\n"
-        + "".join(f"  {count:4} {phase}\n" for phase, count in phases.most_common())
-    )
+    recovered = sum(done.text.startswith("hydra: recovered") for done in rounds)
+    bad = [done.faults for done in rounds if done.faults]
+    entries = sum(done.entered for done in rounds)
+    return f"{len(rounds)} kills, {entries} entries, {recovered} recovered, faults: {bad}"
 
 
 def main() -> int:
@@ -436,18 +347,13 @@ def main() -> int:
         os.setgid(options.user)
         os.setuid(options.user)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with place() as scratch:
-        os.environ["HOME"] = str(scratch)  # git's, for the repository that is made
-        rounds = storm(
-            scratch, kills=options.kills, seed=options.seed, bwrap=not options.no_bwrap, say=say
-        )
+    say = partial(print, flush=True)
+    with tempfile.TemporaryDirectory(prefix="hydra-storm-", dir="/var/tmp") as folder:
+        os.environ["HOME"] = folder  # git's, for the repository that is made
+        bwrap = not options.no_bwrap
+        rounds = storm(Path(folder), kills=options.kills, seed=options.seed, bwrap=bwrap, say=say)
     say(summary(rounds))
     return int(any(done.faults for done in rounds))
-
-
-def say(line: str) -> None:
-    """At once, also into a file."""
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

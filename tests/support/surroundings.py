@@ -1,5 +1,5 @@
-"""Surroundings for the real `hydra`: mounts that only it sees, a slow disk, no network, a clock
-that jumps. What the kernel does not allow here skips the test."""
+"""Surroundings for the real `hydra`: mounts that only it sees, no network, a clock that
+jumps. What the kernel does not allow here skips the test."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-_THROTTLE = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 
 
 class Mounts:
@@ -96,39 +94,6 @@ def _works(terms: tuple[str, ...]) -> bool:
     if shutil.which(terms[0]) is None:
         return False
     return subprocess.run([*terms, "true"], capture_output=True, check=False).returncode == 0
-
-
-class Disk:
-    """A real file system on a device whose writes can be slowed down."""
-
-    def __init__(self, device: str) -> None:
-        self._device = device
-
-    def slow(self, speed: int) -> None:
-        """From here on `speed` bytes a second reach the device, whoever writes; 0: all that can."""
-        _THROTTLE.write_text(f"{self._device} {speed}\n")
-
-
-@contextmanager
-def disk(place: Path, image: Path, size: int) -> Iterator[Disk]:
-    """A journaled disk at `place`, in the file `image`, until the test ends."""
-    if os.geteuid() != 0 or not os.access(_THROTTLE, os.W_OK) or not shutil.which("mkfs.ext4"):
-        pytest.skip("only root can slow a device down, and only where cgroups v1 has blkio")
-    with image.open("wb") as file:
-        file.truncate(size)
-    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True, capture_output=True)
-    mount = ["mount", "-o", "loop", str(image), str(place)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("a loop device cannot be had here")
-    try:
-        number = place.stat().st_dev
-        item = Disk(f"{os.major(number)}:{os.minor(number)}")
-        try:
-            yield item
-        finally:
-            item.slow(0)
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 JUMPING = """
