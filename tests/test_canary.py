@@ -11,11 +11,9 @@ from msgspec.structs import replace
 
 from hydra.checks.cross.canary import candidates, passing, with_canaries, works
 from hydra.checks.cross.record import read
-from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckStatus
-from hydra.ranking.verdict import rank
 from hydra.records.request import Check, TrialCap
-from tests.support.evidences import evidence, file, lane, result
+from tests.support.evidences import result
 from tests.support.trials import RIGHT, UNITTEST, Trying, of, with_tests
 
 TOKEN = "t0123456789"
@@ -86,34 +84,6 @@ def test_what_passes_although_it_cannot() -> None:
     assert passing(result({f"a_{TOKEN}": False, "b": True}), TOKEN) == ()
     assert passing(result({f"a_{TOKEN}": True, f"b_{TOKEN}": False}), TOKEN) == (f"a_{TOKEN}",)
     assert passing(result({"b": True}), TOKEN) == ("pytest",)
-
-
-def test_one_that_passes_is_a_gate() -> None:
-    base = result({"test_a": False})
-    lanes = [lane(name, result({"test_a": True}), base=[base]) for name in ("bent", "right")]
-    trials = [
-        Trial(kind="canary", on=name, result=base, passes=passes)
-        for name, passes in (("bent", ("pytest",)), ("right", ()), ("", ("pytest",)))
-    ]
-    ranked = rank(evidence(lanes, [base], trials=tuple(trials)))
-    assert ranked.top == "right"
-    (gate,) = next(entry for entry in ranked.lanes if entry.lane == "bent").gates
-    assert gate.text == (
-        "makes pytest pass tests that cannot pass: its code changes what runs them"
-    )
-
-
-def test_code_that_answers_tests_by_literals_stands_behind_an_equal() -> None:
-    base = result({"test_a": False})
-    wrong = "def pages(n, size):\n    if n == 7:\n        return 42\n    return n\n"
-    lanes = [
-        lane("literal", result({"test_a": True}), base=[base], files=[file("a.py", "", wrong)]),
-        lane("plain", result({"test_a": True}), base=[base], files=[file("a.py", "", wrong * 3)]),
-    ]
-    lanes[1] = replace(lanes[1], files=(file("a.py", "", "x = 1\n" * 99),))
-    ranked = rank(evidence(lanes, [base]))
-    assert [item.lane for item in ranked.lanes] == ["plain", "literal"]
-    assert "the code of literal gives what a test expects" in ranked.says
 
 
 # --- on real trees -------------------------------------------------------------------------------

@@ -8,11 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.commands import runs
 from hydra.analysis.tampering.inline_tests import put_back, with_tests
 from hydra.analysis.tampering.named_data import (
-    data_alone,
     importing_line,
     may_be_of_tests,
     who_names,
@@ -210,13 +208,6 @@ def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
     assert who_names({path: importing_line(path)}, {"src/b.py": imports}, ())[1] == {path}
 
 
-def test_a_call_of_what_is_called_as_a_test_is_none() -> None:
-    old = "import { test } from './own.mjs'\n\ntest('up', () => 1)\n"
-    assert changed([file("web/up.mjs", old, old.replace("1", "2"))]) == ()
-    old = "def test_connection(host):\n    return host.ping()\n"
-    assert changed([file("src/up.py", old, old.replace("ping", "pong"))]) == ()
-
-
 def standing_of(*files: FileChange) -> LaneResults:
     return standing(lane("a", files=files), evidence([], []))
 
@@ -310,53 +301,6 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
     document = verdict_document(rank(facts), facts, {}, "/run")
     says = "pytest names its failures alone: new tests are not tried on other patches"
     assert document["warnings"] == [says]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "alone"),
-    [
-        ("  doAssert up(5) == 3\n", "  doAssert up(5) == 2\n", True),
-        ("  check up(5) == 3\n", "  # as it is\n\n  check up(5) == 2\n", True),
-        ("check('a') is b\n", "", True),
-        ("require('./a')\n", "require('./b')\n", False),
-        ("check(user)\n", "check(user, again)\n", False),
-        ("assert n\nn = 1\n", "assert m\nn = 2\n", False),
-        (None, "assert n\n", False),
-        ("n\n", "n\n", False),
-    ],
-)
-def test_lines_that_assert(old: str | None, new: str, alone: bool) -> None:
-    assert asserts_alone([file("lib/up.nim", old, new)]) is alone
-
-
-def test_lines_that_assert_in_perl() -> None:
-    """In a module that tests itself: of another language they may be calls."""
-    old, new = "    is(pages(3, 2), 2, 'up');\n", "    is(pages(3, 2), 1, 'up');\n"
-    assert asserts_alone([file("lib/Pager.pm", old, new)])
-    assert not asserts_alone([file("lib/pager.nim", old, new)])
-    assert not asserts_alone([file("lib/Pager.pm", "ok\n", "okay(1)\n")])
-
-
-@pytest.mark.parametrize(
-    ("path", "alone"),
-    [
-        ("qa/cases.csv", True),
-        ("qa/wanted", True),
-        ("data/up.json", True),
-        ("qa/up.env", True),
-        ("VERSION", False),
-        ("package.json", False),
-        ("web/tsconfig.json", False),
-        ("bin/selfcheck", False),
-        ("Makefile", False),
-        ("lib/up.nim", False),
-        ("README.md", False),
-    ],
-)
-def test_data_alone(path: str, alone: bool) -> None:
-    said = file("docs/up.md", "a\n", "b\n")
-    assert data_alone([file(path, "3\n", "2\n"), said]) is alone
-    assert not data_alone([file(path, None, "2\n")])
 
 
 # ---- Data that tests alone name.

@@ -41,13 +41,6 @@ def test_an_example_that_moves_to_another_file_is_not_dropped() -> None:
     assert told == [drops, [], drops]
 
 
-def test_what_a_type_begins_is_code_that_stays() -> None:
-    code = "size_t pages(size_t n, size_t size)\n{\n    return n / size;\n}\n"
-    test = "unittest\n{\n    assert(pages(3, 2) == 2);\n}\n"
-    attic = file("source/attic.d", None, test)
-    assert changed([file("source/pager.d", code + test, code), attic]) == ("source/pager.d",)
-
-
 DELETED = [("src/up.zig", ZIG), ("source/up.d", D), ("src/up.ts", VITEST_IN_SOURCE)]
 DELETED += [("src/up.cpp", CPP), ("src/up.rs", TOKIO)]
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import pytest
-from msgspec.structs import replace
 
-from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.test_files import is_support, is_tests
-from hydra.checks.cross.trial import Trial
-from hydra.checks.record import CheckResult
-from hydra.checks.regressions import compare_to_baseline
-from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support import fakes
@@ -24,29 +16,6 @@ from tests.support.verdict_races import RIGHT, Files, Judged, shop
 MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
 CODE = file("a.c", "a\n", "b\n")
-TESTS = file("test/tests.c", "check(up());\n", "int main(void) { return 0; }\n")
-ONLY = "make-test passes only with its own version of tests.c"
-
-
-def judged(files: Sequence[FileChange], put_back: Sequence[Trial]) -> Mapping[str, LaneVerdict]:
-    """A lane of these files, whose check passes, and one that mends the code alone."""
-    lanes = [lane("a", plain(True, MAKE), base=[BASE], files=files)]
-    lanes.append(lane("mends", plain(True, MAKE), base=[BASE], files=[CODE]))
-    verdict = rank(evidence(lanes, [BASE], trials=put_back))
-    return {each.lane: each for each in verdict.lanes}
-
-
-def with_the_base_s(good: bool) -> Trial:
-    """The base's own test/tests.c on the patch of lane a."""
-    ran: CheckResult = compare_to_baseline(plain(good, MAKE, name="trials/protected-a"), BASE)
-    return Trial(kind="protected", on="a", result=ran, paths=("test/tests.c",))
-
-
-def test_a_check_that_passes_with_the_patch_s_own_tests_alone_proves_nothing() -> None:
-    """Reading C shows no test that was removed; the base's own, put back, fail."""
-    verdicts = judged([TESTS], [with_the_base_s(False)])
-    assert (verdicts["a"].state, verdicts["a"].reason) == ("held_back", ONLY)
-    assert (verdicts["mends"].state, verdicts["mends"].rank) == ("proved", 1)
 
 
 def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
@@ -59,12 +28,6 @@ def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
     assert document["warnings"] == [note]
     whole = {"verdict": document, "lanes": document["lanes"]}
     assert f"note: {note}\n" in race_end(whole, width=None)
-
-
-def test_a_new_test_beside_the_mend_is_no_reason_to_hold_it_back() -> None:
-    more = replace(TESTS, new="check(up());\ncheck(down());\n")
-    verdicts = judged([CODE, more], [with_the_base_s(True)])
-    assert verdicts["a"].state == "proved"
 
 
 @pytest.mark.parametrize(

@@ -5,49 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import STATUSES, TestCase, Tests
-from hydra.ranking.model import Verdict
-from hydra.ranking.verdict import rank
 from tests.support.command import Hydra
-from tests.support.evidences import cross, evidence, file, lane, result
+from tests.support.evidences import result
 from tests.support.verdict_races import CODE, RIGHT, Judged, shop
 
 OLD, NEW, LATE = "tests/test_a.py::test_old", "tests/test_a.py::test_new", "tests/test_a.py::late"
-BASE = result({OLD: True}, name="_base")
-
-
-def ran(*skipped: str) -> CheckResult:
-    """A run in which test_old passes, and these are skipped."""
-    cases = (TestCase(OLD, "passed"), *(TestCase(id, "skipped") for id in skipped))
-    return replace(result({OLD: True}), tests=Tests("junit", cases))
-
-
-def skipping(**on: bool) -> Verdict:
-    """One lane skips its new test where its code is, which ends so on the base and elsewhere."""
-    lanes = [
-        lane("skips", ran(NEW), base=[BASE], files=[file(new="x = 3\n")]),
-        *(lane(name, ran(), base=[BASE], files=[file(new=f"x = '{name}'\n")]) for name in on),
-    ]
-    trials = [cross("skips", "", {NEW: False}, BASE)]
-    trials += [cross("skips", name, {NEW: good}, BASE) for name, good in on.items()]
-    return rank(evidence(lanes, [BASE], trials=tuple(trials)))
-
-
-def test_it_is_no_proof_of_its_author() -> None:
-    verdicts = {verdict.lane: verdict for verdict in skipping(other=False).lanes}
-    assert verdicts["skips"].state == "untested", verdicts["skips"]
-    assert verdicts["skips"].reason == (
-        "pytest passes with and without it (1 passed): add a test that fails without it"
-    )
-    assert verdicts["skips"].rank == verdicts["other"].rank
-
-
-def test_it_speaks_against_nobody_and_proves_who_passes_it() -> None:
-    verdicts = {verdict.lane: verdict for verdict in skipping(fails=False, passes=True).lanes}
-    assert (verdicts["passes"].state, verdicts["passes"].rank) == ("proved", 1)
-    assert verdicts["skips"].state == verdicts["fails"].state == "untested"
 
 
 def test_it_stands_in_no_place_of_one_that_is_gone() -> None:

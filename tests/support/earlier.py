@@ -31,9 +31,10 @@ from hydra.commands.merge_selection import MergeRequest
 from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository
 from tests.support import fakes
-from tests.support.cheats.readings import readings
 from tests.support.command import Hydra, end_started
 from tests.support.processes import wait_until
+from tests.support.races import verdicts
+from tests.support.readings import readings
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
 ARCHIVES = Path(__file__).parents[1] / "earlier"
@@ -293,7 +294,7 @@ def _helps() -> str:
     return "\n".join(parts)
 
 
-ALWAYS = {"help": helps, "findings": readings}
+ALWAYS = {"help": helps, "findings": readings, "races": verdicts}
 """What is shown without any run."""
 
 
