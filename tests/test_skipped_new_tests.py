@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
-from hydra.checks.regressions import compare_to_baseline
-from hydra.checks.results import STATUSES, TestCase, Tests
 from tests.support.command import Hydra
-from tests.support.evidences import result
 from tests.support.verdict_races import CODE, RIGHT, Judged, shop
-
-OLD, NEW, LATE = "tests/test_a.py::test_old", "tests/test_a.py::test_new", "tests/test_a.py::late"
-
-
-def test_it_stands_in_no_place_of_one_that_is_gone() -> None:
-    """Where the base's own failure is still there, so that the check fails."""
-    base = result({OLD: True, LATE: False}, name="_base")
-    values = {
-        "skipped": "pytest: 1 test of the base is gone: tests/test_a.py::test_old",
-        "passed": "",
-    }
-    for end in STATUSES[:1] + STATUSES[2:]:
-        tests = Tests("junit", (TestCase(NEW, end), TestCase(LATE, "failed")))
-        assert compare_to_baseline(replace(base, tests=tests), base).held_back == values[end]
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra, end_started
+from tests.support.outputs import comparisons, outputs
 from tests.support.processes import wait_until
 from tests.support.races import verdicts
 from tests.support.readings import readings
@@ -294,7 +295,13 @@ def _helps() -> str:
     return "\n".join(parts)
 
 
-ALWAYS = {"help": helps, "findings": readings, "races": verdicts}
+ALWAYS = {
+    "help": helps,
+    "findings": readings,
+    "races": verdicts,
+    "outputs": outputs,
+    "comparisons": comparisons,
+}
 """What is shown without any run."""
 
 

@@ -40,7 +40,7 @@ def races() -> Iterator[tuple[str, Evidence]]:
 
 def evidence(row: Row, checks: Checks) -> Evidence:
     """One race as the judge reads it."""
-    base = [_result(each, checks) for each in row.get("base", ())]
+    base = [result_of(each, checks) for each in row.get("base", ())]
     by_name = {result.check.name: result for result in base}
     return Evidence(
         run="r",
@@ -71,7 +71,7 @@ def _lane(row: Row, checks: Checks, base: Mapping[str, CheckResult]) -> LaneEvid
         commit="c" * 40, base="b" * 40, files=len(files), incomplete=row.get("incomplete", "")
     )
     ended = row.get("ended", "")
-    results = (_result(each, checks) for each in row.get("checks", ()))
+    results = (result_of(each, checks) for each in row.get("checks", ()))
     return LaneEvidence(
         lane=row["name"],
         adapter="claude",
@@ -86,7 +86,7 @@ def _lane(row: Row, checks: Checks, base: Mapping[str, CheckResult]) -> LaneEvid
 
 
 def _trial(row: Row, checks: Checks, base: Mapping[str, CheckResult]) -> Trial:
-    now = _result(row, checks)
+    now = result_of(row, checks)
     more = {name: row[name] for name in ("author", "configuration") if name in row}
     return Trial(
         kind=row["kind"],
@@ -98,7 +98,7 @@ def _trial(row: Row, checks: Checks, base: Mapping[str, CheckResult]) -> Trial:
     )
 
 
-def _result(row: Row, checks: Checks) -> CheckResult:
+def result_of(row: Row, checks: Checks) -> CheckResult:
     """A check and how its tests ended; without tests, what it exited with."""
     ends = row.get("ends")
     code = row.get("exit_code", int("-" in {*(ends or {}).values()}))
@@ -112,17 +112,25 @@ def _result(row: Row, checks: Checks) -> CheckResult:
         tests=None if ends is None else _tests(ends, row.get("tests", {})),
         details=f"checks/1/{row.get('check', 'pytest')}.json",
         telling=tuple(row.get("telling", ())),
+        remarks=tuple(row.get("remarks", ())),
+        output=row.get("output", ""),
         again=None
         if again is None
-        else _result({"check": row.get("check", "pytest"), **again}, checks),
+        else result_of({"check": row.get("check", "pytest"), **again}, checks),
     )
 
 
 def _tests(ends: Mapping[str, str], more: Row) -> Tests:
     cases = tuple(TestCase(id, ENDS[end]) for id, end in ends.items())
     counts = ResultCounts(*more["counts"]) if "counts" in more else None
-    unnamed = frozenset[Status](more.get("unnamed", ()))
-    return Tests(more.get("source", "junit"), cases, counts=counts, unnamed=unnamed)
+    return Tests(
+        more.get("source", "junit"),
+        cases,
+        counts=counts,
+        unnamed=frozenset[Status](more.get("unnamed", ())),
+        flaky=tuple(more.get("flaky", ())),
+        files={path: ResultCounts(*many) for path, many in more.get("files", {}).items()},
+    )
 
 
 def verdicts() -> str:
