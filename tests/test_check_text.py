@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hydra.checks.record import CheckResult, CheckStatus, details, read
 from hydra.checks.results import Status, Tests
 from hydra.checks.text_parsers.lines import cleaned, each_line, shortened
 from hydra.checks.text_parsers.output import found_no_tests, read_text
+from hydra.records.request import Check
 from tests.check_recordings import FIXTURES
 
 RECORDINGS = sorted(path for path in FIXTURES.glob("*/*.txt") if path.parent.name != "samples")
@@ -150,3 +152,18 @@ def test_16_mib_of_anything_are_read_in_linear_time(piece: bytes) -> None:
     began = time.process_time()
     read_text(flood)
     assert time.process_time() - began < 30  # quadratic in a line's length: over 75 s
+
+
+def test_a_file_is_counted_unless_two_lines_do() -> None:
+    plain = (FIXTURES / "vitest-3.2.7" / "plain.txt").read_bytes()
+    tests = read_text(plain)
+    assert tests is not None
+    assert tests.files == {"src/cart.test.js": (4, 2, 2), "src/price.test.js": (2, 0, 0)}
+    row = " \u2713 src/price.test.js (9 tests) 2ms\n".encode()
+    twice = read_text(
+        plain.replace(" \u2713 src/price".encode(), row + " \u2713 src/price".encode())
+    )
+    assert twice is not None
+    assert list(twice.files) == ["src/cart.test.js"]
+    result = CheckResult(check=Check("unit", "x"), status=CheckStatus.FAILED, tests=tests)
+    assert read(details(result)).tests == tests

@@ -18,6 +18,7 @@ from hydra.report.compare import separated
 from hydra.report.text import width
 from tests.support import verdicts
 from tests.support.rendering import patch_groups
+from tests.support.tables import table
 
 
 def diff(path: str, line: str) -> str:
@@ -121,13 +122,7 @@ NOTHING = Places.of([])
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        "path: tests/test_new.py\n```python\nassert 1\n```",
-        "**path: `tests/test_new.py`**\n\n```\nassert 1\n```",
-        "```python path=tests/test_new.py\nassert 1\n```",
-        "path: ./tests/test_new.py\n~~~\nassert 1\n~~~",
-        "### File: tests/test_new.py\n```py\nassert 1\n```\nDone.",
-    ],
+    table("asking", "a_file_is_found_by_its_path_line"),
 )
 def test_a_file_is_found_by_its_path_line(answer: str) -> None:
     assert test_files.read([answer], THERE, BASE) == ({"tests/test_new.py": "assert 1\n"}, ())
@@ -140,29 +135,7 @@ def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [
-        ("../tests/test_x.py", "no place"),
-        ("/etc/test_x.py", "no plain path"),
-        ("tests/../.git/test_x.py", "no place"),
-        (".git/hooks/test_x.py", "no place"),
-        (".GitHub/test_x.py", "no place"),
-        ("tests/conftest.py", "no test"),
-        ("tests/__init__.py", "no test"),
-        ("tests/json.py", "no test"),
-        ("src/b.py", "no test"),
-        ("setup.py", "no test"),
-        ("tests/pytest.ini", "no test"),
-        ("tests/test_a.py", "stands there already"),
-        ("tests/test_b.py", "stands there already"),
-        ("tests/unit/test_x.py", "stands there already"),
-        ("tests/test_a.py/test_x.py", "stands there already"),
-        ("other/test_x.py", "beside no test"),
-        ("tests\\test_x.py", "no plain path"),
-        ("tests/tést_x.py", "no plain path"),
-        ("t" * 300 + "/test_x.py", "no plain path"),
-        ("tests/deep/test_x.py", ""),
-        ("tests/test_x.py", ""),
-    ],
+    table("asking", "where_a_new_test_may_stand"),
 )
 def test_where_a_new_test_may_stand(path: str, why: str) -> None:
     text = test_files.refused(path, "assert 1\n", THERE, BASE)

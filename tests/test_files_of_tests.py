@@ -25,6 +25,7 @@ from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.rendering import verdict_document
+from tests.support.tables import table
 from tests.test_unnamed_tests import MENDED, PAGER
 
 # ---- What a run names, and what lies in code.
@@ -72,21 +73,7 @@ class Book:
         1
         """
 '''
-RUNS = [
-    # What the base's run wrote, the files of the base, and those of them that are its tests.
-    (JUNIT.format("pytest", "classname='qa.check_up' name='test_up'"), ["qa/check_up.py"], 1),
-    (JUNIT.format("pytest", "classname='src.up' name='src.up.pages'"), ["src/up.py"], 0),
-    (JUNIT.format("pytest", "classname='docs.up.md' name='up.md'"), ["docs/up.md"], 1),
-    (JUNIT.format("", "classname='com.shop.Up' name='a'"), ["it/com/shop/Up.java", "Up.java"], 1),
-    (JUNIT.format("", "classname='Shop.Facts.UpFacts' name='a'"), ["Facts/UpFacts.cs"], 1),
-    (JUNIT.format("", "classname='checks/up.lua:3' name='up'"), ["checks/up.lua", "up.lua"], 1),
-    (JUNIT.format("", "classname='a.b' name='up' file='./qa/up.rb'"), ["qa/up.rb", "b.rb"], 1),
-    (JUNIT.format("", "classname='pager' name='up'"), ["src/pager.js", "pager.ts"], 0),
-    (UNITTEST, ["qa/check_pages.py", "src/pager.py"], 1),
-    (VITEST, ["web/lib/pager.ts", "web/other.ts"], 1),
-    (DENO, ["qa/up.ts"], 1),
-    (CARGO_TEXT, ["src/lib.rs"], 0),
-]
+RUNS = table("files_of_tests", "runs")
 
 
 @pytest.mark.parametrize(("output", "paths", "count"), RUNS)
@@ -182,18 +169,7 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
 
 @pytest.mark.parametrize(
     ("path", "text", "holds"),
-    [
-        ("src/up.py", UNITTEST_IN_MODULE, "code"),
-        ("src/up.py", PYTEST_IN_MODULE, "code"),
-        ("web/up.mjs", NODE, "code"),
-        ("web/up.ts", DENO_IN_SOURCE, "code"),
-        # What such tests ask may be in a file of theirs: helpers, and no code.
-        ("qa/up.py", f"from src.a import a\n\n\n{UNITTEST_IN_MODULE}", "unclear"),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("return 1", "assert 1"), "tests"),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("def up", "def rows"), "tests"),
-        ("qa/up.mjs", f"import {{ a }} from '../web/a.mjs'\n{NODE}", "unclear"),
-        ("qa/up.mjs", NODE.replace("const up", "const rows"), "tests"),
-    ],
+    table("files_of_tests", "a_file_that_a_run_names_is_code_where_its_tests_ask_its_own"),
 )
 def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
     path: str, text: str, holds: str
@@ -230,14 +206,7 @@ def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -
 
 @pytest.mark.parametrize(
     ("command", "task", "path"),
-    [
-        ("npm run -s verify", "verify", ""),
-        ("npm run --silent verify:all", "verify:all", ""),
-        ("pnpm --prefix web run verify", "verify", ""),
-        ("yarn -s verify", "verify", ""),
-        ("node --run verify", "verify", ""),
-        ("python3 -m doctest -v docs/usage.txt src/up.py", "test", "docs/usage.txt"),
-    ],
+    table("files_of_tests", "what_a_command_runs"),
 )
 def test_what_a_command_runs(command: str, task: str, path: str) -> None:
     running = runs([Check(name="a", command=command)])
@@ -247,30 +216,7 @@ def test_what_a_command_runs(command: str, task: str, path: str) -> None:
 
 # ---- A patch of comments alone.
 
-COMMENTED = [
-    ("a.py", "#", "x = {}\n"),
-    ("a.pyi", "#", "x: int = {}\n"),
-    ("a.rb", "#", "x = {}\n"),
-    ("a.sh", "#", "x={}\n"),
-    ("Makefile", "#", "X = {}\n"),
-    ("a.yaml", "#", "x: {}\n"),
-    ("a.toml", "#", "x = {}\n"),
-    ("a.js", "//", "const x = {};\n"),
-    ("a.tsx", "//", "const x = {};\n"),
-    ("a.ts", "//", "const x = {};\n"),
-    ("a.go", "//", "package a\n\nvar x = {}\n"),
-    ("a.rs", "//", "static X: u32 = {};\n"),
-    ("A.java", "//", "class A {{ int x = {}; }}\n"),
-    ("A.cs", "//", "class A {{ int x = {}; }}\n"),
-    ("a.c", "//", "int x = {};\n"),
-    ("a.kt", "//", "val x = {}\n"),
-    ("a.swift", "//", "let x = {}\n"),
-    ("a.scala", "//", "val x = {}\n"),
-    ("a.php", "//", "<?php\n$x = {};\n"),
-    ("a.lua", "--", "x = {}\n"),
-    ("a.ex", "#", "x = {}\n"),
-    ("a.dart", "//", "var x = {};\n"),
-]
+COMMENTED = table("files_of_tests", "commented")
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -306,43 +252,7 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
 # ---- Data that tests alone name.
 
 PRODUCT = {"src/pager.py": "def pages(n):\n    return n\n", "web/pager.js": "export const up = 1\n"}
-NAMED = [
-    # A file, its text, who names it and how, and whether it is the tests'.
-    ("qa/values.py", "UP = {3: 2}\n", {"conftest.py": "from qa import values\n"}, True),
-    ("qa/values.py", "UP = 2\n", {"conftest.py": "from qa import (\n    values,\n)\n"}, True),
-    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "values = []\n"}, True),
-    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "import values\n"}, False),
-    ("src/values.py", "UP = 2\n", {"tests/a.py": "from src.values import UP\n"}, True),
-    ("src/values.py", "def up():\n    pass\n", {"tests/a.py": "import src.values\n"}, False),
-    ("src/values.py", "UP = up()\n", {"tests/a.py": "import src.values\n"}, False),
-    ("src/values.py", "UP = 2\n", {"tests/a.py": "import src", "manage.py": "'src.values'"}, False),
-    ("src/values.py", "UP = 2\n", {}, False),
-    ("qa/a.mjs", "export const up = 2\n", {"qa/b.test.mjs": "import { up } from './a.mjs'"}, True),
-    ("qa/a.js", "module.exports = { up: 2 }\n", {"jest.setup.js": "require('./qa/a')"}, True),
-    ("a.ts", "export default [2] as const\n", {"b.ts": "import a from './a'\n"}, False),
-    ("a.ts", "export default [2]\n", {"a.test.ts": "import {\n  a\n} from './a'\n"}, True),
-    ("qa/a.rb", "UP = 2\n", {"spec/a_spec.rb": "require_relative '../qa/a'\n"}, True),
-    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "#[cfg(test)]\nmod a;\n"}, True),
-    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "pub mod a;\n"}, False),
-    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "if pages(3) != Up {"}, True),
-    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "Up", "go.go": "return Up"}, False),
-    ("qa/Up.java", "class Up { static int UP = 2; }\n", {"it/PagesIT.java": "Up.UP"}, True),
-    (
-        "qa/Up.java",
-        "class Up { static int UP = 2; }\n",
-        {"AIT.java": "Up", "A.java": "Up"},
-        False,
-    ),
-    ("qa/up.h", "#define UP 2\n", {"test_up.c": '#include "qa/up.h"\n'}, True),
-    ("src/up.h", "int up(int n);\n", {"test_up.c": '#include "src/up.h"\n'}, False),
-    ("lib/Up.pm", "package Up;\nour $UP = 2;\n1;\n", {"t/up.t": "use Up;\n"}, True),
-    ("data/a.json", "[2]\n", {"tests/test_a.py": "open('data/a.json')"}, True),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "README.md": "See data/a.json.\n"}, False),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "glob('data/*')\n"}, False),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "open('data/b.json')\n"}, True),
-    ("qa/a.py", "UP = 2\n", {"package.json": '{"files": ["qa/a.py"]}', "test_a.py": "qa.a"}, False),
-    ("qa/a.js", "up = 2\n", {"package.json": '{"jest": {"setupFiles": ["./qa/a.js"]}}'}, True),
-]
+NAMED = table("files_of_tests", "named")
 
 
 @pytest.mark.parametrize(("path", "text", "base", "is_theirs"), NAMED)

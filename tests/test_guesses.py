@@ -15,6 +15,7 @@ from hydra.race.guesses.commands import guess_checks
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.tables import table
 from tests.support.terminal import Terminal
 from tests.support.trials import RIGHT, with_tests
 
@@ -44,104 +45,7 @@ SCRIPT = '{"scripts": {"test": "%s"}}'
 
 @pytest.mark.parametrize(
     ("files", "folder", "expected"),
-    [
-        ({"README": ""}, "", ()),
-        ({**PYPROJECT, **environment(".venv")}, "", (".venv/bin/python -m pytest -q",)),
-        ({**PYPROJECT, "venv/pyvenv.cfg": ""}, "", ("python3 -m pytest -q",)),
-        ({**PYPROJECT, "uv.lock": ""}, "", ("uv run pytest -q",)),
-        ({**GROUPS, "uv.lock": ""}, "", ("uv run --group tests pytest -q",)),
-        ({**PYPROJECT, "poetry.lock": ""}, "", ("poetry run pytest -q",)),
-        ({"pyproject.toml": "[tool.hatch.envs.x]\n'pytest'"}, "", ("hatch run pytest -q",)),
-        ({"tests/test_a.py": UNITTEST}, "", ("python3 -m unittest discover -v -s tests",)),
-        (
-            {"tests/test_a.py": UNITTEST, "tests/__init__.py": ""},
-            "",
-            ("python3 -m unittest -v",),
-        ),
-        (
-            {"tests/test_a.py": DJANGO, "manage.py": "", "tests/__init__.py": ""},
-            "",
-            ("python3 manage.py test -v 2",),
-        ),
-        (
-            {
-                "tests/test_a.py": DJANGO,
-                "tox.ini": f"[testenv]\ncommands =\n  {CALLED} {{posargs}}\n",
-            },
-            "",
-            ("python3 -m django test --settings=tests.settings -v 2",),
-        ),
-        ({"tests/test_a.py": "def test_a(): pass\n"}, "", ("python3 -m pytest -q",)),
-        (
-            {"setup.py": "", "shop/tests/test_a.py": "def test_a(): pass\n"},
-            "",
-            ("python3 -m pytest -q",),
-        ),
-        ({"package.json": SCRIPT % "jest"}, "", ("npm test",)),
-        ({"package.json": SCRIPT % "jest", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
-        ({"package.json": SCRIPT % "vitest", f"{MODULE}vitest": ""}, "", (VITEST,)),
-        (
-            {"package.json": SCRIPT % "tsc && vitest run", f"{MODULE}vitest": ""},
-            "",
-            ("npm test -- --reporter=verbose",),
-        ),
-        (
-            {"package.json": SCRIPT % "vitest run -c a.ts", "yarn.lock": ""},
-            "",
-            ("yarn test --reporter=verbose",),
-        ),
-        # It takes the option for its own.
-        ({"package.json": SCRIPT % "vitest run", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
-        ({"package.json": SCRIPT % "vitest run --reporter=dot"}, "", ("npm test",)),
-        ({"package.json": SCRIPT % "vitest run && tsc"}, "", ("npm test",)),
-        (
-            {"package.json": '{"devDependencies": {"jest": "1"}}', f"{MODULE}jest": ""},
-            "",
-            (f"{MODULE}jest",),
-        ),
-        # Not installed yet: that is said before an agent starts, and it is no race without tests.
-        ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "", (f"{MODULE}jest",)),
-        ({"package.json": "{}", "test/a.test.js": ""}, "", ("node --test",)),
-        (
-            {"package.json": '{"workspaces": ["packages/*"]}'},
-            "",
-            ("npm test --workspaces --if-present",),
-        ),
-        (
-            {"package.json": "{}", "pnpm-workspace.yaml": "", "pnpm-lock.yaml": ""},
-            "",
-            ("pnpm -r --no-bail test",),
-        ),
-        (
-            {
-                "package.json": '{"scripts": {"test": "pnpm --color -r run test", "pretest": "x"}}',
-                "pnpm-lock.yaml": "",
-            },
-            "",
-            ("pnpm run pretest && pnpm --color -r --no-bail run test",),
-        ),
-        (
-            {"package.json": SCRIPT % "tsc && pnpm -r test", "pnpm-lock.yaml": ""},
-            "",
-            ("pnpm test",),
-        ),
-        ({"gradlew": "", "build.gradle": ""}, "", ("./gradlew test",)),
-        ({"pom.xml": ""}, "", ("mvn -q test",)),
-        ({"justfile": "test:\n\tpytest\n"}, "", ("just test",)),
-        (
-            {"packages/api/pyproject.toml": "pytest", **environment(".venv")},
-            "packages/api",
-            ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
-        ),
-        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test -v ./...",)),
-        ({"Cargo.toml": ""}, "", ("cargo test --no-fail-fast",)),
-        (
-            {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
-            "",
-            ("cd api && python3 -m pytest -q", "cd web && npm test"),
-        ),
-        ({f"p{n}/pyproject.toml": "pytest" for n in range(4)}, "", ()),
-    ],
+    table("guesses", "what_a_project_is_tested_by"),
 )
 def test_what_a_project_is_tested_by(
     scratch: Path, files: dict[str, str], folder: str, expected: tuple[str, ...]

@@ -32,6 +32,7 @@ from tests.support.evidences import (
     result,
 )
 from tests.support.rendering import as_race
+from tests.support.tables import table
 
 BASE = result({"t::test_one": True, "t::test_two": False}, name="_base")
 GOOD = {"t::test_one": True, "t::test_two": True}
@@ -87,36 +88,7 @@ def test_notes_of_a_reviewer_change_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "path", "holds"),
-    [
-        ("db/", "db/schema.sql", True),
-        ("db", "src/db/schema.sql", True),
-        ("/db", "src/db/x", False),
-        ("*.sql", "a/b.sql", True),
-        ("src/*.py", "src/a/b.py", False),
-        ("src/**/x.py", "src/x.py", True),
-        ("src/**/x.py", "src/a/b/x.py", True),
-        ("a.py", "a.pyc", False),
-        ("a?c", "abc", True),
-        ("db/[ab]*.sql", "db/b.sql", True),
-        ("db/[ab]*.sql", "db/c.sql", False),
-        ("[!a-c].sql", "db/d.sql", True),
-        ("[!a-c].sql", "db/b.sql", False),
-        ("[^a-c].sql", "b.sql", False),
-        ("a[/x]b", "a/b", False),
-        ("a[!x]b", "a/b", False),
-        ("[]-]", "]", True),
-        (r"[\]a]", "a", True),
-        ("[&&~~[]", "[", True),
-        ("[::1]", ":", True),
-        ("[a-]", "-", True),
-        (r"\!a", "!a", True),
-        (r"a\*", "a*", True),
-        (r"a\*", "ab", False),
-        ("a**c/d", "ab/c/d", False),
-        ("a**c/d", "abc/d", True),
-        ("a/**", "a/b/c", True),
-        ("**/a", "b/c/a", True),
-    ],
+    table("judge", "protected_paths"),
 )
 def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
     assert matches(path, (pattern,)) is holds
@@ -124,18 +96,7 @@ def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
 
 @pytest.mark.parametrize(
     ("test", "ran", "about"),
-    [
-        ("test_up", ["tests/test_up.py::test_update"], []),
-        ("test_up", ["tests.test_up.Pages.test_update"], []),
-        ("test_up", ["tests/test_up.py::test_up[a/b.c::d]", "tests/test_up.py::test_update"], [0]),
-        ("test_up", ["t.Pages.test_up()", "t.Pages.test_update()"], [0]),
-        ("test_up", ["t.Pages.test_up (n=3)", "t.Pages.test_update (n=3)"], [0]),
-        ("test_up", ["t.Pages::test_up with data set #0", "t.Pages::test_upper"], [0]),
-        ("TestUp", ["pages/TestUp/no_rest", "pages/TestUpdate/no_rest"], [0]),
-        ("counts a/b", ["pages counts a/b", "pages counts a/bc"], [0]),
-        ("counts up", ["pages > counts up", "pages > counts upwards"], [0]),
-        ("up", ["pages > upwards"], []),
-    ],
+    table("judge", "what_befell_another_test_is_not_said_of_one"),
 )
 def test_what_befell_another_test_is_not_said_of_one(
     test: str, ran: Sequence[str], about: Sequence[int]
@@ -339,17 +300,7 @@ API, WEB = "cd services/api && pytest -q", "cd services/web && { npm test && npm
 
 @pytest.mark.parametrize(
     ("commands", "paths", "says"),
-    [
-        ((API, WEB), ("services/api/a.py", "tools/c/a.py", "tools/b.py"), "tools; its"),
-        ((API,), ("services/web/a.js", "setup.py"), "services/web, setup.py; their"),
-        ((API,), ("services/api2/a.py",), "services/api2; its"),
-        ((API,), ("services/api/a.py", "README.md", "docs/a.rst"), ""),
-        ((API, "pytest -q"), ("tools/a.py",), ""),
-        (("cd services/api && cd ../.. && pytest -q",), ("tools/a.py",), ""),
-        (("cd services/api && pytest . ../../tools",), ("tools/a.py",), ""),
-        (("cd services/api && { pytest && cd ../web && npm test\n}",), ("tools/a.py",), ""),
-        (("cd services && cd api && pytest",), ("services/web/a.js",), "services/web; its"),
-    ],
+    table("judge", "a_folder_that_no_check_runs_in_and_the_patch_changes_is_said"),
 )
 def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
     commands: tuple[str, ...], paths: tuple[str, ...], says: str

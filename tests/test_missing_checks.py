@@ -17,6 +17,7 @@ from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.tables import table
 from tests.support.trials import RIGHT, UNITTEST, with_tests
 from tests.support.trust import needs_bwrap
 from tests.support.verdict_races import PLAIN
@@ -183,46 +184,7 @@ testing = ["pytest"]
 
 @pytest.mark.parametrize(
     ("line", "files", "says", "hint"),
-    [
-        (
-            "rufff: not found",
-            (".venv/pyvenv.cfg", ".venv/bin/python", "setup.py", "tests/test_a.py"),
-            "rufff: not found on PATH, nor in .venv/bin",
-            "check its spelling, or install it; --check '.venv/bin/python -m unittest discover -v "
-            "-s tests' is Hydra's own guess; --no-check races without tests",
-        ),
-        (
-            "No module named 'attr'",
-            (".venv/pyvenv.cfg", "setup.py"),
-            "No module named 'attr'",
-            ".venv/bin/pip install -e ., then race again; or --setup '.venv/bin/pip "
-            "install -e .'; --no-check races without tests",
-        ),
-        (
-            "uv: not found",
-            ("uv.lock", "pyproject.toml", "tests/test_a.py"),
-            "uv: not found on PATH",
-            "python3 -m venv .venv && .venv/bin/pip install --upgrade pip && .venv/bin/pip install "
-            "-e . --group testing, then race again; or --setup 'python3 -m venv .venv && "
-            ".venv/bin/pip install --upgrade pip && .venv/bin/pip install -e . --group testing'; "
-            "--check 'uv run --group testing pytest -q' is Hydra's own guess; "
-            "--no-check races without tests",
-        ),
-        (
-            "poetry: not found",
-            ("poetry.lock", "conftest.py", "setup.py"),
-            "poetry: not found on PATH",
-            "check its spelling, or install it; --check 'poetry run pytest -q' is Hydra's own "
-            "guess; --no-check races without tests",
-        ),
-        (
-            "jest: not found",
-            ("package.json",),
-            "jest: not found on PATH",
-            "npm install, then race again; or --setup 'npm install'; "
-            "--no-check races without tests",
-        ),
-    ],
+    table("hints", "the_hint_fits_why_it_cannot_run"),
 )
 def test_the_hint_fits_why_it_cannot_run(
     scratch: Path, line: str, files: tuple[str, ...], says: str, hint: str

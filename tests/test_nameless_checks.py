@@ -11,6 +11,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
 from tests.support.rendering import race_end, verdict_document
+from tests.support.tables import table
 from tests.support.verdict_races import RIGHT, Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")
@@ -32,53 +33,10 @@ def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("path", "tests"),
-    [
-        ("test.js", True),
-        ("src/test.ts", True),
-        ("packages/queue/test.mjs", True),
-        ("lib/commands/test.js", False),
-        ("src/app/test.js", False),
-        ("shop/tests.py", True),
-        ("lib/queue_test.mjs", True),
-        ("index.test-d.ts", True),
-        ("latest.js", False),
-        ("src/main/java/com/acme/TypeSpec.java", False),
-        ("core/src/commonMain/kotlin/PodSpec.kt", False),
-        ("src/main/webapp/app/pager.spec.ts", True),
-        ("src/test/java/com/acme/TypeSpec.java", True),
-        ("app/Contest.php", False),
-        ("Latest.cs", False),
-        ("PagerTest.php", True),
-        ("PAGERTests.cs", True),
-        ("pager_test.php", True),
-        ("tests.swift", True),
-    ],
+    table("names_of_tests", "what_ava_node_django_and_gradle_run_are_tests"),
 )
 def test_what_ava_node_django_and_gradle_run_are_tests(path: str, tests: bool) -> None:
     assert (is_tests(path), is_support(path)) == (tests, tests)
-
-
-SUITE = "test/sums.c"
-SUMS = "add() { echo $(($1 - $2)); }\n"
-ONE = ". ./sums.sh\ncase $(add 1 2) in 3) ;; *) exit 1 ;; esac\n"
-
-
-@pytest.mark.slow
-def test_emptied_tests_of_make_are_held_back_and_more_of_them_are_not(hydra: Hydra) -> None:
-    """A real race; a shell runs what goes by the name of C, in which Hydra sees no assertion."""
-    make = f".PHONY: test\ntest:\n\tsh {SUITE}\n"
-    shop(hydra.repo, {"Makefile": make, "sums.sh": SUMS, SUITE: ONE})
-    right = SUMS.replace("-", "+")
-    lanes: dict[str, Files | list[fakes.Step]] = {
-        "empties": {SUITE: "true\n"},
-        "mends": {"sums.sh": right},
-        "tests": {"sums.sh": right, SUITE: ONE + ONE.replace("add 1 2) in 3", "add 2 2) in 4")},
-    }
-    item = Judged(hydra, lanes).run(checks=("make test",))
-    states = {does: item.of(does)["state"] for does in lanes}
-    assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(item)
-    reason = "make-test passes only with its own version of sums.c"
-    assert item.of("empties")["reason"] == reason, str(item)
 
 
 TAPPED = """\

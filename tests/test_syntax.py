@@ -9,6 +9,7 @@ import pytest
 
 from hydra.analysis import syntax
 from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
+from tests.support.tables import table
 
 PYTHON = '''"""Doc."""
 @mark
@@ -90,33 +91,7 @@ class T < M::Test
 end
 """
 
-FUNCTIONS = [
-    (
-        "a.py",
-        PYTHON,
-        ["TestA.test_b 4-8 test", "Plain.test_no 11-11", "B.test_yes 14-14 test"],
-        [(13, 14)],
-    ),
-    (
-        "a.test.ts",
-        SCRIPT,
-        [
-            "adds 1-7",
-            "adds > works %s 3-5 test",
-            "adds > help 6-6",
-            "free 8-8 test",
-            "f 9-11",
-            "A.m 12-12",
-            "inside 14-14 test",
-        ],
-        [(13, 15)],
-    ),
-    ("a.go", GO, ["Pager.Page 2-2", "TestX 3-3 test", "Testing 4-4"], []),
-    ("a.rs", RUST, ["Pager.page 3-4", "tests.b 9-10 test", "other 12-13"], [(6, 11), (14, 14)]),
-    ("A.java", JAVA, ["A.x 2-3 test", "A.A 4-4"], []),
-    ("A.kt", KOTLIN, ["A.a b 2-5 test", "ext 7-7", "S.x 9-11 test"], []),
-    ("a.rb", RUBY, ["Foo 1-5", "Foo > adds 2-4 test", "T.test_x 7-7 test"], []),
-]
+FUNCTIONS = table("syntax", "functions")
 
 
 def read(path: str, text: str) -> Syntax:

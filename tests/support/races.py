@@ -144,7 +144,17 @@ def verdicts() -> str:
 
 def verdict_lines(facts: Evidence) -> Iterator[str]:
     """The verdict's document, a line for each thing that it says."""
-    document = verdict_document(rank(facts), facts, {}, "/run")
+    return document_lines(verdict_document(rank(facts), facts, {}, "/run"))
+
+
+def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
+    """The same of a document, as `hydra compare --json` prints it; `files` of the run, too."""
+
+    def place(row: Row) -> str:
+        where = f"{row['path']}:{row['line']}" if row["line"] else row["path"]
+        places = [*filter(None, (where, row["file"] if files else ""))]
+        return f" [{', '.join(places)}]" if places else ""
+
     yield f"  {document['top'] or '-'}, exit {document['exit_code']}: {document['says']}\n"
     for row in document["lanes"]:
         agreed = " (agreed)" if row["agreed"] else ""
@@ -156,9 +166,9 @@ def verdict_lines(facts: Evidence) -> Iterator[str]:
         if row["own_version"]:
             yield f"      by its own version: {', '.join(row['own_version'])}\n"
         for gate in row["gates"]:
-            yield f"      x {gate['text']}{_place(gate)}\n"
+            yield f"      x {gate['text']}{place(gate)}\n"
         for reason in row["reasons"]:
-            yield f"      - {reason['kind']}: {reason['text']}{_place(reason)}\n"
+            yield f"      - {reason['kind']}: {reason['text']}{place(reason)}\n"
         if row["chance"] is not None:
             yield f"      chance {row['chance']:.4f}\n"
     shown = document["confidence"]
@@ -170,9 +180,3 @@ def verdict_lines(facts: Evidence) -> Iterator[str]:
     for group in document["groups"]:
         yield f"  {group['kind']}: {', '.join(group['lanes'])}\n"
     yield from (f"  {line}\n" for line in (*document["not_tried"], *document["warnings"]))
-
-
-def _place(row: Row) -> str:
-    place = f"{row['path']}:{row['line']}" if row["line"] else row["path"]
-    places = [*filter(None, (place, row["file"]))]
-    return f" [{', '.join(places)}]" if places else ""
