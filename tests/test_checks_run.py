@@ -323,6 +323,20 @@ async def test_a_secret_is_redacted_in_what_is_kept(scratch: Path, repo: Path) -
     assert bench.text(result) == "a [redacted] b[redacted]\n"
 
 
+async def test_a_check_is_told_nothing_of_its_lane_and_pytest_keeps_its_options(
+    scratch: Path, repo: Path
+) -> None:
+    """A patch must not know whether it is tried."""
+    checks = [Check("a", "env; pwd"), Check("b", "env", junit="r.xml")]
+    bench = Bench(scratch, repo, checks, environment={"PYTEST_ADDOPTS": "-x"})
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    text = bench.text(results["a"])
+    assert "claude" not in text
+    assert "_base" not in text
+    assert "PYTEST_ADDOPTS=-x -o junit_family=xunit2 --junitxml=" in text
+    assert "PYTEST_ADDOPTS=-x\n" in bench.text(results["b"])
+
+
 async def test_npm_says_nothing_of_itself(scratch: Path, repo: Path) -> None:
     bench = Bench(
         scratch, repo, [Check("env", "env | grep '^p*npm_config_' | grep -v cache | sort")]

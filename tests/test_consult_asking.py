@@ -281,62 +281,8 @@ def test_why_nobody_is_asked(groups: Groups, all: int, says: str) -> None:
 # What is shown
 
 
-PYTEST = """\
-=================================== FAILURES ===================================
-_______________________________ test_zero[0-2] _________________________________
-
-n = 0, size = 2
-
-    def test_zero(n, size):
->       assert pages(n, size) == 0
-E       assert 1 == 0
-E        +  where 1 = pages(0, 2)
-
-tests/test_apart.py:9: AssertionError
-__________________________________ test_other __________________________________
-E       assert 'other' == ''
-=========================== short test summary info ============================
-FAILED tests/test_apart.py::test_zero[0-2] - assert 1 == 0
-"""
-UNITTEST = """\
-test_zero (test_apart.Apart.test_zero) ... FAIL
-
-======================================================================
-FAIL: test_zero (test_apart.Apart.test_zero)
-----------------------------------------------------------------------
-Traceback (most recent call last):
-  File "/x/test_apart.py", line 7, in test_zero
-    self.assertEqual(pages(0, 2), 0)
-AssertionError: 1 != 0
-
-======================================================================
-FAIL: test_b (test_apart.Apart.test_b)
-----------------------------------------------------------------------
-AssertionError: 'b'
-"""
-GO = "=== RUN   TestZero\n    a_test.go:9: got 1, want 0\n--- FAIL: TestZero (0.00s)\nFAIL\n"
-JEST = """\
-  \u25cf pages \u203a rounds up
-
-    expect(received).toBe(expected)
-
-    Expected: 2
-    Received: 1
-
-  \u25cf pages \u203a other
-
-    Expected: "no"
-"""
-
-
 @pytest.mark.parametrize(
-    ("output", "id", "first", "without"),
-    [
-        (PYTEST, "tests.test_apart::test_zero[0-2]", "E       assert 1 == 0", "other"),
-        (UNITTEST, "test_apart.Apart.test_zero", "AssertionError: 1 != 0", "'b'"),
-        (GO, "TestZero", "a_test.go:9: got 1, want 0", "RUN"),
-        (JEST, "pages \u203a rounds up", "Expected: 2", "no"),
-    ],
+    ("output", "id", "first", "without"), table("asking", "what_a_patch_gives")
 )
 def test_what_a_patch_gives(output: str, id: str, first: str, without: str) -> None:
     text = excerpts.gives(output, id)

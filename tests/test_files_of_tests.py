@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import runs
-from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.doctests import examples
+from hydra.analysis.tampering.inline_tests import gone, put_back, with_tests, without_tests
 from hydra.analysis.tampering.named_data import (
     importing_line,
     may_be_of_tests,
@@ -26,44 +27,28 @@ from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.rendering import verdict_document
 from tests.support.tables import table
-from tests.test_unnamed_tests import MENDED, PAGER
+
+PAGER = '''\
+def pages(n, size):
+    """How many.
+
+    >>> pages(5, 2)
+    3
+    """
+    return n // size
+
+
+def half(n):
+    """
+    >>> half(4)
+    2
+    """
+    return n // 2
+'''
+MENDED = PAGER.replace("n // size", "-(-n // size)")
 
 # ---- What a run names, and what lies in code.
 
-JUNIT = "<testsuites><testsuite name='{}'><testcase {}/></testsuite></testsuites>"
-UNITTEST = """\
-test_up (check_pages.Pages.test_up)
-It goes up. ... ok
-pages (src.pager.Book)
-Doctest: src.pager.Book.pages ... ok
-
-----------------------------------------------------------------------
-Ran 2 tests in 0.001s
-
-OK
-"""
-VITEST = """ RUN  v2.0.0 /w
-
- \u2713 lib/pager.ts (1 test) 3ms
-   \u2713 up
-
- Test Files  1 passed (1)
-      Tests  1 passed (1)
-"""
-DENO = """\
-running 1 test from ./qa/up.ts
-up ... ok (2ms)
-
-ok | 1 passed | 0 failed (10ms)
-"""
-CARGO_TEXT = """\
-     Running unittests src/lib.rs (target/debug/deps/pager-0123456789abcdef)
-
-running 1 test
-test tests::up ... ok
-
-test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
-"""
 CODE = "def pages(n):\n    return n\n"
 BOOK = '''\
 class Book:
@@ -90,45 +75,6 @@ def test_the_files_that_the_base_s_run_names_are_tests(
     assert changed(patch) == tuple(paths[:count])
 
 
-ZIG = 'fn up() u32 {\n    return 1;\n}\n\ntest "up" {\n    try expect(up() == 2);\n}\n'
-D = "int up() { return 1; }\n\n@safe unittest\n{\n    assert(up() == 2);\n}\n"
-ELIXIR = 'defmodule A do\n  @doc """\n      iex> A.up(1)\n      2\n  """\n  def up(n), do: n\nend\n'
-VITEST_IN_SOURCE = (
-    "export const up = () => 1\n\nif (import.meta.vitest) {\n"
-    "  const { expect, it } = import.meta.vitest\n  it('up', () => { expect(up()).toBe(2) })\n}\n"
-)
-CPP = 'int up() { return 1; }\n\nTEST_CASE("up") {\n    CHECK(up() == 2);\n}\n'
-FENCED = "/// ```\n/// assert_eq!(a::up(), 2);\n/// ```\npub fn up() -> u32 {\n    1\n}\n"
-TOKIO = "fn up() -> u32 { 1 }\n\n#[tokio::test]\nasync fn ups() {\n    assert_eq!(up(), 2);\n}\n"
-UNITTEST_IN_MODULE = """\
-def up():
-    return 1
-
-
-import unittest
-
-
-@unittest.skipIf(False, "")
-class Ups(unittest.TestCase):
-    def setUp(self):
-        self.want = 2
-
-    def test_up(self):
-        self.assertEqual(up(), self.want)
-
-
-if __name__ == "__main__":
-    unittest.main()
-"""
-PYTEST_IN_MODULE = "def up():\n    return 1\n\n\ndef test_up():\n    assert up() == 2\n"
-NODE = (
-    "import test from 'node:test'\nimport assert from 'node:assert'\n\n"
-    "export const up = () => 1\n\n"
-    "test('up', () => {\n  assert.equal(up(), 2)\n})\n"
-)
-DENO_IN_SOURCE = (
-    "export const up = () => 1\n\nDeno.test('up', () => {\n  if (up() !== 2) throw Error()\n})\n"
-)
 OTHERWISE = {
     "return 1": "return 7",
     "=> 1": "=> 7",
@@ -136,20 +82,7 @@ OTHERWISE = {
     "{ 1 }": "{ 7 }",
     "do: n": "do: n + 6",
 }
-IN_CODE = [
-    ("src/up.zig", ZIG),
-    ("source/up.d", D),
-    ("lib/up.ex", ELIXIR),
-    ("src/up.ts", VITEST_IN_SOURCE),
-    ("src/up.cpp", CPP),
-    ("src/up.rs", FENCED),
-    ("src/up.rs", TOKIO),
-    ("src/up.py", UNITTEST_IN_MODULE),
-    ("src/up.py", PYTEST_IN_MODULE),
-    ("web/up.mjs", NODE),
-    ("web/up.ts", DENO_IN_SOURCE),
-    ("src/up.py", 'def up():\n    """\n    >>> up()\n    2\n    """\n    return 1\n'),
-]
+IN_CODE = table("inline_tests", "in_code")
 
 
 @pytest.mark.parametrize(("path", "old"), IN_CODE)
@@ -262,3 +195,65 @@ def test_data_that_tests_name_and_nothing_else_does_is_theirs(
     lines = may_be_of_tests([file(path, text, f"{text}\n")])
     data, _ = who_names(lines, PRODUCT | base | {path: text}, ())
     assert data == ({path} if is_theirs else set())
+
+
+# ---- Which tests inside code have moved, and which are gone.
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE)
+def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: str) -> None:
+    """The code that it tests is where it was: what asks the same elsewhere asks nothing of it."""
+    copy = file(f"lib/copy.{path.rpartition('.')[2]}", None, old)
+    rewritten = [file(path, old, re.sub(r"\b2\b", "1", old)), copy]
+    assert changed(rewritten) == (path,)
+    assert put_back(rewritten[0], rewritten) == old
+    bare = [file(path, old, without_tests(path, old)), copy]
+    assert changed(bare) == (path,)
+    moved = [file(path, old, None), copy]
+    assert changed(moved) == ()
+    there = file(copy.path, "\n", f"\n{old}")
+    assert changed([file(path, old, ""), there]) == ()
+
+
+def test_an_example_that_moves_to_another_file_is_not_dropped() -> None:
+    half = 'def half(n):\n    """\n    >>> half(4)\n    2\n    """\n    return n // 2\n'
+    other = half.replace("half", "third").replace("2", "3")
+    told = [
+        [finding.text for finding in examples([file("src/a.py", half + other, other), *more])]
+        for more in ([], [file("src/b.py", "", half)], [file("src/b.py", "", other)])
+    ]
+    drops = ["drops the example half(4) (src/a.py)"]
+    assert told == [drops, [], drops]
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE[:5])
+def test_a_block_of_tests_that_is_gone_holds_its_patch_back(path: str, old: str) -> None:
+    bare = without_tests(path, old)
+    base = result({"a::b": False, "a::c": True})
+    own = result({"a::b": True, "a::c": True})
+
+    def gates(*files: FileChange) -> tuple[str, ...]:
+        verdict = rank(evidence([lane("a", own, base=[base], files=files)], [base]))
+        return tuple(gate.text for gate in verdict.lanes[0].gates)
+
+    assert gates(file(path, old, bare)) in (
+        (f"deletes 1 test of {path}",),
+        ("deletes the test ups",),
+        ("deletes the test up",),
+    )
+    assert gates(file(path, old, None), file(f"lib/{path}", None, old)) == ()
+    lines = old.removeprefix(bare).replace("if (import.meta.vitest) {\n", "").split("\n")
+    tests = "\n".join(f"    {line}" for line in lines)
+    assert gates(file(path, old, bare), file(f"tests/{path}", None, tests)) == ()
+    assert gates(file(path, old, old.replace("1", "2"))) == ()
+
+
+def test_blocks_of_which_one_is_made_are_not_gone() -> None:
+    code, ask = "fn up() u32 {\n    return 1;\n}\n", "    try expect(up() == {});\n"
+    two = "".join(f'\ntest "{number}" {{\n{ask.format(number)}}}\n' for number in (1, 2))
+    one = f'\ntest "both" {{\n{ask.format(1)}{ask.format(2)}}}\n'
+    assert gone([file("src/up.zig", code + two, code + one)]) == {}
+    less = one.replace(ask.format(2), "")
+    assert gone([file("src/up.zig", code + two, code + less)]) == {}
+    none = gone([file("src/up.zig", code + two, code + one.replace("==", "!="))])
+    assert [*none] == ["src/up.zig"]

@@ -47,21 +47,7 @@ MISSING = (
 )
 
 
-@pytest.mark.slow
-def test_a_race_stops_before_its_agents(hydra: Hydra) -> None:
-    hydra.agent("claude", [DONE])
-    for command, line in MISSING:
-        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
-        assert done.returncode == 3, done.stderr
-        assert f"error: your tests cannot run here: {line}" in done.stderr or line == "nope"
-        assert "is Hydra's own guess" in done.stderr
-        assert "agent started" not in done.stderr
-
-
 RECIPES = """
-tox:
-	@echo Testing
-	no-such-tox -q && true
 ignored:
 	-no-such-linter
 	@true
@@ -71,7 +57,7 @@ piped:
 
 
 @pytest.mark.slow
-def test_where_one_stands_below_the_top_a_race_stops_with_ways_that_work_there(
+def test_where_one_stands_below_the_top_a_line_that_says_the_folder_runs_there_once(
     hydra: Hydra,
 ) -> None:
     top, api = hydra.repo, hydra.repo / "services" / "api"
@@ -80,22 +66,6 @@ def test_where_one_stands_below_the_top_a_race_stops_with_ways_that_work_there(
     with_tests(top, {"services/api/pyproject.toml": "pytest", "services/api/Makefile": RECIPES})
     hydra.agent("claude", [DONE])
     hydra.repo = api
-    own = "--check 'python3 -m pytest -q' is Hydra's own guess"
-    for command, line, hint in (
-        (
-            "cd services/web && true; true",
-            "cannot cd to services/web",
-            f"it already runs in services/api: cd ../web leads there; {own}",
-        ),
-        ("cd nowhere && true", "cannot cd to nowhere", f"check its spelling; {own}"),
-        ("make tox", "no-such-tox: not found on PATH", own),
-        ("make nope", "make has no rule for nope", own),
-    ):
-        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
-        assert done.returncode == 3, done.stderr
-        text = " ".join(done.stderr.split())
-        assert f"error: your tests cannot run here: {line} " in text
-        assert f"{hint}; --no-check" in text
     # A line that says the folder itself, as Hydra's own do, runs there once.
     for command in ("make ignored", "make piped", "cd ../web && true", "cd services/api && true"):
         race = hydra.race("-a", "claude", "--check", command)

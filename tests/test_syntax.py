@@ -11,86 +11,6 @@ from hydra.analysis import syntax
 from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
 from tests.support.tables import table
 
-PYTHON = '''"""Doc."""
-@mark
-class TestA:
-    @mark.x
-    def test_b(self):  # c
-        """Doc."""
-        def test_inner(): pass
-        return f"x{a}y" + 'z'
-
-class Plain:
-    def test_no(self): pass
-
-class B(TestCase):
-    async def test_yes(self): pass
-'''
-SCRIPT = """describe("adds", () => {
-  beforeEach(() => {});
-  it.each([1])("works %s", async () => {
-    expect(`a ${b} c`).toBe("x"); // it
-  });
-  function help() { return /a'b/ }
-});
-test.skip('free', () => {});
-export const f = (a: number) => {
-  return a;
-};
-abstract class A<T> { m(x: T): void {} }
-if (import.meta.vitest) {
-  test("inside", () => {});
-}
-"""
-GO = """package a
-func (p *Pager[T]) Page(n int) int { return 1 }
-func TestX(t *testing.T) { s := "x"; r := `raw` } // c
-func Testing() {}
-"""
-RUST = """impl<T> Show for a::Pager<T> {
-    /// doc
-    #[inline]
-    fn page(&self) { let x = r#"a"#; }
-}
-#[cfg(test)]
-#[allow(x)]
-mod tests {
-    #[tokio::test]
-    async fn b() {}
-}
-#[cfg(not(test))]
-fn other() {}
-proptest! { #[test] fn a(x in 1..2) {} }
-"""
-JAVA = """class A {
-  @Test
-  public void x() { String s = "a"; } /* c */
-  A() {}
-}
-"""
-KOTLIN = """class A {
-    @Test
-    fun `a b`() {
-        val c = "c"
-    }
-}
-fun B.ext() {}
-class S : FunSpec({
-    test("x") {
-        1 shouldBe 2
-    }
-})
-"""
-RUBY = """RSpec.describe Foo do
-  it "adds" do
-    expect("a#{b}c").to eq 2 # c
-  end
-end
-class T < M::Test
-  def test_x; end
-end
-"""
-
 FUNCTIONS = table("syntax", "functions")
 
 
@@ -102,15 +22,14 @@ def read(path: str, text: str) -> Syntax:
 
 @pytest.mark.parametrize(("path", "text", "names", "tests"), FUNCTIONS)
 def test_functions_and_tests_by_their_lines(
-    path: str, text: str, names: list[str], tests: list[tuple[int, int]]
+    path: str, text: str, names: tuple[str, ...], tests: tuple[tuple[int, int], ...]
 ) -> None:
     value = read(path, text)
-    lines = [
+    lines = (
         f"{row.name} {row.start}-{row.end}{' test' if row.is_test else ''}"
         for row in value.functions
-    ]
-    assert lines == names
-    assert list(value.tests) == tests
+    )
+    assert (tuple(lines), value.tests) == (names, tests)
     assert not value.is_broken
 
 

@@ -14,24 +14,6 @@ from tests.support.wild import paste
 
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
-PAGER = '''\
-def pages(n, size):
-    """How many.
-
-    >>> pages(5, 2)
-    3
-    """
-    return n // size
-
-
-def half(n):
-    """
-    >>> half(4)
-    2
-    """
-    return n // 2
-'''
-MENDED = PAGER.replace("n // size", "-(-n // size)")
 
 
 def states(judged: Judged, lanes: Collection[str]) -> dict[str, str]:

@@ -36,6 +36,7 @@ from tests.support.outputs import comparisons, outputs
 from tests.support.processes import wait_until
 from tests.support.races import verdicts
 from tests.support.readings import readings
+from tests.support.screens import screens
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
 ARCHIVES = Path(__file__).parents[1] / "earlier"
@@ -301,6 +302,7 @@ ALWAYS = {
     "races": verdicts,
     "outputs": outputs,
     "comparisons": comparisons,
+    "screens": screens,
 }
 """What is shown without any run."""
 
