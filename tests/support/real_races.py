@@ -62,17 +62,17 @@ def lacks(row: Row) -> list[str]:
 
 def run(row: Row, hydra: Hydra) -> str:
     """The race, and what is said of it."""
-    files = {**(PAGES if "of" in row else {}), **_files(row.get("files", {}), SHOP)}
+    layout: Files = PAGES if "of" in row else {}
+    files = {**layout, **_files(row.get("files", {}), SHOP)}
     shop(hydra.repo, files)
     _place(row.get("programs", {}), hydra)
     base = {**SHOP, **files}
     lanes = {does: _lane(lane, base) for does, lane in row["lane"].items()}
     checks = [check.replace("{python}", sys.executable) for check in row.get("checks", [UNITTEST])]
     judged = Judged(hydra, lanes).run(*row.get("args", ()), checks=checks)
-    lines = document_lines(judged.document, files=False)
+    lines = [*document_lines(judged.document, files=False)]
     if row.get("trials"):
-        folder = Path(hydra.run("runs", "path").stdout.strip())
-        lines = (*lines, *_trials(folder))
+        lines += _trials(Path(hydra.run("runs", "path").stdout.strip()))
     text = re.sub(r"-r \w+", "-r RUN", "".join(lines)).replace(sys.executable, "{python}")
     return text.replace(str(hydra.repo), "{shop}").replace(str(hydra.scratch), "{scratch}")
 
@@ -99,8 +99,10 @@ def _files(files: Row, base: Files) -> dict[str, str | None]:
 
 
 def _text(path: str, value: Any, base: Files) -> str | None:
-    if value is False or isinstance(value, str):
-        return None if value is False else value
+    if value is False:
+        return None
+    if isinstance(value, str):
+        return value
     text = base[path]
     for cut, put in value:
         assert text is not None

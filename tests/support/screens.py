@@ -31,9 +31,10 @@ def _screens() -> Iterator[tuple[str, str]]:
         yield f"{name}, as a comment", comment(document)
     yield "a verdict, as a comment on one lane", comment(verdicts.verdict(), lanes=("claude",))
     race = json.loads(json.dumps(result_document(PLAN, RESULT)))
-    for name, more in (("a race", {}), ("an unconfined race", {"confinement": {"kind": "none"}})):
-        whole = {**race, **more, "verdict": verdicts.verdict()}
-        yield f"{name} that has ended", summary(whole, width=None)
+    ended = {**race, "verdict": verdicts.verdict()}
+    yield "a race that has ended", summary(ended, width=None)
+    loose = {**ended, "confinement": {"kind": "none"}}
+    yield "an unconfined race that has ended", summary(loose, width=None)
     yield "a race without a verdict", summary({**race, "verdict": None}, width=80)
     yield "how sure", "".join(f"{line}\n" for line in _sure())
     yield "what is next", "".join(f"{line}\n" for line in _steps())
@@ -75,8 +76,8 @@ def _sure() -> Iterator[str]:
         for why in ("", "no new test tells the patches apart"):
             confidence = {"word": "unknown", "share": share, "why": why}
             yield f"{share} {why}: {sure({'top': 'codex', 'lanes': [], 'confidence': confidence})}"
-    confidence = {"share": None, "why": "no new test tells the patches apart"}
-    document = verdicts.verdict(confidence=confidence)
+    unknown = {"share": None, "why": "no new test tells the patches apart"}
+    document = verdicts.verdict(confidence=unknown)
     yield f"two are proved: {sure(document)}"
     document["lanes"][1]["state"] = "broken"
     yield f"no other is: {sure(document)}"
@@ -91,7 +92,7 @@ def _steps() -> Iterator[str]:
     alone = [tied["lanes"][0]] + [
         {**row, "gates": [verdicts.reason("gate", "why")]} for row in tied["lanes"][1:]
     ]
-    for name, more in (
+    cases: list[tuple[str, Document]] = [
         ("tied", {}),
         ("tied and uncommitted", {"uncommitted": True}),
         ("untested", {"lanes": untested}),
@@ -99,6 +100,7 @@ def _steps() -> Iterator[str]:
         ("alone", {"lanes": alone}),
         ("unchecked", {"checked": False}),
         ("with a top", {"top": "codex"}),
-    ):
+    ]
+    for name, more in cases:
         yield f"{name}:"
         yield from steps({**tied, **more})
