@@ -71,6 +71,3 @@ def test_what_passes_although_it_cannot() -> None:
     assert passing(result({f"a_{TOKEN}": False, "b": True}), TOKEN) == ()
     assert passing(result({f"a_{TOKEN}": True, f"b_{TOKEN}": False}), TOKEN) == (f"a_{TOKEN}",)
     assert passing(result({"b": True}), TOKEN) == ("pytest",)
-
-
-# --- on real trees -------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from tests.support.wild import paste
 # ---- One race each: what a patch does to its tests, and what is said of it.
 
 
-
 def states(judged: Judged, lanes: Collection[str]) -> dict[str, str]:
     return {does: judged.of(does)["state"] for does in lanes}
 
@@ -150,6 +149,3 @@ def test_tests_in_code_go_with_the_code_of_another_where_a_hunk_has_nothing_else
     landed = paste(hydra, line)
     assert landed.returncode == 0, landed.stderr
     assert (hydra.repo / "src/lib.rs").read_text() == code.replace(after, after + more)
-
-
-# ---- A file of tests that neither its name nor any run gives away.
