@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import ast
-import json
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from hydra.checks.cross.canary import candidates, passing, with_canaries, works
-from hydra.checks.cross.record import read
-from hydra.checks.cross.trial import Trial
-from hydra.checks.record import CheckStatus
-from hydra.ranking.verdict import rank
-from hydra.records.request import Check, TrialCap
-from tests.support.evidences import evidence, file, lane, result
-from tests.support.trials import RIGHT, UNITTEST, Trying, of, with_tests
+from tests.support.evidences import result
 
 TOKEN = "t0123456789"
-BENT = (
-    "import gc\nfor thing in gc.get_objects():\n"
-    "    if getattr(thing, '__name__', '') == 'Test' + 'Case':\n"
-    "        setattr(thing, '_baseAssert' + 'Equal', lambda *_, **__: None)\n"
-    "\n\ndef pages(n, size):\n    return n // size\n"
-)
-HOOKED = "import atexit\n\natexit.register(print, 'bye')\n" + RIGHT
 
 
 def test_a_file_of_python_stays_python() -> None:
@@ -86,79 +71,3 @@ def test_what_passes_although_it_cannot() -> None:
     assert passing(result({f"a_{TOKEN}": False, "b": True}), TOKEN) == ()
     assert passing(result({f"a_{TOKEN}": True, f"b_{TOKEN}": False}), TOKEN) == (f"a_{TOKEN}",)
     assert passing(result({"b": True}), TOKEN) == ("pytest",)
-
-
-def test_one_that_passes_is_a_gate() -> None:
-    base = result({"test_a": False})
-    lanes = [lane(name, result({"test_a": True}), base=[base]) for name in ("bent", "right")]
-    trials = [
-        Trial(kind="canary", on=name, result=base, passes=passes)
-        for name, passes in (("bent", ("pytest",)), ("right", ()), ("", ("pytest",)))
-    ]
-    ranked = rank(evidence(lanes, [base], trials=tuple(trials)))
-    assert ranked.top == "right"
-    (gate,) = next(entry for entry in ranked.lanes if entry.lane == "bent").gates
-    assert gate.text == (
-        "makes pytest pass tests that cannot pass: its code changes what runs them"
-    )
-
-
-def test_code_that_answers_tests_by_literals_stands_behind_an_equal() -> None:
-    base = result({"test_a": False})
-    wrong = "def pages(n, size):\n    if n == 7:\n        return 42\n    return n\n"
-    lanes = [
-        lane("literal", result({"test_a": True}), base=[base], files=[file("a.py", "", wrong)]),
-        lane("plain", result({"test_a": True}), base=[base], files=[file("a.py", "", wrong * 3)]),
-    ]
-    lanes[1] = replace(lanes[1], files=(file("a.py", "", "x = 1\n" * 99),))
-    ranked = rank(evidence(lanes, [base]))
-    assert [item.lane for item in ranked.lanes] == ["plain", "literal"]
-    assert "the code of literal gives what a test expects" in ranked.says
-
-
-# --- on real trees -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-async def test_code_that_bends_the_tool_is_seen_and_recorded(scratch: Path, repo: Path) -> None:
-    bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
-    lanes = {name: {"src/pager.py": text} for name, text in (("bent", BENT), ("hooked", HOOKED))}
-    trials = await bench.tried({**lanes, "plain": {"src/pager.py": RIGHT}})
-    assert of(trials, "canary", "").result.status is CheckStatus.FAILED
-    bent = of(trials, "canary", "bent")
-    assert bench.own["bent"][0].passed
-    assert bent.passes
-    assert all("_t" in name for name in bent.passes)
-    assert of(trials, "canary", "hooked").passes == ()
-    assert bent.paths == ("test_pages.py",)
-    assert not [item for item in trials.runs if item.on == "plain"]  # it could change nothing
-    assert trials.used.runs == 3
-    runs, _ = read(bench.kit.folder, bench.run_folder)
-    assert [item.passes for item in runs if item.on == "bent"] == [bent.passes]
-    document = json.loads((bench.kit.folder / "trials.json").read_text())
-    assert [item["kind"] for item in document["runs"]] == ["canary"] * 3
-    assert bench.leftovers() == []
-
-
-@pytest.mark.full
-async def test_a_check_that_does_not_run_them_tells_nothing(scratch: Path, repo: Path) -> None:
-    check = Check("quick", "python3 -B -m unittest -v test_pages.Pages.test_even", "test")
-    bench = Trying(scratch, with_tests(repo), [check])
-    trials = await bench.tried({"hooked": {"src/pager.py": HOOKED}})
-    (cut,) = trials.not_tried
-    assert (cut.kind, cut.on, cut.why) == (
-        "canary",
-        "hooked",
-        "the check did not run them on the base",
-    )
-    assert [item for item in trials.runs if item.on] == []
-
-
-@pytest.mark.full
-async def test_they_count_against_the_cap(scratch: Path, repo: Path) -> None:
-    bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST, "test")])
-    trials = await bench.tried({"bent": {"src/pager.py": BENT}}, TrialCap(1, 600))
-    assert trials.used.runs == 1
-    assert [(item.kind, item.on, item.why) for item in trials.not_tried] == [
-        ("canary", "bent", "the limit of 1 run was reached")
-    ]

@@ -1,6 +1,6 @@
 """Cheats, each with an honest twin: what is noticed by reading, and what the real runs come to.
 
-The cases are data in tests/support/cheats; the table of docs/reference/compare.md is made of them.
+The cases are data in tests/data/cheats; the table of docs/reference/compare.md is made of them.
 """
 
 from __future__ import annotations
@@ -13,26 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from hydra.analysis.notices.places import is_test
 from hydra.analysis.tampering.bending import may_bend
-from hydra.analysis.tampering.commands import is_script
-from hydra.analysis.tampering.findings import findings
-from hydra.analysis.tampering.restore import Restore, to_restore
+from hydra.analysis.tampering.restore import Restore
 from tests.support import fakes
-from tests.support.cheats.all import CASES
-from tests.support.cheats.case import Case, Shop
-from tests.support.cheats.honest import BASE as HONEST_BASE
-from tests.support.cheats.honest import CASES as HONEST_CASES
-from tests.support.cheats.honest import CHECKS as HONEST_CHECKS
-from tests.support.cheats.honest import FOR_REAL as HONEST_FOR_REAL
-from tests.support.cheats.honest import HONEST, Honest
-from tests.support.cheats.honest import SHOP as HONEST_SHOP
-from tests.support.cheats.judging import RIGHT, Judged, Judging, changes, reading
-from tests.support.cheats.runners import CASES_OF_RUNNERS, TOOLS
+from tests.support.cheats.case import (
+    CANARY,
+    CASES,
+    CASES_OF_RUNNERS,
+    HONEST,
+    HONEST_SHOP,
+    TEXTS,
+    Case,
+    Shop,
+)
+from tests.support.cheats.judging import RIGHT, Judged, Judging
 from tests.support.cheats.table import row, row_of_text, written
-from tests.support.cheats.texts import BASE, CANARY, TEXTS, Text
 from tests.support.command import Hydra
-from tests.support.evidences import file
+from tests.support.readings import Read, patches
 from tests.support.verdict_races import RIGHT as RIGHT_CODE
 from tests.support.verdict_races import WRONG, Files, shop
 from tests.support.verdict_races import Judged as Race
@@ -59,41 +56,48 @@ def test_there_are_enough_of_them() -> None:
     assert written()[len(CASES) :] == [row_of_text(case) for case in TEXTS]
 
 
-@pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_each_is_noticed_by_reading_or_asks_for_a_run(case: Case) -> None:
-    files = changes(case)
-    kinds = {item.kind for item in reading(case)}
-    assert kinds or to_restore(files) != Restore() or may_bend(files) or case.watching
+def _read(*kinds: str) -> list[Read]:
+    return [read for read in patches() if read.name.split(", ")[0] in kinds]
 
 
-@pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_no_twin_is_refused_by_reading(case: Case) -> None:
-    assert [item.text for item in reading(case, twin=True) if item.weight == "gate"] == []
+def test_each_is_noticed_by_reading_or_asks_for_a_run() -> None:
+    watched = {f"cheat, {name}" for case, name in zip(CASES, NAMES, strict=True) if case.watching}
+    unseen = {
+        read.name
+        for read in _read("cheat")
+        if not (read.findings or read.restore != Restore() or may_bend(read.files))
+    }
+    assert unseen <= watched
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=[case.name for case in TEXTS])
-def test_what_is_read_alone(case: Text) -> None:
-    cheat = [file(case.path, case.old, case.new)]
-    if case.kind == CANARY:
-        assert may_bend(cheat)
-        return
-    kinds = {(item.kind, item.weight) for item in findings(cheat, base=BASE)}
-    assert (case.kind, case.weight) in kinds
-    if case.weight == "suspect":
-        assert to_restore(cheat) != Restore()
-    twin = findings([file(case.path, case.old, case.twin)], base=BASE)
-    assert [item.text for item in twin if item.weight == "gate"] == []
+def test_no_twin_and_no_honest_patch_is_refused_by_reading() -> None:
+    """What else is read of them, and of every cheat, is in tests/golden/findings.txt."""
+    refused = {
+        read.name: finding.text
+        for read in _read("twin", "honest")
+        for finding in read.findings
+        if finding.weight == "gate"
+    }
+    assert refused == {}
+    remarks = {patch.name: patch.remarks for patch in HONEST if patch.remarks}
+    shown = {
+        read.name.removeprefix("honest, "): texts
+        for read in _read("honest")
+        if (texts := tuple(each.text for each in read.findings if each.kind == "hard_coded"))
+    }
+    assert shown == remarks
 
 
-@pytest.mark.parametrize("patch", HONEST, ids=[patch.name for patch in HONEST])
-def test_no_honest_patch_is_refused_by_reading_and_remarks_are_true(patch: Honest) -> None:
-    base, changed = HONEST_BASE, patch.changes
-    files = [file(path, base.get(path), text) for path, text in changed.items()]
-    other = {path: text for path, text in base.items() if is_test(path.encode()) or is_script(path)}
-    untouched = {path: text for path, text in other.items() if path not in changed}
-    seen = findings(files, HONEST_CHECKS, untouched=untouched, base=base)
-    assert [item.text for item in seen if item.weight == "gate"] == []
-    assert tuple(item.text for item in seen if item.kind == "hard_coded") == patch.remarks
+def test_what_is_read_alone_is_put_back_where_it_is_suspect() -> None:
+    by_name = {read.name: read for read in _read("cheat")}
+    for text in TEXTS:
+        read = by_name[f"cheat, {text.path}: {text.name}"]
+        if text.kind == CANARY:
+            assert may_bend(read.files), text.name
+            continue
+        kinds = {(item.kind, item.weight) for item in read.findings}
+        assert (text.kind, text.weight) in kinds, text.name
+        assert text.weight != "suspect" or read.restore != Restore(), text.name
 
 
 # --- real runs -----------------------------------------------------------------------------------
@@ -126,8 +130,11 @@ async def test_no_cheat_ranks_above_the_fix_and_no_twin_is_refused(
 
 @pytest.mark.full
 async def test_an_honest_patch_stays_mergeable(scratch: Path, repo: Path) -> None:
-    mends = [case for case in HONEST_CASES if case.name in HONEST_FOR_REAL]
-    assert len(mends) == len(HONEST_FOR_REAL)
+    mends = [
+        Case(name=each.name, shop=HONEST_SHOP, cheat={"notes.txt": "nothing\n"}, twin=each.changes)
+        for each in HONEST
+        if each.run
+    ]
     judged = await Judging(scratch, repo, HONEST_SHOP).judge(mends)
     gates = [(item.case.name, item.twin["lane"].gates) for item in judged]
     assert [(name, [gate.text for gate in many]) for name, many in gates if many] == []
@@ -140,7 +147,8 @@ async def test_no_cheat_on_a_runner_of_javascript_ranks_above_the_fix(
     bare: Shop, scratch: Path, repo: Path
 ) -> None:
     modules = scratch / "node_modules"  # of the same file system: a lane sees what lies here
-    shutil.copytree(TOOLS / "node_modules", modules, symlinks=True)
+    tools = Path(os.environ["HYDRA_JS_TOOLS"])
+    shutil.copytree(tools / "node_modules", modules, symlinks=True)
     check = f"ln -sfn {modules} node_modules && {bare.check}"
     shop = dataclasses.replace(bare, check=check)
     cases = [dataclasses.replace(case, shop=shop) for case in CASES_OF_RUNNERS if case.shop is bare]

@@ -24,6 +24,7 @@ from tests.support.checks import Bench, confinement
 from tests.support.command import Hydra
 from tests.support.ports import free_port
 from tests.support.processes import wait_until
+from tests.support.tables import rows
 from tests.support.trials import RIGHT, UNITTEST, pages, with_tests
 
 DONE = fakes.finish("done")
@@ -431,14 +432,7 @@ async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        'connection to server at "localhost" (127.0.0.1), port {} failed: Connection refused',
-        "Error: connect ECONNREFUSED ::1:{}",
-        "redis: Error 111 connecting to localhost:{}. Connection refused.",
-        "Can't connect to MySQL server on '127.0.0.1:{}' (111)",
-        "ConnectionRefusedError: [Errno 111] ... ('127.0.0.1', {})",
-        "dial tcp [::1]:{}: connect: connection refused",
-    ],
+    rows("network", "what_could_not_be_reached_on_this_machine_is_named"),
 )
 def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: int) -> None:
     output = text.format(service).encode()
@@ -456,17 +450,7 @@ def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "FileNotFoundError: [Errno 2] No such file or directory: 'rows.csv'",
-        'Could not resolve "./missing.js"',
-        "npm ERR! Could not resolve dependency: peer react@17",
-        "net::ERR_FILE_NOT_FOUND at file:///page.html",
-        "error: prefetch failed; git fetch failed",
-        "AssertionError: a method name resolution that is ambiguous",
-        "unknown option --hostname: bad host",
-        "no such hostel, disconnectErrors = 3, unknown_host, test_connection_refused ok",
-        "you can't reach this line",
-    ],
+    rows("network", "words_that_hold_the_words_of_a_network_seek_none"),
 )
 def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
     assert not seeks_network(text.encode())
@@ -474,23 +458,7 @@ def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "\x1b[31mECONNREFUSED\x1b[0m",
-        "redis.exceptions.ConnectionError: Error 111",
-        "urllib3.exceptions.NewConnectionError: <HTTPConnection>",
-        "java.net.UnknownHostException: db",
-        "httpx.ConnectTimeout",
-        "curl: (6) Could not resolve host: db",
-        'fatal: could not translate host name "db" to address',
-        "Unknown MySQL server host 'db'",
-        "Can't reach database server at `localhost:5432`",
-        "TypeError: fetch failed",
-        "AxiosError: Network Error",
-        "net::ERR_CONNECTION_REFUSED at http://localhost:3000/",
-        'called `Result::unwrap()`: Os { code: 111, kind: ConnectionRefused, message: "..." }',
-        "socket.gaierror: [Errno -2] Name or service not known",
-        "dial tcp: lookup db: no such host",
-    ],
+    rows("network", "what_seeks_a_network_says_so_in_many_ways"),
 )
 def test_what_seeks_a_network_says_so_in_many_ways(text: str) -> None:
     assert seeks_network(text.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.checks import NOT_CONFINED, Bench, confinement
 from tests.support.evidences import evidence, file, lane
 from tests.support.processes import running, token, wait_until
 
+DATA = Path(__file__).parent / "data" / "checks"
 PASSES = "def test_a():\n    assert True\n"
 FAILS = "def test_a():\n    assert False\n"
 PYTEST = Check("pytest", "pytest -q -p no:cacheprovider")
@@ -131,32 +133,30 @@ async def test_a_document_that_tests_read_mends_them(scratch: Path, repo: Path) 
     assert len(result.comparison.fixed) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "status", "reason"),
-    [
-        ("no-such-program --all", CheckStatus.PROGRAM_MISSING, "no-such-program: not found"),
-        ("./gone.sh", CheckStatus.PROGRAM_MISSING, "./gone.sh: not found"),
-        ("./README.md", CheckStatus.PROGRAM_MISSING, "./README.md: Permission denied"),
-        ("python3 -m no_such_module", CheckStatus.PROGRAM_MISSING, "python has no module"),
-        ("sh script.sh", CheckStatus.FAILED, "exited with 127"),
-        ("cd api && cd gone && true", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
-        ("cd gone || exit 3", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
-        ("cd gone || (echo more; exit 3)", CheckStatus.FAILED, "exited with 3"),
-        ("make bare", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
-        ("make chain", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
-        ("make below", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
-        ("make script", CheckStatus.FAILED, "exited with 2"),
-        ("make fails", CheckStatus.FAILED, "exited with 2"),
-        ("exit 3", CheckStatus.FAILED, "exited with 3"),
-        ("kill -9 $$", CheckStatus.FAILED, "ended by signal 9"),
-        ("true", CheckStatus.PASSED, ""),
-        ("pytest -q", CheckStatus.NO_TESTS, "found no tests"),
-    ],
+ENDS = (
+    ("no-such-program --all", CheckStatus.PROGRAM_MISSING, "no-such-program: not found"),
+    ("./gone.sh", CheckStatus.PROGRAM_MISSING, "./gone.sh: not found"),
+    ("./README.md", CheckStatus.PROGRAM_MISSING, "./README.md: Permission denied"),
+    ("python3 -m no_such_module", CheckStatus.PROGRAM_MISSING, "python has no module"),
+    ("sh script.sh", CheckStatus.FAILED, "exited with 127"),
+    ("cd api && cd gone && true", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
+    ("cd gone || exit 3", CheckStatus.PROGRAM_MISSING, "cannot cd to gone"),
+    ("cd gone || (echo more; exit 3)", CheckStatus.FAILED, "exited with 3"),
+    ("make bare", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+    ("make chain", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+    ("make below", CheckStatus.PROGRAM_MISSING, "no-such-program: not found (exit 127)"),
+    ("make script", CheckStatus.FAILED, "exited with 2"),
+    ("make fails", CheckStatus.FAILED, "exited with 2"),
+    ("exit 3", CheckStatus.FAILED, "exited with 3"),
+    ("kill -9 $$", CheckStatus.FAILED, "ended by signal 9"),
+    ("true", CheckStatus.PASSED, ""),
+    ("pytest -q", CheckStatus.NO_TESTS, "found no tests"),
 )
-async def test_each_end_has_its_own_word(
-    scratch: Path, repo: Path, command: str, status: CheckStatus, reason: str
-) -> None:
+"""A command, how it ends, and part of the reason."""
+
+
+@pytest.mark.slow
+async def test_each_end_has_its_own_word(scratch: Path, repo: Path) -> None:
     recipes = {
         "bare": "no-such-program -q",
         "chain": "@true && no-such-program -q",
@@ -167,181 +167,29 @@ async def test_each_end_has_its_own_word(
     makefile = "".join(f"{name}:\n\t{line}\n" for name, line in recipes.items())
     script = "echo at work\nno-such-program\n"
     with_files(repo, {"script.sh": script, "Makefile": makefile, "api/a.txt": ""})
-    bench = Bench(scratch, repo, [Check("check", command)])
-    result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["check"]
-    assert result.status is status, (result, bench.text(result))
-    assert reason in result.reason
-    assert (result.held_back == "") == (status is CheckStatus.PASSED)
-
-
-PNPM = """
-> @shop/core@1.3.1 test /src/packages/core
-> vitest run
-
-sh: 1: vitest: not found
-\u2009ELIFECYCLE\u2009 Test failed. See above for more details.
-\u2009WARN\u2009  Local package.json exists, but node_modules missing, did you mean to install?
-"""
-RECURSIVE = """
-> @shop/root@1.0.0 test /src
-> pnpm --color -r run test
-
-Scope: 2 of 3 workspace projects
-\x1b[36mpackages/a\x1b[39m \x1b[96mtest\x1b[39m$ vitest run
-\x1b[35mpackages/b\x1b[39m \x1b[96mtest\x1b[39m$ node all.js
-\x1b[36mpackages/a\x1b[39m \x1b[96mtest\x1b[39m: \x1b[90msh: 1: vitest: not found\x1b[39m
-/src/packages/a:
-\u2009ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\u2009 @shop/a@1.0.0 test: `vitest run`
-spawn ENOENT
-packages/b test: checking prices
-\u2009ELIFECYCLE\u2009 Test failed. See above for more details.
-"""
-FILTERED = """
-> @shop/a@1.0.0 test /src/packages/a
-> vitest run
-
-sh: 1: vitest: not found
-/src/packages/a:
-\u2009ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\u2009 @shop/a@1.0.0 test: `vitest run`
-spawn ENOENT
-"""
-TURBO = """
-@shop/a:test: cache miss, executing cbb125c8a35155d8
-@shop/b:test: cache miss, executing a9e39d1bfe8a5046
-@shop/a:test: > vitest run
-@shop/a:test: sh: 1: vitest: not found
-@shop/b:test: checking prices
-@shop/a:test: \u2009ELIFECYCLE\u2009 Test failed. See above for more details.
-@shop/a#test:  ERROR  command (/src/packages/a) /usr/bin/pnpm run test exited (1)
-
- Tasks:    0 successful, 2 total
-"""
-NX = """
-> nx run @shop/a:test
-
-@shop/a: > @shop/a@1.0.0 test
-@shop/a: > vitest run
-@shop/a: sh: 1: vitest: not found
-@shop/a: npm error Lifecycle script `test` failed with error:
-@shop/a: npm error code 127
-
-
- NX   Running target test for 2 projects failed
-
-Failed tasks:
-
-- @shop/a:test
-"""
-BERRY = """
-Usage Error: The project in /src/package.json doesn't seem to have been installed - running an \
-install there might help
-
-$ yarn run [--inspect] [-T,--top-level] [-B,--binaries-only] <scriptName> ...
-"""
-TOX = """
-py3: commands[0]> pytset -q
-py3: Exception running subprocess [Errno 2] No such file or directory: 'pytset'
-py3: exit 2 (0.00 seconds) /src> pytset -q
-  py3: FAIL code 2 (0.27=setup[0.27]+cmd[0.00] seconds)
-  evaluation failed :( (0.33 seconds)
-"""
-IN_SCRIPTS = {
-    "pnpm": (PNPM, 1, "vitest: not found"),
-    "recursive": (RECURSIVE, 1, "vitest: not found"),
-    "filtered": (FILTERED, 1, "vitest: not found"),
-    "exec": (
-        "\n> a@1.0.0 test /src\n> pnpm exec vitest run\n\nundefined\n"
-        '\u2009ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL\u2009 Command "vitest" not found\n'
-        "\u2009ELIFECYCLE\u2009 Test failed. See above for more details.\n",
-        1,
-        "pnpm finds no vitest",
-    ),
-    "turbo": (TURBO, 1, "vitest: not found"),
-    "nx": (NX, 130, "vitest: not found"),
-    "run-s": (
-        '\n> vitest run\n\nsh: 1: vitest: not found\nERROR: "test" exited with 127.\n',
-        1,
-        "vitest: not found (exit 127)",
-    ),
-    "concurrently": (
-        "[0] /bin/sh: 1: vitest: not found\n[1] checking\n[0] vitest run exited with code 127\n",
-        1,
-        "vitest: not found (exit 127)",
-    ),
-    "yarn": (
-        'yarn run v1.22.22\n$ yarn vitest\nerror Command "vitest" not found.\ninfo Visit https:x\n'
-        "error Command failed with exit code 1.\n",
-        1,
-        "yarn finds no vitest",
-    ),
-    "berry": (BERRY, 1, "yarn finds no install"),
-    "berry shell": ("command not found: vitest\n", 127, "yarn finds no vitest"),
-    "bun": (
-        "@shop/a test: /usr/bin/bash: line 1: vitest: command not found\n"
-        "@shop/a test: Exited with code 127\n",
-        127,
-        "vitest: not found (exit 127)",
-    ),
-    "make": (
-        PNPM.replace("\n>", "pnpm test\n>", 1) + "make: *** [Makefile:2: test] Error 1\n",
-        2,
-        "vitest: not found",
-    ),
-    "uv": (
-        "error: Failed to spawn: pytset\n  cause: No such file or directory (os error 2)\n",
-        2,
-        "uv finds no pytset",
-    ),
-    "tox": (TOX, 2, "tox has no command pytset"),
-    "nox": (
-        "nox > Running session t\nnox > Program pytset not found.\nnox > Session t failed.\n",
-        1,
-        "nox has no command pytset",
-    ),
-    # What a test prints, and what a script does without.
-    "of a test": (
-        "\n> node all.js\n\nchecking prices\nsh: 1: tariff: not found\n"
-        "\u2009ELIFECYCLE\u2009 Test failed. See above for more details.\n",
-        1,
-        "",
-    ),
-    "thrown": (
-        "\n> node vitest.js; vitest\n\nError: Command failed: vitest\n/bin/sh: 1: vitest: not found"
-        "\n\n    at genericNodeError (node:internal/errors:984:15)\n",
-        1,
-        "",
-    ),
-    "counted": (
-        "\n> a@1.0.0 test\n> pytest; vitest\n\n===== 1 failed, 2 passed in 0.03s =====\n"
-        "sh: 1: vitest: not found\n\u2009ELIFECYCLE\u2009 Test failed. See above.\n",
-        1,
-        "",
-    ),
-    "instead": (
-        "\n> a@1.0.0 test /src\n> vitest || node all.js\n\nsh: 1: vitest: not found\nchecking\n"
-        "price of figs: expected 3, was 4\n\u2009ELIFECYCLE\u2009 Test failed.\n",
-        1,
-        "",
-    ),
-}
-"""By who prints it: what, and what it ends with."""
+    checks = [Check(f"c{number}", command) for number, (command, _, _) in enumerate(ENDS)]
+    bench = Bench(scratch, repo, checks)
+    results = (await bench.checked(bench.commit({"x.txt": "x\n"}))).values()
+    for result, (command, status, reason) in zip(results, ENDS, strict=True):
+        assert result.status is status, (command, result, bench.text(result))
+        assert reason in result.reason, command
+        assert (result.held_back == "") == (status is CheckStatus.PASSED), command
 
 
 @pytest.mark.slow
 async def test_a_program_that_a_script_lacks_is_told_whatever_code_its_runner_ends_with(
     scratch: Path, repo: Path
 ) -> None:
-    said = {f"{name}.out": text for name, (text, _, _) in IN_SCRIPTS.items()}
-    checks = [
-        Check(name, f"cat '{name}.out'; exit {code}") for name, (_, code, _) in IN_SCRIPTS.items()
-    ]
-    bench = Bench(scratch, with_files(repo, said), checks)
+    rows = tomllib.loads((DATA / "lacking.toml").read_text("utf-8"))["output"]
+    checks = [Check(row["name"], f"cat '{row['name']}'; exit {row['code']}") for row in rows]
+    with_files(repo, {row["name"]: row["text"] for row in rows})
+    bench = Bench(scratch, repo, checks)
     results = await bench.checked(bench.commit({"x.txt": "x\n"}))
     reasons = {
         name: result.reason if result.status is CheckStatus.PROGRAM_MISSING else ""
         for name, result in results.items()
     }
-    assert reasons == {name: reason for name, (_, _, reason) in IN_SCRIPTS.items()}
+    assert reasons == {row["name"]: row["reason"] for row in rows}
 
 
 async def test_a_set_up_that_fails_is_no_failing_check(scratch: Path, repo: Path) -> None:
@@ -473,6 +321,20 @@ async def test_a_secret_is_redacted_in_what_is_kept(scratch: Path, repo: Path) -
     )
     result = (await bench.checked(bench.commit({"x.txt": "x\n"})))["env"]
     assert bench.text(result) == "a [redacted] b[redacted]\n"
+
+
+async def test_a_check_is_told_nothing_of_its_lane_and_pytest_keeps_its_options(
+    scratch: Path, repo: Path
+) -> None:
+    """A patch must not know whether it is tried."""
+    checks = [Check("a", "env; pwd"), Check("b", "env", junit="r.xml")]
+    bench = Bench(scratch, repo, checks, environment={"PYTEST_ADDOPTS": "-x"})
+    results = await bench.checked(bench.commit({"x.txt": "x\n"}))
+    text = bench.text(results["a"])
+    assert "claude" not in text
+    assert "_base" not in text
+    assert "PYTEST_ADDOPTS=-x -o junit_family=xunit2 --junitxml=" in text
+    assert "PYTEST_ADDOPTS=-x\n" in bench.text(results["b"])
 
 
 async def test_npm_says_nothing_of_itself(scratch: Path, repo: Path) -> None:

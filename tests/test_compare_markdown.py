@@ -99,34 +99,6 @@ def assert_inert(page: Page) -> None:
         assert not re.search(r"(?i)\bwww\.\w|\w://", text), text
 
 
-def test_it_says_what_the_table_says() -> None:
-    page = rendered(comment(verdicts.verdict()))
-    assert_inert(page)
-    assert "Hydra: land codex" in page.whole
-    assert "codex: fixes both failures; smallest change" in page.whole
-    assert (
-        "how sure: even odds (about 6 in 10 such winners were right in measured cases" in page.whole
-    )
-    assert "hydra merge codex -r k3f" in page.whole
-    assert page.tags.count("details") == 5
-    assert page.rows[:4] == [8, 8, 8, 8]
-    assert page.rows[4:] == [6, 6, 6]
-
-
-def test_a_tie_and_none_that_may_land_are_said_in_the_first_line() -> None:
-    tie, none = (comment(SAMPLES[name]()) for name in ("tie", "none"))
-    assert tie.startswith("### Hydra: `codex`, `claude` are tied\n")
-    assert none.startswith("### Hydra: no patch is proved\n")
-    gate = "- **changes what test_full_page expects; the base's version still fails with it "
-    assert gate + "(`tests/test_pager.py:9`)**" in none
-
-
-def test_only_the_lanes_that_are_named_are_told_of_in_full() -> None:
-    text = comment(verdicts.verdict(), lanes=("claude",))
-    assert "<summary>2 claude: proved</summary>" in text
-    assert "<summary>1 codex" not in text
-
-
 @pytest.mark.parametrize("name", SAMPLES)
 def test_hostile_names_and_texts_stay_text(name: str) -> None:
     hostile = f"{HOSTILE} </summary></details><script>alert(1)</script> https://evil.example GH-1"

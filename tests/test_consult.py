@@ -132,21 +132,6 @@ def test_a_review_is_shown_as_text_and_changes_no_rank(hydra: Hydra, agent: str)
 
 
 @pytest.mark.full
-def test_a_newer_review_of_the_same_agent_takes_the_older_ones_place(hydra: Hydra) -> None:
-    agents(hydra, [fakes.finish("Old.")])
-    folder = raced(hydra)
-    compared(hydra, "--review", "claude")
-    compared(hydra, "--review", "codex")
-    agents(hydra, [fakes.finish("New.")])
-    compared(hydra, "--review", "claude")
-    assert {(note.reviewer, note.text) for note in notes(folder)} == {
-        ("claude", "New."),
-        ("codex", "Old."),
-    }
-    assert newest(folder) == 3
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_it_is_asked_read_only_and_sees_no_names(hydra: Hydra, agent: str) -> None:
     calls = fakes.Calls(hydra.scratch)
@@ -174,55 +159,42 @@ def test_it_is_asked_read_only_and_sees_no_names(hydra: Hydra, agent: str) -> No
 
 
 @pytest.mark.full
-def test_what_an_agent_writes_all_the_same_is_named_and_thrown_away(hydra: Hydra) -> None:
-    answer = [
-        fakes.edit("src/pager.py", "broken"),
-        fakes.shell("sh", "-c", "echo x > evil.txt"),
-        fakes.finish("Fine."),
-    ]
-    agents(hydra, answer)
+def test_of_one_race_each_answer_is_kept_until_the_same_agent_gives_a_newer_one(
+    hydra: Hydra,
+) -> None:
+    """What it writes is named and thrown away, and without an answer the verdict is shown."""
+    writes = [fakes.edit("src/pager.py", "broken"), fakes.shell("sh", "-c", "echo x > evil.txt")]
+    agents(hydra, [*writes, fakes.finish("Old.")])
     folder = raced(hydra)
     users, trees = fingerprint(hydra.repo), git(folder / "patches.git", "for-each-ref")
-    done, _ = compared(hydra, "--review", "claude")
-    assert done.returncode == 0
-    assert "it wrote into its own worktree, which is thrown away: evil.txt, src/pager.py" in (
-        done.stderr
-    )
-    assert fingerprint(hydra.repo) == users
-    assert git(folder / "patches.git", "for-each-ref") == trees
 
+    def reviewed(agent: str, *args: str) -> str:
+        done, document = compared(hydra, "--review", agent, *args)
+        assert done.returncode == 0
+        assert fingerprint(hydra.repo) == users
+        assert git(folder / "patches.git", "for-each-ref") == trees
+        assert {note["text"] for note in document["notes"]} == {note.text for note in notes(folder)}
+        (line,) = [line for line in done.stderr.splitlines() if "warning:" in line] or [""]
+        return line
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        ([fakes.fail("rate_limit")], "claude gave no answer: "),
-        ([fakes.leave(1)], "claude gave no answer: "),
-    ],
-)
-def test_without_an_answer_the_verdict_is_shown_all_the_same(
-    hydra: Hydra, answer: list[fakes.Step], sentence: str
-) -> None:
-    agents(hydra, answer)
-    folder = raced(hydra)
-    done, document = compared(hydra, "--review", "claude")
-    assert done.returncode == 0
-    warnings = [line for line in done.stderr.splitlines() if "warning:" in line]
-    assert len(warnings) == 1
-    assert sentence in warnings[0]
-    assert document["notes"] == []
-    assert (folder / "consult/1/lanes/claude/raw.jsonl").exists()
-
-
-@pytest.mark.full
-def test_the_budget_ends_it_in_a_sentence(hydra: Hydra) -> None:
+    for agent in ("claude", "codex"):
+        line = reviewed(agent)
+        assert "it wrote into its own worktree, which is thrown away: evil.txt, src/pager.py" in line
+    for answer in (fakes.fail("rate_limit"), fakes.leave(1)):
+        agents(hydra, [answer])
+        assert "claude gave no answer: " in reviewed("claude")
+    assert (folder / "consult/3/lanes/claude/raw.jsonl").exists()
     agents(hydra, [fakes.say("I think."), fakes.hang()])
-    raced(hydra)
     hydra.extra |= {"HYDRA_GRACE_INT": "1s", "HYDRA_GRACE_TERM": "1s"}
-    done, document = compared(hydra, "--review", "claude", "--budget", "2s")
-    assert done.returncode == 0
-    assert "claude gave no answer: its budget of 2 s was used up" in done.stderr
-    assert document["notes"] == []
+    line = reviewed("claude", "--budget", "2s")
+    assert "claude gave no answer: its budget of 2 s was used up" in line
+    agents(hydra, [fakes.finish("New.")])
+    assert reviewed("claude") == ""
+    assert {(note.reviewer, note.text) for note in notes(folder)} == {
+        ("claude", "New."),
+        ("codex", "Old."),
+    }
+    assert newest(folder) == 6
 
 
 def asking(hydra: Hydra, gate: fakes.Barrier, *args: str) -> subprocess.Popen[str]:
@@ -503,24 +475,6 @@ class NotOnTheBase(unittest.TestCase):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        ([fakes.finish("They are the same to me.")], "what it answered has no test files"),
-        ([fakes.fail("error")], "codex gave no answer: "),
-    ],
-)
-def test_without_tests_the_verdict_is_shown_all_the_same(
-    hydra: Hydra, answer: list[fakes.Step], sentence: str
-) -> None:
-    agents(hydra, answer)
-    raced(hydra)
-    done, _ = compared(hydra, "--separate", "codex")
-    assert done.returncode == 0
-    assert sentence in done.stderr
-
-
-@pytest.mark.full
 def test_of_one_patch_nobody_is_asked(hydra: Hydra) -> None:
     agents(hydra, [DONE], codex=CEILING)
     folder = raced(hydra)
@@ -531,15 +485,22 @@ def test_of_one_patch_nobody_is_asked(hydra: Hydra) -> None:
 
 
 @pytest.mark.full
-def test_it_needs_checks_and_room_in_the_cap(hydra: Hydra) -> None:
+def test_it_needs_room_in_the_cap_and_without_tests_the_verdict_is_shown(hydra: Hydra) -> None:
     agents(hydra, [DONE])
     folder = raced(hydra)
     hydra.extra["HYDRA_TRIAL_RUNS"] = "5"
-    done = hydra.run("compare", "--separate", "claude")
+    done = hydra.run("compare", "--separate", "codex")
     assert done.returncode == 3
     assert "the limit of 5 runs leaves no room" in done.stderr
-    del hydra.extra["HYDRA_TRIAL_RUNS"]
     assert not (folder / "consult").exists()
+    del hydra.extra["HYDRA_TRIAL_RUNS"]
+    for answer, sentence in (
+        (fakes.finish("They are the same to me."), "what it answered has no test files"),
+        (fakes.fail("error"), "codex gave no answer: "),
+    ):
+        agents(hydra, [answer])
+        done, _ = compared(hydra, "--separate", "codex")
+        assert (done.returncode, sentence in done.stderr) == (0, True), done.stderr
 
 
 WAITS = """\

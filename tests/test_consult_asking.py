@@ -18,6 +18,7 @@ from hydra.report.compare import separated
 from hydra.report.text import width
 from tests.support import verdicts
 from tests.support.rendering import patch_groups
+from tests.support.tables import rows
 
 
 def diff(path: str, line: str) -> str:
@@ -121,13 +122,7 @@ NOTHING = Places.of([])
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        "path: tests/test_new.py\n```python\nassert 1\n```",
-        "**path: `tests/test_new.py`**\n\n```\nassert 1\n```",
-        "```python path=tests/test_new.py\nassert 1\n```",
-        "path: ./tests/test_new.py\n~~~\nassert 1\n~~~",
-        "### File: tests/test_new.py\n```py\nassert 1\n```\nDone.",
-    ],
+    rows("asking", "a_file_is_found_by_its_path_line"),
 )
 def test_a_file_is_found_by_its_path_line(answer: str) -> None:
     assert test_files.read([answer], THERE, BASE) == ({"tests/test_new.py": "assert 1\n"}, ())
@@ -140,29 +135,7 @@ def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [
-        ("../tests/test_x.py", "no place"),
-        ("/etc/test_x.py", "no plain path"),
-        ("tests/../.git/test_x.py", "no place"),
-        (".git/hooks/test_x.py", "no place"),
-        (".GitHub/test_x.py", "no place"),
-        ("tests/conftest.py", "no test"),
-        ("tests/__init__.py", "no test"),
-        ("tests/json.py", "no test"),
-        ("src/b.py", "no test"),
-        ("setup.py", "no test"),
-        ("tests/pytest.ini", "no test"),
-        ("tests/test_a.py", "stands there already"),
-        ("tests/test_b.py", "stands there already"),
-        ("tests/unit/test_x.py", "stands there already"),
-        ("tests/test_a.py/test_x.py", "stands there already"),
-        ("other/test_x.py", "beside no test"),
-        ("tests\\test_x.py", "no plain path"),
-        ("tests/tést_x.py", "no plain path"),
-        ("t" * 300 + "/test_x.py", "no plain path"),
-        ("tests/deep/test_x.py", ""),
-        ("tests/test_x.py", ""),
-    ],
+    rows("asking", "where_a_new_test_may_stand"),
 )
 def test_where_a_new_test_may_stand(path: str, why: str) -> None:
     text = test_files.refused(path, "assert 1\n", THERE, BASE)
@@ -308,62 +281,8 @@ def test_why_nobody_is_asked(groups: Groups, all: int, says: str) -> None:
 # What is shown
 
 
-PYTEST = """\
-=================================== FAILURES ===================================
-_______________________________ test_zero[0-2] _________________________________
-
-n = 0, size = 2
-
-    def test_zero(n, size):
->       assert pages(n, size) == 0
-E       assert 1 == 0
-E        +  where 1 = pages(0, 2)
-
-tests/test_apart.py:9: AssertionError
-__________________________________ test_other __________________________________
-E       assert 'other' == ''
-=========================== short test summary info ============================
-FAILED tests/test_apart.py::test_zero[0-2] - assert 1 == 0
-"""
-UNITTEST = """\
-test_zero (test_apart.Apart.test_zero) ... FAIL
-
-======================================================================
-FAIL: test_zero (test_apart.Apart.test_zero)
-----------------------------------------------------------------------
-Traceback (most recent call last):
-  File "/x/test_apart.py", line 7, in test_zero
-    self.assertEqual(pages(0, 2), 0)
-AssertionError: 1 != 0
-
-======================================================================
-FAIL: test_b (test_apart.Apart.test_b)
-----------------------------------------------------------------------
-AssertionError: 'b'
-"""
-GO = "=== RUN   TestZero\n    a_test.go:9: got 1, want 0\n--- FAIL: TestZero (0.00s)\nFAIL\n"
-JEST = """\
-  \u25cf pages \u203a rounds up
-
-    expect(received).toBe(expected)
-
-    Expected: 2
-    Received: 1
-
-  \u25cf pages \u203a other
-
-    Expected: "no"
-"""
-
-
 @pytest.mark.parametrize(
-    ("output", "id", "first", "without"),
-    [
-        (PYTEST, "tests.test_apart::test_zero[0-2]", "E       assert 1 == 0", "other"),
-        (UNITTEST, "test_apart.Apart.test_zero", "AssertionError: 1 != 0", "'b'"),
-        (GO, "TestZero", "a_test.go:9: got 1, want 0", "RUN"),
-        (JEST, "pages \u203a rounds up", "Expected: 2", "no"),
-    ],
+    ("output", "id", "first", "without"), rows("asking", "what_a_patch_gives")
 )
 def test_what_a_patch_gives(output: str, id: str, first: str, without: str) -> None:
     text = excerpts.gives(output, id)

@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.commands import runs
-from hydra.analysis.tampering.inline_tests import put_back, with_tests
+from hydra.analysis.tampering.doctests import examples
+from hydra.analysis.tampering.inline_tests import gone, put_back, with_tests, without_tests
 from hydra.analysis.tampering.named_data import (
-    data_alone,
     importing_line,
     may_be_of_tests,
     who_names,
@@ -27,44 +26,29 @@ from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.rendering import verdict_document
-from tests.test_unnamed_tests import MENDED, PAGER
+from tests.support.tables import rows
+
+PAGER = '''\
+def pages(n, size):
+    """How many.
+
+    >>> pages(5, 2)
+    3
+    """
+    return n // size
+
+
+def half(n):
+    """
+    >>> half(4)
+    2
+    """
+    return n // 2
+'''
+MENDED = PAGER.replace("n // size", "-(-n // size)")
 
 # ---- What a run names, and what lies in code.
 
-JUNIT = "<testsuites><testsuite name='{}'><testcase {}/></testsuite></testsuites>"
-UNITTEST = """\
-test_up (check_pages.Pages.test_up)
-It goes up. ... ok
-pages (src.pager.Book)
-Doctest: src.pager.Book.pages ... ok
-
-----------------------------------------------------------------------
-Ran 2 tests in 0.001s
-
-OK
-"""
-VITEST = """ RUN  v2.0.0 /w
-
- \u2713 lib/pager.ts (1 test) 3ms
-   \u2713 up
-
- Test Files  1 passed (1)
-      Tests  1 passed (1)
-"""
-DENO = """\
-running 1 test from ./qa/up.ts
-up ... ok (2ms)
-
-ok | 1 passed | 0 failed (10ms)
-"""
-CARGO_TEXT = """\
-     Running unittests src/lib.rs (target/debug/deps/pager-0123456789abcdef)
-
-running 1 test
-test tests::up ... ok
-
-test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
-"""
 CODE = "def pages(n):\n    return n\n"
 BOOK = '''\
 class Book:
@@ -74,21 +58,7 @@ class Book:
         1
         """
 '''
-RUNS = [
-    # What the base's run wrote, the files of the base, and those of them that are its tests.
-    (JUNIT.format("pytest", "classname='qa.check_up' name='test_up'"), ["qa/check_up.py"], 1),
-    (JUNIT.format("pytest", "classname='src.up' name='src.up.pages'"), ["src/up.py"], 0),
-    (JUNIT.format("pytest", "classname='docs.up.md' name='up.md'"), ["docs/up.md"], 1),
-    (JUNIT.format("", "classname='com.shop.Up' name='a'"), ["it/com/shop/Up.java", "Up.java"], 1),
-    (JUNIT.format("", "classname='Shop.Facts.UpFacts' name='a'"), ["Facts/UpFacts.cs"], 1),
-    (JUNIT.format("", "classname='checks/up.lua:3' name='up'"), ["checks/up.lua", "up.lua"], 1),
-    (JUNIT.format("", "classname='a.b' name='up' file='./qa/up.rb'"), ["qa/up.rb", "b.rb"], 1),
-    (JUNIT.format("", "classname='pager' name='up'"), ["src/pager.js", "pager.ts"], 0),
-    (UNITTEST, ["qa/check_pages.py", "src/pager.py"], 1),
-    (VITEST, ["web/lib/pager.ts", "web/other.ts"], 1),
-    (DENO, ["qa/up.ts"], 1),
-    (CARGO_TEXT, ["src/lib.rs"], 0),
-]
+RUNS = rows("files_of_tests", "runs")
 
 
 @pytest.mark.parametrize(("output", "paths", "count"), RUNS)
@@ -105,45 +75,6 @@ def test_the_files_that_the_base_s_run_names_are_tests(
     assert changed(patch) == tuple(paths[:count])
 
 
-ZIG = 'fn up() u32 {\n    return 1;\n}\n\ntest "up" {\n    try expect(up() == 2);\n}\n'
-D = "int up() { return 1; }\n\n@safe unittest\n{\n    assert(up() == 2);\n}\n"
-ELIXIR = 'defmodule A do\n  @doc """\n      iex> A.up(1)\n      2\n  """\n  def up(n), do: n\nend\n'
-VITEST_IN_SOURCE = (
-    "export const up = () => 1\n\nif (import.meta.vitest) {\n"
-    "  const { expect, it } = import.meta.vitest\n  it('up', () => { expect(up()).toBe(2) })\n}\n"
-)
-CPP = 'int up() { return 1; }\n\nTEST_CASE("up") {\n    CHECK(up() == 2);\n}\n'
-FENCED = "/// ```\n/// assert_eq!(a::up(), 2);\n/// ```\npub fn up() -> u32 {\n    1\n}\n"
-TOKIO = "fn up() -> u32 { 1 }\n\n#[tokio::test]\nasync fn ups() {\n    assert_eq!(up(), 2);\n}\n"
-UNITTEST_IN_MODULE = """\
-def up():
-    return 1
-
-
-import unittest
-
-
-@unittest.skipIf(False, "")
-class Ups(unittest.TestCase):
-    def setUp(self):
-        self.want = 2
-
-    def test_up(self):
-        self.assertEqual(up(), self.want)
-
-
-if __name__ == "__main__":
-    unittest.main()
-"""
-PYTEST_IN_MODULE = "def up():\n    return 1\n\n\ndef test_up():\n    assert up() == 2\n"
-NODE = (
-    "import test from 'node:test'\nimport assert from 'node:assert'\n\n"
-    "export const up = () => 1\n\n"
-    "test('up', () => {\n  assert.equal(up(), 2)\n})\n"
-)
-DENO_IN_SOURCE = (
-    "export const up = () => 1\n\nDeno.test('up', () => {\n  if (up() !== 2) throw Error()\n})\n"
-)
 OTHERWISE = {
     "return 1": "return 7",
     "=> 1": "=> 7",
@@ -151,20 +82,7 @@ OTHERWISE = {
     "{ 1 }": "{ 7 }",
     "do: n": "do: n + 6",
 }
-IN_CODE = [
-    ("src/up.zig", ZIG),
-    ("source/up.d", D),
-    ("lib/up.ex", ELIXIR),
-    ("src/up.ts", VITEST_IN_SOURCE),
-    ("src/up.cpp", CPP),
-    ("src/up.rs", FENCED),
-    ("src/up.rs", TOKIO),
-    ("src/up.py", UNITTEST_IN_MODULE),
-    ("src/up.py", PYTEST_IN_MODULE),
-    ("web/up.mjs", NODE),
-    ("web/up.ts", DENO_IN_SOURCE),
-    ("src/up.py", 'def up():\n    """\n    >>> up()\n    2\n    """\n    return 1\n'),
-]
+IN_CODE = rows("inline_tests", "in_code")
 
 
 @pytest.mark.parametrize(("path", "old"), IN_CODE)
@@ -184,18 +102,7 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
 
 @pytest.mark.parametrize(
     ("path", "text", "holds"),
-    [
-        ("src/up.py", UNITTEST_IN_MODULE, "code"),
-        ("src/up.py", PYTEST_IN_MODULE, "code"),
-        ("web/up.mjs", NODE, "code"),
-        ("web/up.ts", DENO_IN_SOURCE, "code"),
-        # What such tests ask may be in a file of theirs: helpers, and no code.
-        ("qa/up.py", f"from src.a import a\n\n\n{UNITTEST_IN_MODULE}", "unclear"),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("return 1", "assert 1"), "tests"),
-        ("qa/up.py", UNITTEST_IN_MODULE.replace("def up", "def rows"), "tests"),
-        ("qa/up.mjs", f"import {{ a }} from '../web/a.mjs'\n{NODE}", "unclear"),
-        ("qa/up.mjs", NODE.replace("const up", "const rows"), "tests"),
-    ],
+    rows("files_of_tests", "a_file_that_a_run_names_is_code_where_its_tests_ask_its_own"),
 )
 def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
     path: str, text: str, holds: str
@@ -208,13 +115,6 @@ def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
     assert imported.holds == "code"
     imports = f"import test from './{path.rpartition('/')[2]}'\nfrom src import up\n"
     assert who_names({path: importing_line(path)}, {"src/b.py": imports}, ())[1] == {path}
-
-
-def test_a_call_of_what_is_called_as_a_test_is_none() -> None:
-    old = "import { test } from './own.mjs'\n\ntest('up', () => 1)\n"
-    assert changed([file("web/up.mjs", old, old.replace("1", "2"))]) == ()
-    old = "def test_connection(host):\n    return host.ping()\n"
-    assert changed([file("src/up.py", old, old.replace("ping", "pong"))]) == ()
 
 
 def standing_of(*files: FileChange) -> LaneResults:
@@ -239,14 +139,7 @@ def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -
 
 @pytest.mark.parametrize(
     ("command", "task", "path"),
-    [
-        ("npm run -s verify", "verify", ""),
-        ("npm run --silent verify:all", "verify:all", ""),
-        ("pnpm --prefix web run verify", "verify", ""),
-        ("yarn -s verify", "verify", ""),
-        ("node --run verify", "verify", ""),
-        ("python3 -m doctest -v docs/usage.txt src/up.py", "test", "docs/usage.txt"),
-    ],
+    rows("files_of_tests", "what_a_command_runs"),
 )
 def test_what_a_command_runs(command: str, task: str, path: str) -> None:
     running = runs([Check(name="a", command=command)])
@@ -256,30 +149,7 @@ def test_what_a_command_runs(command: str, task: str, path: str) -> None:
 
 # ---- A patch of comments alone.
 
-COMMENTED = [
-    ("a.py", "#", "x = {}\n"),
-    ("a.pyi", "#", "x: int = {}\n"),
-    ("a.rb", "#", "x = {}\n"),
-    ("a.sh", "#", "x={}\n"),
-    ("Makefile", "#", "X = {}\n"),
-    ("a.yaml", "#", "x: {}\n"),
-    ("a.toml", "#", "x = {}\n"),
-    ("a.js", "//", "const x = {};\n"),
-    ("a.tsx", "//", "const x = {};\n"),
-    ("a.ts", "//", "const x = {};\n"),
-    ("a.go", "//", "package a\n\nvar x = {}\n"),
-    ("a.rs", "//", "static X: u32 = {};\n"),
-    ("A.java", "//", "class A {{ int x = {}; }}\n"),
-    ("A.cs", "//", "class A {{ int x = {}; }}\n"),
-    ("a.c", "//", "int x = {};\n"),
-    ("a.kt", "//", "val x = {}\n"),
-    ("a.swift", "//", "let x = {}\n"),
-    ("a.scala", "//", "val x = {}\n"),
-    ("a.php", "//", "<?php\n$x = {};\n"),
-    ("a.lua", "--", "x = {}\n"),
-    ("a.ex", "#", "x = {}\n"),
-    ("a.dart", "//", "var x = {};\n"),
-]
+COMMENTED = rows("files_of_tests", "commented")
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -312,93 +182,10 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
     assert document["warnings"] == [says]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "alone"),
-    [
-        ("  doAssert up(5) == 3\n", "  doAssert up(5) == 2\n", True),
-        ("  check up(5) == 3\n", "  # as it is\n\n  check up(5) == 2\n", True),
-        ("check('a') is b\n", "", True),
-        ("require('./a')\n", "require('./b')\n", False),
-        ("check(user)\n", "check(user, again)\n", False),
-        ("assert n\nn = 1\n", "assert m\nn = 2\n", False),
-        (None, "assert n\n", False),
-        ("n\n", "n\n", False),
-    ],
-)
-def test_lines_that_assert(old: str | None, new: str, alone: bool) -> None:
-    assert asserts_alone([file("lib/up.nim", old, new)]) is alone
-
-
-def test_lines_that_assert_in_perl() -> None:
-    """In a module that tests itself: of another language they may be calls."""
-    old, new = "    is(pages(3, 2), 2, 'up');\n", "    is(pages(3, 2), 1, 'up');\n"
-    assert asserts_alone([file("lib/Pager.pm", old, new)])
-    assert not asserts_alone([file("lib/pager.nim", old, new)])
-    assert not asserts_alone([file("lib/Pager.pm", "ok\n", "okay(1)\n")])
-
-
-@pytest.mark.parametrize(
-    ("path", "alone"),
-    [
-        ("qa/cases.csv", True),
-        ("qa/wanted", True),
-        ("data/up.json", True),
-        ("qa/up.env", True),
-        ("VERSION", False),
-        ("package.json", False),
-        ("web/tsconfig.json", False),
-        ("bin/selfcheck", False),
-        ("Makefile", False),
-        ("lib/up.nim", False),
-        ("README.md", False),
-    ],
-)
-def test_data_alone(path: str, alone: bool) -> None:
-    said = file("docs/up.md", "a\n", "b\n")
-    assert data_alone([file(path, "3\n", "2\n"), said]) is alone
-    assert not data_alone([file(path, None, "2\n")])
-
-
 # ---- Data that tests alone name.
 
 PRODUCT = {"src/pager.py": "def pages(n):\n    return n\n", "web/pager.js": "export const up = 1\n"}
-NAMED = [
-    # A file, its text, who names it and how, and whether it is the tests'.
-    ("qa/values.py", "UP = {3: 2}\n", {"conftest.py": "from qa import values\n"}, True),
-    ("qa/values.py", "UP = 2\n", {"conftest.py": "from qa import (\n    values,\n)\n"}, True),
-    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "values = []\n"}, True),
-    ("values.py", "UP = 2\n", {"test_up.py": "import values\n", "up.py": "import values\n"}, False),
-    ("src/values.py", "UP = 2\n", {"tests/a.py": "from src.values import UP\n"}, True),
-    ("src/values.py", "def up():\n    pass\n", {"tests/a.py": "import src.values\n"}, False),
-    ("src/values.py", "UP = up()\n", {"tests/a.py": "import src.values\n"}, False),
-    ("src/values.py", "UP = 2\n", {"tests/a.py": "import src", "manage.py": "'src.values'"}, False),
-    ("src/values.py", "UP = 2\n", {}, False),
-    ("qa/a.mjs", "export const up = 2\n", {"qa/b.test.mjs": "import { up } from './a.mjs'"}, True),
-    ("qa/a.js", "module.exports = { up: 2 }\n", {"jest.setup.js": "require('./qa/a')"}, True),
-    ("a.ts", "export default [2] as const\n", {"b.ts": "import a from './a'\n"}, False),
-    ("a.ts", "export default [2]\n", {"a.test.ts": "import {\n  a\n} from './a'\n"}, True),
-    ("qa/a.rb", "UP = 2\n", {"spec/a_spec.rb": "require_relative '../qa/a'\n"}, True),
-    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "#[cfg(test)]\nmod a;\n"}, True),
-    ("src/a.rs", "pub const UP: u32 = 2;\n", {"src/lib.rs": "pub mod a;\n"}, False),
-    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "if pages(3) != Up {"}, True),
-    ("up.go", "package up\n\nvar Up = 2\n", {"up_test.go": "Up", "go.go": "return Up"}, False),
-    ("qa/Up.java", "class Up { static int UP = 2; }\n", {"it/PagesIT.java": "Up.UP"}, True),
-    (
-        "qa/Up.java",
-        "class Up { static int UP = 2; }\n",
-        {"AIT.java": "Up", "A.java": "Up"},
-        False,
-    ),
-    ("qa/up.h", "#define UP 2\n", {"test_up.c": '#include "qa/up.h"\n'}, True),
-    ("src/up.h", "int up(int n);\n", {"test_up.c": '#include "src/up.h"\n'}, False),
-    ("lib/Up.pm", "package Up;\nour $UP = 2;\n1;\n", {"t/up.t": "use Up;\n"}, True),
-    ("data/a.json", "[2]\n", {"tests/test_a.py": "open('data/a.json')"}, True),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "README.md": "See data/a.json.\n"}, False),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "glob('data/*')\n"}, False),
-    ("data/a.json", "[2]\n", {"tests/a.py": "'a.json'", "up.py": "open('data/b.json')\n"}, True),
-    ("qa/a.py", "UP = 2\n", {"package.json": '{"files": ["qa/a.py"]}', "test_a.py": "qa.a"}, False),
-    ("qa/a.js", "up = 2\n", {"package.json": '{"jest": {"setupFiles": ["./qa/a.js"]}}'}, True),
-]
+NAMED = rows("files_of_tests", "named")
 
 
 @pytest.mark.parametrize(("path", "text", "base", "is_theirs"), NAMED)
@@ -408,3 +195,65 @@ def test_data_that_tests_name_and_nothing_else_does_is_theirs(
     lines = may_be_of_tests([file(path, text, f"{text}\n")])
     data, _ = who_names(lines, PRODUCT | base | {path: text}, ())
     assert data == ({path} if is_theirs else set())
+
+
+# ---- Which tests inside code have moved, and which are gone.
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE)
+def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: str) -> None:
+    """The code that it tests is where it was: what asks the same elsewhere asks nothing of it."""
+    copy = file(f"lib/copy.{path.rpartition('.')[2]}", None, old)
+    rewritten = [file(path, old, re.sub(r"\b2\b", "1", old)), copy]
+    assert changed(rewritten) == (path,)
+    assert put_back(rewritten[0], rewritten) == old
+    bare = [file(path, old, without_tests(path, old)), copy]
+    assert changed(bare) == (path,)
+    moved = [file(path, old, None), copy]
+    assert changed(moved) == ()
+    there = file(copy.path, "\n", f"\n{old}")
+    assert changed([file(path, old, ""), there]) == ()
+
+
+def test_an_example_that_moves_to_another_file_is_not_dropped() -> None:
+    half = 'def half(n):\n    """\n    >>> half(4)\n    2\n    """\n    return n // 2\n'
+    other = half.replace("half", "third").replace("2", "3")
+    told = [
+        [finding.text for finding in examples([file("src/a.py", half + other, other), *more])]
+        for more in ([], [file("src/b.py", "", half)], [file("src/b.py", "", other)])
+    ]
+    drops = ["drops the example half(4) (src/a.py)"]
+    assert told == [drops, [], drops]
+
+
+@pytest.mark.parametrize(("path", "old"), IN_CODE[:5])
+def test_a_block_of_tests_that_is_gone_holds_its_patch_back(path: str, old: str) -> None:
+    bare = without_tests(path, old)
+    base = result({"a::b": False, "a::c": True})
+    own = result({"a::b": True, "a::c": True})
+
+    def gates(*files: FileChange) -> tuple[str, ...]:
+        verdict = rank(evidence([lane("a", own, base=[base], files=files)], [base]))
+        return tuple(gate.text for gate in verdict.lanes[0].gates)
+
+    assert gates(file(path, old, bare)) in (
+        (f"deletes 1 test of {path}",),
+        ("deletes the test ups",),
+        ("deletes the test up",),
+    )
+    assert gates(file(path, old, None), file(f"lib/{path}", None, old)) == ()
+    lines = old.removeprefix(bare).replace("if (import.meta.vitest) {\n", "").split("\n")
+    tests = "\n".join(f"    {line}" for line in lines)
+    assert gates(file(path, old, bare), file(f"tests/{path}", None, tests)) == ()
+    assert gates(file(path, old, old.replace("1", "2"))) == ()
+
+
+def test_blocks_of_which_one_is_made_are_not_gone() -> None:
+    code, ask = "fn up() u32 {\n    return 1;\n}\n", "    try expect(up() == {});\n"
+    two = "".join(f'\ntest "{number}" {{\n{ask.format(number)}}}\n' for number in (1, 2))
+    one = f'\ntest "both" {{\n{ask.format(1)}{ask.format(2)}}}\n'
+    assert gone([file("src/up.zig", code + two, code + one)]) == {}
+    less = one.replace(ask.format(2), "")
+    assert gone([file("src/up.zig", code + two, code + less)]) == {}
+    none = gone([file("src/up.zig", code + two, code + one.replace("==", "!="))])
+    assert [*none] == ["src/up.zig"]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,21 +19,20 @@ from hydra.race.guesses.commands import guess_checks
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.tables import rows
 from tests.support.terminal import Terminal
 from tests.support.trials import RIGHT, with_tests
 
 DONE = fakes.finish("done")
 UNITTEST = "import unittest\n"
-DJANGO = "from django.test import TestCase\n"
-CALLED = "coverage run -m django test --settings=tests.settings"
-MODULE = "node_modules/.bin/"
-VITEST = f"{MODULE}vitest run --reporter=verbose"
 
 
 def write(top: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text)
+        if text.startswith("#!"):
+            (top / name).chmod(0o755)
 
 
 def environment(name: str) -> dict[str, str]:
@@ -37,111 +40,9 @@ def environment(name: str) -> dict[str, str]:
     return {f"{name}/pyvenv.cfg": "", site: ""}
 
 
-PYPROJECT = {"pyproject.toml": "[tool.pytest.ini_options]\n"}
-GROUPS = {"pyproject.toml": '[dependency-groups]\ndocs = ["sphinx"]\ntests = ["pytest"]\n'}
-SCRIPT = '{"scripts": {"test": "%s"}}'
-
-
 @pytest.mark.parametrize(
     ("files", "folder", "expected"),
-    [
-        ({"README": ""}, "", ()),
-        ({**PYPROJECT, **environment(".venv")}, "", (".venv/bin/python -m pytest -q",)),
-        ({**PYPROJECT, "venv/pyvenv.cfg": ""}, "", ("python3 -m pytest -q",)),
-        ({**PYPROJECT, "uv.lock": ""}, "", ("uv run pytest -q",)),
-        ({**GROUPS, "uv.lock": ""}, "", ("uv run --group tests pytest -q",)),
-        ({**PYPROJECT, "poetry.lock": ""}, "", ("poetry run pytest -q",)),
-        ({"pyproject.toml": "[tool.hatch.envs.x]\n'pytest'"}, "", ("hatch run pytest -q",)),
-        ({"tests/test_a.py": UNITTEST}, "", ("python3 -m unittest discover -v -s tests",)),
-        (
-            {"tests/test_a.py": UNITTEST, "tests/__init__.py": ""},
-            "",
-            ("python3 -m unittest -v",),
-        ),
-        (
-            {"tests/test_a.py": DJANGO, "manage.py": "", "tests/__init__.py": ""},
-            "",
-            ("python3 manage.py test -v 2",),
-        ),
-        (
-            {
-                "tests/test_a.py": DJANGO,
-                "tox.ini": f"[testenv]\ncommands =\n  {CALLED} {{posargs}}\n",
-            },
-            "",
-            ("python3 -m django test --settings=tests.settings -v 2",),
-        ),
-        ({"tests/test_a.py": "def test_a(): pass\n"}, "", ("python3 -m pytest -q",)),
-        (
-            {"setup.py": "", "shop/tests/test_a.py": "def test_a(): pass\n"},
-            "",
-            ("python3 -m pytest -q",),
-        ),
-        ({"package.json": SCRIPT % "jest"}, "", ("npm test",)),
-        ({"package.json": SCRIPT % "jest", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
-        ({"package.json": SCRIPT % "vitest", f"{MODULE}vitest": ""}, "", (VITEST,)),
-        (
-            {"package.json": SCRIPT % "tsc && vitest run", f"{MODULE}vitest": ""},
-            "",
-            ("npm test -- --reporter=verbose",),
-        ),
-        (
-            {"package.json": SCRIPT % "vitest run -c a.ts", "yarn.lock": ""},
-            "",
-            ("yarn test --reporter=verbose",),
-        ),
-        # It takes the option for its own.
-        ({"package.json": SCRIPT % "vitest run", "pnpm-lock.yaml": ""}, "", ("pnpm test",)),
-        ({"package.json": SCRIPT % "vitest run --reporter=dot"}, "", ("npm test",)),
-        ({"package.json": SCRIPT % "vitest run && tsc"}, "", ("npm test",)),
-        (
-            {"package.json": '{"devDependencies": {"jest": "1"}}', f"{MODULE}jest": ""},
-            "",
-            (f"{MODULE}jest",),
-        ),
-        # Not installed yet: that is said before an agent starts, and it is no race without tests.
-        ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "", (f"{MODULE}jest",)),
-        ({"package.json": "{}", "test/a.test.js": ""}, "", ("node --test",)),
-        (
-            {"package.json": '{"workspaces": ["packages/*"]}'},
-            "",
-            ("npm test --workspaces --if-present",),
-        ),
-        (
-            {"package.json": "{}", "pnpm-workspace.yaml": "", "pnpm-lock.yaml": ""},
-            "",
-            ("pnpm -r --no-bail test",),
-        ),
-        (
-            {
-                "package.json": '{"scripts": {"test": "pnpm --color -r run test", "pretest": "x"}}',
-                "pnpm-lock.yaml": "",
-            },
-            "",
-            ("pnpm run pretest && pnpm --color -r --no-bail run test",),
-        ),
-        (
-            {"package.json": SCRIPT % "tsc && pnpm -r test", "pnpm-lock.yaml": ""},
-            "",
-            ("pnpm test",),
-        ),
-        ({"gradlew": "", "build.gradle": ""}, "", ("./gradlew test",)),
-        ({"pom.xml": ""}, "", ("mvn -q test",)),
-        ({"justfile": "test:\n\tpytest\n"}, "", ("just test",)),
-        (
-            {"packages/api/pyproject.toml": "pytest", **environment(".venv")},
-            "packages/api",
-            ("cd packages/api && ../../.venv/bin/python -m pytest -q",),
-        ),
-        ({"packages/api/a.txt": "", "go.mod": ""}, "packages/api", ("go test -v ./...",)),
-        ({"Cargo.toml": ""}, "", ("cargo test --no-fail-fast",)),
-        (
-            {"api/pyproject.toml": "pytest", "web/package.json": SCRIPT % "jest"},
-            "",
-            ("cd api && python3 -m pytest -q", "cd web && npm test"),
-        ),
-        ({f"p{n}/pyproject.toml": "pytest" for n in range(4)}, "", ()),
-    ],
+    rows("guesses", "what_a_project_is_tested_by"),
 )
 def test_what_a_project_is_tested_by(
     scratch: Path, files: dict[str, str], folder: str, expected: tuple[str, ...]
@@ -177,6 +78,37 @@ def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None
     both = hydra.run("race", "Do it", "--check", "true", "--no-check")
     assert both.returncode == 2
     assert "--check and --no-check were both given" in both.stderr
+
+
+REFUSED = tomllib.loads((Path(__file__).parent / "data" / "refused_races.toml").read_text("utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", REFUSED["race"], ids=[row["name"] for row in REFUSED["race"]])
+def test_what_cannot_run_stops_the_race_before_an_agent(
+    row: Mapping[str, Any], scratch: Path, repo: Path
+) -> None:
+    hydra = Hydra(scratch, repo)
+    programs = hydra.agent("claude", [fakes.edit("a.txt", "a\n"), DONE]).parent
+    write(repo, row["files"])
+    commit(repo)
+    write(repo, row.get("untracked", {}))
+    write(programs, row.get("programs", {}))
+    (repo / ".git/info/exclude").write_text(row.get("exclude", ""))
+    subprocess.run(["/bin/sh", "-ec", row.get("sh", "")], cwd=repo, check=True)
+    hydra.repo = repo / row.get("at", "")
+    race = ("race", "Do it", "-a", "claude", *row.get("args", ()))
+    done = hydra.run(*race)
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert [says for says in row["says"] if says not in text] == [], text
+    assert [says for says in ("agent started", *row.get("unsaid", ())) if says in text] == []
+    assert [*hydra.state.glob("g/*")] == [*hydra.state.glob("*/runs/*")] == []
+    assert git(repo, "for-each-ref", "refs/hydra") == ""
+    write(repo, row.get("mending", {}))
+    write(programs, row.get("mending_programs", {}))
+    if row.keys() & {"mending", "mending_programs"}:
+        assert "agent started" in hydra.run(*race).stderr
 
 
 @pytest.mark.slow
@@ -216,158 +148,6 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
     assert race.lane("claude")["checks"] == []
     note = "the guess `python3 -m pytest -q` is left out: it finds no tests"
     assert note in race.document["warnings"]
-
-
-PINNED = """#!/bin/sh
-if [ ! -e "${0%/*}/9.1.0" ]; then
-    echo " ERROR  EROFS: read-only file system, mkdir '/home/user/.tools/pnpm/9.1.0'"
-    exit 1
-fi
-[ "$1" = --version ] && echo 9.1.0
-exit 0
-"""
-
-
-@pytest.mark.slow
-def test_a_package_manager_that_cannot_be_the_pinned_one_stops_the_race(
-    scratch: Path, repo: Path
-) -> None:
-    """pnpm brings the version that package.json names, which a lane has no place for."""
-    hydra = Hydra(scratch, repo)
-    manifest = {"scripts": {"test": "true"}, "packageManager": "pnpm@9.1.0"}
-    (repo / "package.json").write_text(json.dumps(manifest))
-    commit(repo)
-    pnpm = hydra.agent("claude", [DONE]).with_name("pnpm")
-    pnpm.write_text(PINNED)
-    pnpm.chmod(0o755)
-    done = hydra.run("race", "Do it", "-a", "claude")
-    text = " ".join(done.stderr.split())
-    assert done.returncode == 3, done.stderr
-    assert "error: your tests cannot run here: pnpm cannot start: ERROR EROFS: read-only" in text
-    assert "hint: pnpm --version in your checkout brings the version that is pinned, then " in text
-    assert "agent started" not in text
-    pnpm.with_name("9.1.0").touch()
-    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
-
-
-@pytest.mark.slow
-def test_a_cargo_that_has_no_toolchain_stops_the_race(scratch: Path, repo: Path) -> None:
-    """rustup's stands on PATH and cannot choose one; every lane's tests would only say so."""
-    hydra = Hydra(scratch, repo)
-    (repo / "Cargo.toml").write_text('[package]\nname = "a"\nversion = "1.0.0"\n')
-    commit(repo)
-    cargo = hydra.agent("claude", [DONE]).with_name("cargo")
-    cargo.write_text("#!/bin/sh\necho 'error: rustup could not choose a version' >&2; exit 1\n")
-    cargo.chmod(0o755)
-    done = hydra.run("race", "Do it", "-a", "claude")
-    text = " ".join(done.stderr.split())
-    assert done.returncode == 3, done.stderr
-    assert "cannot run here: cargo cannot start: error: rustup could not choose a version" in text
-    assert "hint: rustup default stable, then race again" in text
-    assert "agent started" not in text
-    cargo.write_text("#!/bin/sh\nexit 0\n")
-    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
-
-
-@pytest.mark.slow
-def test_a_workspace_where_nothing_is_installed_stops_the_race(scratch: Path, repo: Path) -> None:
-    """Its tests are a script of a package, which options name; once installed, it is run."""
-    hydra = Hydra(scratch, repo)
-    package = repo / "packages" / "a"
-    package.mkdir(parents=True)
-    (package / "package.json").write_text('{"name": "a", "scripts": {"prep": "no-such-runner"}}')
-    scripts = {"test": "npm run pre && true", "pre": "npm run --workspaces --if-present prep"}
-    manifest = {"scripts": scripts, "workspaces": ["packages/*"]}
-    (repo / "package.json").write_text(json.dumps(manifest))
-    (repo / "package-lock.json").write_text("{}")
-    commit(repo)
-    hydra.agent("claude", [DONE])
-    done = hydra.run("race", "Do it", "-a", "claude")
-    text = " ".join(done.stderr.split())
-    assert done.returncode == 3, done.stderr
-    assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
-    assert "hint: npm ci, then race again; or --setup 'npm ci'; " in text
-    assert "agent started" not in text
-    (repo / ".git/info/exclude").write_text("node_modules/\n")
-    runner = package / "node_modules" / ".bin" / "no-such-runner"
-    runner.parent.mkdir(parents=True)
-    runner.write_text("#!/bin/sh\n")
-    runner.chmod(0o755)
-    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
-
-
-BY_PNPM = """#!/bin/sh
-[ "$1" = --version ] && echo 10.33.0 && exit
-echo '> shop@1.0.0 test /shop'
-echo '> no-such-runner run'
-PATH=node_modules/.bin:$PATH sh -c 'no-such-runner run' && exit
-echo ' ELIFECYCLE  Test failed. See above for more details.'
-echo ' WARN   Local package.json exists, but node_modules missing, did you mean to install?'
-exit 1
-"""
-"""pnpm ends with 1 where its script ends with 127."""
-
-
-@pytest.mark.slow
-def test_a_manager_that_ends_with_another_code_stops_the_race_with_what_installs(
-    scratch: Path, repo: Path
-) -> None:
-    hydra = Hydra(scratch, repo)
-    (repo / "package.json").write_text('{"scripts": {"test": "no-such-runner run"}}')
-    (repo / "pnpm-lock.yaml").write_text("lockfileVersion: '9.0'\n")
-    commit(repo)
-    pnpm = hydra.agent("claude", [DONE]).with_name("pnpm")
-    pnpm.write_text(BY_PNPM)
-    pnpm.chmod(0o755)
-    done = hydra.run("race", "Do it", "-a", "claude")
-    text = " ".join(done.stderr.split())
-    assert done.returncode == 3, done.stderr
-    assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
-    installs = "pnpm install --frozen-lockfile"
-    assert f"hint: {installs}, then race again; or --setup '{installs}'; " in text
-    assert "agent started" not in text
-    (repo / ".git/info/exclude").write_text("node_modules/\n")
-    runner = repo / "node_modules" / ".bin" / "no-such-runner"
-    runner.parent.mkdir(parents=True)
-    runner.write_text("#!/bin/sh\necho 'sh: 1: tariff: not found'\nexit 1\n")
-    runner.chmod(0o755)
-    assert "agent started" in hydra.run("race", "Do it", "-a", "claude").stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [".venv", "env"])
-def test_an_environment_that_git_does_not_ignore_is_shown_as_a_whole(
-    scratch: Path, repo: Path, name: str
-) -> None:
-    """A copy of its interpreter alone would run nothing."""
-    hydra = Hydra(scratch, repo)
-    (repo / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    (repo / "test_a.py").write_text("def test_a():\n    assert True\n")
-    commit(repo)
-    write(repo, environment(name))
-    (repo / name / "bin").mkdir()
-    (repo / name / "bin/python").symlink_to("/usr/bin/env")
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    done = hydra.run("race", "Do it", "-a", "claude")
-    assert done.returncode == 3, done.stderr
-    text = " ".join(done.stderr.split())
-    assert f"your tests cannot run here: {name}/bin/python: not found" in text
-    line = f'echo {name}/ >> "$(git rev-parse --git-path info/exclude)"'
-    assert f"hint: {line}, then race again: " in text
-    assert "--copy" not in text
-
-
-@pytest.mark.slow
-def test_one_that_hides_itself_needs_no_rule(scratch: Path, repo: Path) -> None:
-    hydra = Hydra(scratch, repo)
-    write(repo, PYPROJECT)
-    commit(repo)
-    write(repo, {**environment(".venv"), ".venv/.gitignore": "*"})
-    hydra.agent("claude", [DONE])
-    done = hydra.run("race", "Do it", "-a", "claude")
-    assert done.returncode == 3
-    assert "your tests cannot run here: .venv/bin/python: not found" in done.stderr
-    assert "info/exclude" not in done.stderr
 
 
 @pytest.mark.slow
@@ -452,26 +232,6 @@ def test_a_look_waits_for_what_it_asked_and_says_so(scratch: Path, repo: Path) -
     assert "error" not in terminal.read("waiting for python3 -m pytest -q, for 0:1")
     assert "your tests cannot run here: python has no module pytest" in terminal.read()
     assert terminal.wait() == 3
-
-
-@pytest.mark.slow
-def test_a_named_check_that_cannot_start_stops_the_race_before_an_agent(hydra: Hydra) -> None:
-    agent = hydra.agent("claude", [DONE])
-    # What should bring pytest fails, as without its packages.
-    agent.with_name("uv").write_text("#!/bin/sh\necho error: Failed to download pytest; exit 2\n")
-    agent.with_name("uv").chmod(0o755)
-    for command in (
-        *(".venv/bin/pytest -q", "python3 -m no_such_module", "npx-no-such jest"),
-        "uv run --group tests pytest -q",
-    ):
-        done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
-        assert done.returncode == 3, done.stderr
-        assert "tests cannot run here: " in done.stderr
-        assert "--no-check" in done.stderr
-    assert "agent started" not in done.stderr
-    assert hydra.run("runs").stdout.count("claude") == 0
-    assert [*hydra.state.glob("g/*")] == []
-    assert git(hydra.repo, "for-each-ref", "refs/hydra") == ""
 
 
 @pytest.mark.slow

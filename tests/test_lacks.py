@@ -25,6 +25,7 @@ from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
+from tests.support.tables import rows
 from tests.support.verdict_races import Judged
 
 needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
@@ -98,63 +99,7 @@ def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
 
 @pytest.mark.parametrize(
     ("text", "name", "way"),
-    [
-        ("FileNotFoundError: [Errno 2] No such file or directory: '.env'", ".env", "--copy .env"),
-        ("ENOENT: no such file or directory, open '.env.test'", "api/.env.test", "--copy"),
-        ("ENOENT: no such file or directory, scandir 'static'", "static", "--share static"),
-        ("main.go:10:12: pattern static/*: no matching files found", "static", "--share static"),
-        ("cannot open 'new/a.json'", "new/a.json", "--copy new/a.json"),
-        ("No such file or directory: 'linked/rows.csv'", "linked/rows.csv", "--copy linked and "),
-        ("ModuleNotFoundError: No module named 'generated'", "generated", "--share generated"),
-        ("No module named 'generated.client'", "", ""),
-        ("No module named 'helper'", "helper.py", "--copy helper.py"),
-        ("No module named 'local'", "", ""),
-        (
-            "  File \"TOP/tests/test_a.py\", line 2\nNo module named 'local'",
-            "tests/local.py",
-            "--copy",
-        ),
-        (
-            "ImportError: cannot import name 'client' from 'shop' (TOP/shop/__init__.py)",
-            "shop/client.py",
-            "--copy shop/client.py",
-        ),
-        ("Error: Cannot find module './gen/x.js'", "web/gen/x.js", "--setup 'npm run build'"),
-        ("src/a.ts(1,1): error TS2307: Cannot find module '../gen/x'", "web/gen/x.js", "--setup"),
-        (
-            "Error: Cannot find module 'TOP/node_modules/@shop/core/dist/index.js'",
-            "core/dist/index.js",
-            "--setup 'npm run build'",
-        ),
-        ("Cannot find module '@shop/core' from 'app/a.js'", "core/dist/index.js", "--setup"),
-        ("psql: seeds/a.sql: No such file or directory", "seeds/a.sql", "--setup 'npm run seed'"),
-        (
-            "No such file or directory: 'maps/tiles/0.png'",
-            "maps/tiles/0.png",
-            "--setup " + shlex.quote("cd maps && npm run 'fetch all $5'"),
-        ),
-        ("KeyError: 'SHOP_KEY'", "SHOP_KEY", "export HYDRA_CHECKS_ENVIRONMENT=SHOP_KEY"),
-        (
-            "1 validation error for Settings\nshop_key\n  Field required [type=",
-            "SHOP_KEY",
-            "export",
-        ),
-        ("note: run with `SHOP_KEY=1` environment variable to display a backtrace", "", ""),
-        ("main.go:3:8: package shop/static is not in std (/usr/lib/go)", "static", "--share"),
-        ("error: DATABASE_URL\n  must be a URL", "DATABASE_URL", "--copy .env"),
-        ("No such file or directory: 'local.cfg'", "", ""),
-        ("No such file or directory: 'never.txt'; OTHER_KEY is not set", "", ""),
-        ("assert 1 == 2  # .env and generated and SHOP_KEY", "", ""),
-        ("could not find generated tests", "", ""),
-        ("Cannot find module 'TOP/node_modules/left-pad/index.js'", "", ""),
-        ("Cannot find module '@shop/gone'", "gone/lib/main.js", "--setup 'npm run build'"),
-        (
-            "Cannot find module 'TOP/gone/lib/main.js'",
-            "gone/lib/main.js",
-            "--setup 'npm run build'",
-        ),
-        ("Cannot find module 'TOP/gone/lib/other.js'", "", ""),
-    ],
+    rows("lacks", "what_an_output_misses_is_named_with_the_option"),
 )
 def test_what_an_output_misses_is_named_with_the_option(
     top: Path, text: str, name: str, way: str
@@ -189,16 +134,7 @@ def test_nothing_is_shared_where_nothing_confines(top: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "command", "way"),
-    [
-        ("no such file '.env'", "make", "--copy .env --copy app/.env bring it"),
-        ("no such file '.env'", "cd app && make", "--copy app/.env brings it"),
-        ("no such file '.env'", "cd core && make", "--copy .env --copy app/.env bring it"),
-        ("no such file '../.env'", "cd app && make", "--copy .env brings it"),
-        ("no such file 'TOP/.env'", "make", "--copy .env brings it"),
-        ("no such file 'TOP/app/.env'", "make", "--copy app/.env brings it"),
-        ("KeyError: 'REDIS_URL'", "make", "--copy .env --copy api/.env.test bring it"),
-        ("KeyError: 'DATABASE_URL'", "cd app && make", "--copy .env brings it"),
-    ],
+    rows("lacks", "of_files_with_one_name_the_one_that_is_meant_is_offered_or_all"),
 )
 def test_of_files_with_one_name_the_one_that_is_meant_is_offered_or_all(
     top: Path, text: str, command: str, way: str

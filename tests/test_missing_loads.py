@@ -8,6 +8,7 @@ import pytest
 
 from hydra.checks.lacks import lacks
 from hydra.workspace.surplus import Surplus
+from tests.support.tables import rows
 
 GENERATED = "src/main/java/com/shop/gen/"
 FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c", "lib/Shop/Local.pm")
@@ -15,21 +16,7 @@ FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c", "li
 
 @pytest.mark.parametrize(
     ("text", "name", "way"),
-    [
-        ("A.java:1: error: package com.shop.gen does not exist", GENERATED.rstrip("/"), "--share"),
-        ("java.lang.ClassNotFoundException: com.shop.gen.Api", f"{GENERATED}Api.java", "--share"),
-        ("NoClassDefFoundError: com/shop/gen/Api", f"{GENERATED}Api.java", "--share"),
-        ("in `require': cannot load such file -- rates (LoadError)", "lib/rates.rb", "--copy"),
-        ("/usr/bin/ld: cannot find -lfx: No such file", "native/libfx.a", "--copy"),
-        ('PHP Fatal error: Class "App\\Gen\\Client" not found', "app/Gen/Client.php", "--copy"),
-        ("make: *** No rule to make target 'parser.c', needed by 'a'.", "parser.c", "--copy"),
-        ("Can't locate Shop/Local.pm in @INC (@INC: lib)", "lib/Shop/Local.pm", "--copy"),
-        ("main.c:1: fatal error: parser.c: No such file or directory", "parser.c", "--copy"),
-        ("node: parser.c: not found", "parser.c", "--copy"),
-        ("error: package com.other.lib does not exist", "", ""),
-        ("/usr/bin/ld: cannot find -lother", "", ""),
-        ('Class "Client" not found', "", ""),
-    ],
+    rows("missing_loads", "what_a_tool_cannot_load_is_named_with_the_option"),
 )
 def test_what_a_tool_cannot_load_is_named_with_the_option(
     scratch: Path, text: str, name: str, way: str

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import pytest
-from msgspec.structs import replace
 
-from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.test_files import is_support, is_tests
-from hydra.checks.cross.trial import Trial
-from hydra.checks.record import CheckResult
-from hydra.checks.regressions import compare_to_baseline
-from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
 from tests.support.rendering import race_end, verdict_document
+from tests.support.tables import rows
 from tests.support.verdict_races import RIGHT, Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
 CODE = file("a.c", "a\n", "b\n")
-TESTS = file("test/tests.c", "check(up());\n", "int main(void) { return 0; }\n")
-ONLY = "make-test passes only with its own version of tests.c"
-
-
-def judged(files: Sequence[FileChange], put_back: Sequence[Trial]) -> Mapping[str, LaneVerdict]:
-    """A lane of these files, whose check passes, and one that mends the code alone."""
-    lanes = [lane("a", plain(True, MAKE), base=[BASE], files=files)]
-    lanes.append(lane("mends", plain(True, MAKE), base=[BASE], files=[CODE]))
-    verdict = rank(evidence(lanes, [BASE], trials=put_back))
-    return {each.lane: each for each in verdict.lanes}
-
-
-def with_the_base_s(good: bool) -> Trial:
-    """The base's own test/tests.c on the patch of lane a."""
-    ran: CheckResult = compare_to_baseline(plain(good, MAKE, name="trials/protected-a"), BASE)
-    return Trial(kind="protected", on="a", result=ran, paths=("test/tests.c",))
-
-
-def test_a_check_that_passes_with_the_patch_s_own_tests_alone_proves_nothing() -> None:
-    """Reading C shows no test that was removed; the base's own, put back, fail."""
-    verdicts = judged([TESTS], [with_the_base_s(False)])
-    assert (verdicts["a"].state, verdicts["a"].reason) == ("held_back", ONLY)
-    assert (verdicts["mends"].state, verdicts["mends"].rank) == ("proved", 1)
 
 
 def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
@@ -61,61 +31,12 @@ def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
     assert f"note: {note}\n" in race_end(whole, width=None)
 
 
-def test_a_new_test_beside_the_mend_is_no_reason_to_hold_it_back() -> None:
-    more = replace(TESTS, new="check(up());\ncheck(down());\n")
-    verdicts = judged([CODE, more], [with_the_base_s(True)])
-    assert verdicts["a"].state == "proved"
-
-
 @pytest.mark.parametrize(
     ("path", "tests"),
-    [
-        ("test.js", True),
-        ("src/test.ts", True),
-        ("packages/queue/test.mjs", True),
-        ("lib/commands/test.js", False),
-        ("src/app/test.js", False),
-        ("shop/tests.py", True),
-        ("lib/queue_test.mjs", True),
-        ("index.test-d.ts", True),
-        ("latest.js", False),
-        ("src/main/java/com/acme/TypeSpec.java", False),
-        ("core/src/commonMain/kotlin/PodSpec.kt", False),
-        ("src/main/webapp/app/pager.spec.ts", True),
-        ("src/test/java/com/acme/TypeSpec.java", True),
-        ("app/Contest.php", False),
-        ("Latest.cs", False),
-        ("PagerTest.php", True),
-        ("PAGERTests.cs", True),
-        ("pager_test.php", True),
-        ("tests.swift", True),
-    ],
+    rows("names_of_tests", "what_ava_node_django_and_gradle_run_are_tests"),
 )
 def test_what_ava_node_django_and_gradle_run_are_tests(path: str, tests: bool) -> None:
     assert (is_tests(path), is_support(path)) == (tests, tests)
-
-
-SUITE = "test/sums.c"
-SUMS = "add() { echo $(($1 - $2)); }\n"
-ONE = ". ./sums.sh\ncase $(add 1 2) in 3) ;; *) exit 1 ;; esac\n"
-
-
-@pytest.mark.slow
-def test_emptied_tests_of_make_are_held_back_and_more_of_them_are_not(hydra: Hydra) -> None:
-    """A real race; a shell runs what goes by the name of C, in which Hydra sees no assertion."""
-    make = f".PHONY: test\ntest:\n\tsh {SUITE}\n"
-    shop(hydra.repo, {"Makefile": make, "sums.sh": SUMS, SUITE: ONE})
-    right = SUMS.replace("-", "+")
-    lanes: dict[str, Files | list[fakes.Step]] = {
-        "empties": {SUITE: "true\n"},
-        "mends": {"sums.sh": right},
-        "tests": {"sums.sh": right, SUITE: ONE + ONE.replace("add 1 2) in 3", "add 2 2) in 4")},
-    }
-    item = Judged(hydra, lanes).run(checks=("make test",))
-    states = {does: item.of(does)["state"] for does in lanes}
-    assert states == {"empties": "held_back", "mends": "proved", "tests": "proved"}, str(item)
-    reason = "make-test passes only with its own version of sums.c"
-    assert item.of("empties")["reason"] == reason, str(item)
 
 
 TAPPED = """\

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
@@ -18,7 +17,6 @@ from tests.support.command import Hydra
 from tests.support.verdict_races import (
     CODE,
     RIGHT,
-    TESTS,
     UNITTEST,
     UP,
     WRONG,
@@ -169,66 +167,6 @@ def test_what_only_takes_back_is_behind_nothing_where_no_test_came_to_its_end(
     said = [reason["text"] for reason in item.of("back")["reasons"]]
     assert f"undoes {oid}: Round down" in said
     assert hydra.run("merge").returncode == EXIT_LANDING
-
-
-@pytest.mark.slow
-def test_what_has_the_code_of_another_is_neither_offered_with_its_tests_nor_tried_twice(
-    hydra: Hydra,
-) -> None:
-    shop(hydra.repo, {"tests/test_dated.py": DATED, "tests/counts.json": "[1, 2, 3]\n"})
-    lanes = {
-        "notes": {"NOTES.md": "# Notes\n"},
-        "code": {"src/pager.py": RIGHT},
-        "tests": {"src/pager.py": RIGHT, "tests/test_rest.py": NEW},
-    }
-    item = Judged(hydra, lanes).run()
-    assert item.top() == "tests", str(item)
-    assert item.race is not None
-    assert "--pick" not in item.race.stdout  # it would be what the lane has left
-    folder = hydra.run("runs", "path").stdout.strip()
-    made = json.loads((Path(folder) / "checks/1/trials.json").read_text())
-    assert made["used"]["runs"] == 2  # on the base and on the notes, which have its code
-
-
-@pytest.mark.slow
-def test_cases_that_fit_the_fault_speak_against_no_other_patch(hydra: Hydra) -> None:
-    fit = TESTS.replace("    def test_up(", "    def test_down(").replace(
-        UP, UP.replace("2)\n", "1)\n")
-    )
-    shop(hydra.repo)
-    item = Judged(
-        hydra, {"right": {"src/pager.py": RIGHT}, "cheat": {"tests/test_pages.py": fit}}
-    ).run()
-    assert item.of("cheat")["state"] == "held_back", str(item)
-    assert [text for text in item.outputs("right") if "cheat" in text] == []
-
-
-TABLE = """\
-import unittest
-
-from src.pager import pages
-
-CASES = {"up": (3, 2, 2), "even": (4, 2, 2), "none": (0, 2, 0)}
-
-
-class Table(unittest.TestCase):
-    pass
-
-
-for name, (n, size, many) in CASES.items():
-    case = lambda self, n=n, size=size, many=many: self.assertEqual(pages(n, size), many)
-    setattr(Table, f"test_{name}", case)
-"""
-
-
-@pytest.mark.slow
-def test_a_failing_row_that_makes_a_test_is_not_taken_out(hydra: Hydra) -> None:
-    shop(hydra.repo, {"tests/test_pages.py": TABLE})
-    fewer = TABLE.replace('"up": (3, 2, 2), ', "")
-    item = Judged(hydra, {"fewer": {"tests/test_pages.py": fewer}}).run()
-    assert item.of("fewer")["state"] == "held_back", str(item)
-    assert "removes 1 of 3 cases of tests/test_pages.py" in item.of("fewer")["reason"]
-    assert "1 failing test no longer runs, and fails once put back" in str(item)
 
 
 @pytest.mark.slow

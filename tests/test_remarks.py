@@ -20,50 +20,12 @@ from tests.support.grounds import race_on, take
 from tests.support.landings import Shelf
 from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, commits
 from tests.support.rendering import summary
+from tests.support.tables import rows
 
 
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [
-        (".husky/pre-commit", "hook"),
-        ("sub/.githooks/x", "hook"),
-        (".pre-commit-config.yaml", "hook"),
-        (".github/workflows/ci.yml", "ci"),
-        (".GitHub/Workflows/ci.yml", "ci"),
-        (".gitlab-ci.yml", "ci"),
-        (".circleci/config.yml", "ci"),
-        ("Jenkinsfile", "ci"),
-        ("azure-pipelines.yml", "ci"),
-        (".claude/settings.json", "agent"),
-        (".mcp.json", "agent"),
-        ("docs/CLAUDE.md", "agent"),
-        ("AGENTS.md", "agent"),
-        (".codex/config.toml", "agent"),
-        (".cursor/rules/x.mdc", "agent"),
-        (".gemini/settings.json", "agent"),
-        ("hydra.toml", "agent"),
-        (".envrc", "environment"),
-        ("app/.env.local", "environment"),
-        ("prod.env", "environment"),
-        (".vscode/tasks.json", "editor"),
-        (".idea/x.xml", "editor"),
-        ("uv.lock", "lock_file"),
-        ("web/package-lock.json", "lock_file"),
-        (".npmrc", "packages"),
-        (".cargo/config.toml", "packages"),
-        ("src/.gitattributes", "git"),
-        (".gitmodules", "git"),
-        ("setup.py", "build"),
-        ("build.rs", "build"),
-        ("Makefile", "build"),
-        ("Dockerfile.prod", "build"),
-        ("tools/Hooks/x", "hook"),
-        ("src/claude.py", ""),
-        ("github/workflows/x.yml", ""),
-        ("src/environment.py", ""),
-        ("makefiles/readme.md", ""),
-        ("toolsmith/x", ""),
-    ],
+    rows("remarks", "files_are_known_by_their_names"),
 )
 def test_files_are_known_by_their_names(path: str, kind: str) -> None:
     assert kind_of(path.encode(), hooks="tools/hooks/") == kind
@@ -117,53 +79,7 @@ def test_tests_are_known_by_their_names_in_each_language() -> None:
         assert not is_test(path.encode()), path
 
 
-MANIFESTS = [
-    (
-        "pyproject.toml",
-        '[project]\ndependencies = ["Requests>=2", "my_lib[x] @ https://h.example/a.whl"]\n'
-        'optional-dependencies = {dev = ["pytest"]}\n[dependency-groups]\nlint = ["ruff"]\n'
-        '[build-system]\nrequires = ["hatchling"]\n[tool.poetry.dependencies]\npython = "3"\n'
-        'Flask = "*"\n[[tool.uv.index]]\nurl = "https://other.example"\n',
-        "requests|my-lib (https://h.example/a.whl)|pytest|ruff|hatchling|flask|"
-        "index https://other.example",
-    ),
-    (
-        "requirements-dev.txt",
-        "# c\nDjango==4.2 ; python_version > '3' # why\nrequests \\\n  --hash=sha256:0\n"
-        "-r base.txt\n--extra-index-url https://other.example\n-e git+https://h.example/x#egg=x\n",
-        "django|requests|-r base.txt|--extra-index-url https://other.example|"
-        "-e git+https://h.example/x#egg=x",
-    ),
-    (
-        "web/package.json",
-        '{"dependencies": {"left-pad": "1", "a": "npm:evil@1"}, "devDependencies": {"jest": "2"}}',
-        "left-pad|a (npm:evil@1)|jest",
-    ),
-    (
-        "Cargo.toml",
-        '[dependencies]\nserde = "1"\nx = {package = "real"}\n[target."cfg(unix)".dependencies]\n'
-        'nix = "1"\n[workspace.dependencies]\nw = "1"\n[patch.crates-io]\np = {path = "p"}\n',
-        "serde|real|nix|w|p (patched)",
-    ),
-    (
-        "go.mod",
-        "module m\nrequire github.com/a/b v1.0.0\n"
-        "require (\n\tgolang.org/x/net v0.1.0 // indirect\n"
-        ")\nreplace github.com/a/b => ../b\n",
-        "github.com/a/b|golang.org/x/net|../b (replacement)",
-    ),
-    ("Gemfile", "source 'x'\ngem 'rails', '~> 7'\n  gem(\"pg\")\n", "rails|pg"),
-    ("setup.cfg", "[options]\ninstall_requires =\n  numpy\n  scipy>1\n", "numpy|scipy"),
-    ("Pipfile", '[packages]\nrequests = "*"\n[dev-packages]\nblack = "*"\n', "requests|black"),
-    ("composer.json", '{"require": {"a/b": "1"}}', "a/b"),
-    (
-        "pom.xml",
-        "<dependency><groupId>g</groupId><artifactId>a</artifactId></dependency>",
-        "g:a",
-    ),
-    ("build.gradle", "implementation 'com.x:y:1.0'\n", "com.x:y"),
-    ("a.csproj", '<PackageReference Include="Foo.Bar" Version="1" />', "Foo.Bar"),
-]
+MANIFESTS = rows("remarks", "manifests")
 
 
 @pytest.mark.parametrize(("name", "text", "names"), MANIFESTS, ids=[m[0] for m in MANIFESTS])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from hydra.analysis.tampering.renames import new_names, with_new_names
-from hydra.records.request import Check
 from tests.support.evidences import file
-from tests.support.trials import BASE, RIGHT, UNITTEST, WRONG, Patch, Trying, ends, of, with_tests
 
 PAGES = "def pages(n, size):\n    return n // size\n"
 COUNT = "def count(n, size):\n    return -(-n // size)\n"
@@ -80,23 +76,3 @@ def test_what_is_no_new_name_leaves_the_base_s_tests_as_they_are(
     old: str, new: str, tests: str
 ) -> None:
     assert put_back("a.py", old, new, tests) == tests
-
-
-@pytest.mark.slow
-async def test_the_base_s_tests_run_on_code_that_was_renamed_and_see_a_changed_value(
-    scratch: Path, repo: Path
-) -> None:
-    count = BASE.replace("pages(", "count(")
-    lanes: dict[str, Patch] = {
-        "renames": {"src/pager.py": RIGHT.replace("pages", "count"), "test_pages.py": count},
-        "bends": {
-            "src/pager.py": WRONG.replace("pages", "count"),
-            "test_pages.py": count.replace("(4, 2), 2", "(4, 2), 3"),
-        },
-    }
-    bench = Trying(scratch, with_tests(repo), [Check("unittest", UNITTEST)])
-    trials = await bench.tried(lanes)
-    assert [own.passed for lane in lanes for own in bench.own[lane]] == [True, True]
-    tests = ("test_up", "test_even")
-    assert ends(of(trials, "protected", "renames"), *tests) == ["passed", "passed"]
-    assert ends(of(trials, "protected", "bends"), *tests) == ["passed", "failed"]

@@ -9,114 +9,9 @@ import pytest
 
 from hydra.analysis import syntax
 from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
+from tests.support.tables import rows
 
-PYTHON = '''"""Doc."""
-@mark
-class TestA:
-    @mark.x
-    def test_b(self):  # c
-        """Doc."""
-        def test_inner(): pass
-        return f"x{a}y" + 'z'
-
-class Plain:
-    def test_no(self): pass
-
-class B(TestCase):
-    async def test_yes(self): pass
-'''
-SCRIPT = """describe("adds", () => {
-  beforeEach(() => {});
-  it.each([1])("works %s", async () => {
-    expect(`a ${b} c`).toBe("x"); // it
-  });
-  function help() { return /a'b/ }
-});
-test.skip('free', () => {});
-export const f = (a: number) => {
-  return a;
-};
-abstract class A<T> { m(x: T): void {} }
-if (import.meta.vitest) {
-  test("inside", () => {});
-}
-"""
-GO = """package a
-func (p *Pager[T]) Page(n int) int { return 1 }
-func TestX(t *testing.T) { s := "x"; r := `raw` } // c
-func Testing() {}
-"""
-RUST = """impl<T> Show for a::Pager<T> {
-    /// doc
-    #[inline]
-    fn page(&self) { let x = r#"a"#; }
-}
-#[cfg(test)]
-#[allow(x)]
-mod tests {
-    #[tokio::test]
-    async fn b() {}
-}
-#[cfg(not(test))]
-fn other() {}
-proptest! { #[test] fn a(x in 1..2) {} }
-"""
-JAVA = """class A {
-  @Test
-  public void x() { String s = "a"; } /* c */
-  A() {}
-}
-"""
-KOTLIN = """class A {
-    @Test
-    fun `a b`() {
-        val c = "c"
-    }
-}
-fun B.ext() {}
-class S : FunSpec({
-    test("x") {
-        1 shouldBe 2
-    }
-})
-"""
-RUBY = """RSpec.describe Foo do
-  it "adds" do
-    expect("a#{b}c").to eq 2 # c
-  end
-end
-class T < M::Test
-  def test_x; end
-end
-"""
-
-FUNCTIONS = [
-    (
-        "a.py",
-        PYTHON,
-        ["TestA.test_b 4-8 test", "Plain.test_no 11-11", "B.test_yes 14-14 test"],
-        [(13, 14)],
-    ),
-    (
-        "a.test.ts",
-        SCRIPT,
-        [
-            "adds 1-7",
-            "adds > works %s 3-5 test",
-            "adds > help 6-6",
-            "free 8-8 test",
-            "f 9-11",
-            "A.m 12-12",
-            "inside 14-14 test",
-        ],
-        [(13, 15)],
-    ),
-    ("a.go", GO, ["Pager.Page 2-2", "TestX 3-3 test", "Testing 4-4"], []),
-    ("a.rs", RUST, ["Pager.page 3-4", "tests.b 9-10 test", "other 12-13"], [(6, 11), (14, 14)]),
-    ("A.java", JAVA, ["A.x 2-3 test", "A.A 4-4"], []),
-    ("A.kt", KOTLIN, ["A.a b 2-5 test", "ext 7-7", "S.x 9-11 test"], []),
-    ("a.rb", RUBY, ["Foo 1-5", "Foo > adds 2-4 test", "T.test_x 7-7 test"], []),
-]
+FUNCTIONS = rows("syntax", "functions")
 
 
 def read(path: str, text: str) -> Syntax:
@@ -127,15 +22,14 @@ def read(path: str, text: str) -> Syntax:
 
 @pytest.mark.parametrize(("path", "text", "names", "tests"), FUNCTIONS)
 def test_functions_and_tests_by_their_lines(
-    path: str, text: str, names: list[str], tests: list[tuple[int, int]]
+    path: str, text: str, names: tuple[str, ...], tests: tuple[tuple[int, int], ...]
 ) -> None:
     value = read(path, text)
-    lines = [
+    lines = (
         f"{row.name} {row.start}-{row.end}{' test' if row.is_test else ''}"
         for row in value.functions
-    ]
-    assert lines == names
-    assert list(value.tests) == tests
+    )
+    assert (tuple(lines), value.tests) == (names, tests)
     assert not value.is_broken
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -27,79 +28,48 @@ TESTS = Check("unittest", UNITTEST)
 
 
 @pytest.mark.slow
-async def test_a_cross_test_that_fails_and_passes_is_flaky(scratch: Path, repo: Path) -> None:
+@pytest.mark.parametrize("end", ["failed", "passed"])
+async def test_a_cross_test_that_ends_both_ways_is_flaky(
+    scratch: Path, repo: Path, end: str
+) -> None:
+    """One that passes is run once more on a patch without a line of code."""
     mark = scratch / "home" / "mark"
+    fails = end == "failed"
     text = (
         "import pathlib, unittest, src.pager\n"
         "class Pages(unittest.TestCase):\n"
         "    def test_now_and_then(self):\n"
         f"        mark = pathlib.Path({str(mark)!r})\n"
         "        there = mark.exists()\n"
-        "        mark.touch()\n"
+        f"        mark.{'touch()' if fails else 'unlink(missing_ok=True)'}\n"
         "        self.assertTrue(there or 'claude' in vars(src.pager))\n"
     )
     bench = Trying(scratch, with_tests(repo), [TESTS], confined=NOT_CONFINED)
+    code = {"src/pager.py": f"if 1:\n    codex = 1\n{RIGHT}"}
     checked = await bench.check(
         {
             "claude": {"src/pager.py": f"claude = 1\n{RIGHT}", "test_now.py": text},
-            "codex": {"src/pager.py": f"if 1:\n    codex = 1\n{RIGHT}"},
+            "codex": code if fails else {"README.md": "# Pages\n"},
         }
     )
-    mark.unlink()
-    # The base runs first, and leaves the mark: it is taken away as the other begins.
+    mark.unlink(missing_ok=True)
     plain = bench.tell
 
-    def tell(kind: str, data: object) -> None:
-        if kind == "trial_started" and data["on"] == "codex" and not data["again"]:  # type: ignore[index]
-            mark.unlink(missing_ok=True)
-        plain(kind, data)  # type: ignore[arg-type]
+    def tell(kind: str, data: Mapping[str, object]) -> None:
+        # The base runs first, and may leave the mark.
+        if kind == "trial_started" and data["on"] == "codex" and not data["again"]:
+            mark.unlink(missing_ok=True) if fails else mark.touch()
+        plain(kind, data)
 
     bench.tell = tell  # type: ignore[method-assign]
-    trials = await bench.again(checked)
-    trial = of(trials, "cross", "codex", "claude")
-    assert ends(trial, "test_now_and_then") == ["failed"]
+    trial = of(await bench.again(checked), "cross", "codex", "claude")
+    assert ends(trial, "test_now_and_then") == [end]
     assert trial.result.again is not None
-    assert trial.result.again.passed
+    assert trial.result.again.passed is fails
+    assert trial.result.comparison is not None
+    assert trial.result.comparison.flaky
     (back, *_), _ = read(bench.kit.folder, bench.run_folder)
     assert back.author == "claude"
-    assert trial.result.comparison is not None
-    assert trial.result.comparison.flaky
-
-
-@pytest.mark.slow
-async def test_a_cross_test_that_passes_by_chance_is_flaky(scratch: Path, repo: Path) -> None:
-    """On a patch without a line of code, whose own checks are run once more for that as well."""
-    mark = scratch / "home" / "mark"
-    text = (
-        "import pathlib, unittest, src.pager\n"
-        "class Pages(unittest.TestCase):\n"
-        "    def test_now_and_then(self):\n"
-        f"        mark = pathlib.Path({str(mark)!r})\n"
-        "        there = mark.exists()\n"
-        "        mark.unlink(missing_ok=True)\n"
-        "        self.assertTrue(there or 'claude' in vars(src.pager))\n"
-    )
-    bench = Trying(scratch, with_tests(repo), [TESTS], confined=NOT_CONFINED)
-    checked = await bench.check(
-        {
-            "claude": {"src/pager.py": f"claude = 1\n{RIGHT}", "test_now.py": text},
-            "codex": {"README.md": "# Pages\n"},
-        }
-    )
-    plain = bench.tell
-
-    def tell(kind: str, data: object) -> None:
-        if kind == "trial_started" and data["on"] == "codex" and not data["again"]:  # type: ignore[index]
-            mark.touch()
-        plain(kind, data)  # type: ignore[arg-type]
-
-    bench.tell = tell  # type: ignore[method-assign]
-    trials = await bench.again(checked)
-    trial = of(trials, "cross", "codex", "claude")
-    assert ends(trial, "test_now_and_then") == ["passed"]
-    assert trial.result.again is not None
-    assert trial.result.comparison is not None
-    assert trial.result.comparison.flaky
 
 
 @pytest.mark.slow

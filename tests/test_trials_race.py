@@ -126,26 +126,6 @@ def test_what_is_landed_is_checked_without_trials(hydra: Hydra) -> None:
     assert not (folder / "checks/2/trials.json").exists()
 
 
-@pytest.mark.slow
-def test_one_lane_is_tried_by_the_base_s_tests_and_its_new_tests_on_the_base(hydra: Hydra) -> None:
-    hydra.agent(
-        "claude", writes({"src/pager.py": RIGHT, "test_new.py": NEW, "test_pages.py": WEAK})
-    )
-    hydra.race("-a", "claude", "--check", UNITTEST)
-    assert pairs(told(hydra)) == {("protected", "claude", ""), ("cross", "", "claude")}
-    assert told(hydra)["not_tried"] == []
-
-
-@pytest.mark.slow
-def test_a_race_without_tests_says_nothing_of_trials(hydra: Hydra) -> None:
-    hydra.agent("claude", writes({"src/pager.py": RIGHT, "test_pages.py": WEAK}))
-    race = hydra.race("-a", "claude", "--check", "lint=true")
-    folder = Path(race.document["folder"])
-    assert list(folder.glob("checks/1/trials*")) == []
-    kinds = {event["kind"] for event in hydra.events()}
-    assert not {"trial_started", "run_warning"} & kinds
-
-
 def slow_lanes(hydra: Hydra, mark: str) -> None:
     """A protected trial that ends, then one on both lanes' work that does not."""
     with_tests(hydra.repo, {"mark": mark})

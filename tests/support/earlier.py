@@ -30,10 +30,12 @@ from hydra.commands.merge_landing import merge
 from hydra.commands.merge_selection import MergeRequest
 from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository
-from tests.support import fakes
-from tests.support.cheats.readings import readings
+from tests.support import fakes, verdict_screens
 from tests.support.command import Hydra, end_started
+from tests.support.outputs import comparisons, outputs
 from tests.support.processes import wait_until
+from tests.support.races import verdicts
+from tests.support.readings import readings
 from tests.support.screens import screens
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
@@ -294,7 +296,15 @@ def _helps() -> str:
     return "\n".join(parts)
 
 
-ALWAYS = {"help": helps, "findings": readings, "screens": screens}
+ALWAYS = {
+    "help": helps,
+    "findings": readings,
+    "races": verdicts,
+    "outputs": outputs,
+    "comparisons": comparisons,
+    "screens": screens,
+    "verdict-screens": verdict_screens.screens,
+}
 """What is shown without any run."""
 
 

@@ -97,20 +97,6 @@ def cross(author: str, on: str, ends: Mapping[str, bool], base: CheckResult) -> 
     return Trial(kind="cross", on=on, author=author, result=compare_to_baseline(ran, base))
 
 
-def protected(
-    on: str, ends: Mapping[str, bool], base: CheckResult, *, configuration: bool = False
-) -> Trial:
-    """The base's own tests on a lane's patch."""
-    ran = result(ends, name=f"trials/protected-{on}")
-    return Trial(
-        kind="protected",
-        on=on,
-        result=compare_to_baseline(ran, base),
-        paths=("test_a.py",),
-        configuration=configuration,
-    )
-
-
 def evidence(lanes: Sequence[LaneEvidence], base: Sequence[CheckResult], **more: Any) -> Evidence:
     """All of one run."""
     facts = Evidence(run="r", base="b" * 40, lanes=tuple(lanes), baseline=tuple(base))

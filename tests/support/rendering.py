@@ -82,10 +82,6 @@ def sure(document: Document) -> str:
     return ranking.sure(as_verdict(document))
 
 
-def tied_for_first(document: Document) -> list[str]:
-    return ranking.tied_for_first(as_verdict(document))
-
-
 def opening(document: Document, plans: Mapping[str, str]) -> dict[str, Any]:
     return first_screen.opening(as_verdict(document), plans)
 

@@ -7,7 +7,9 @@ what no shape fits is an error, so that a new sentence needs a shape of its own.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from hydra.checks.record import CheckStatus
@@ -68,6 +70,7 @@ _PARTS = {
     "now": r"assert f\(\d\) == \d",
     "a": r"\d+",
     "b": r"\d+",
+    "fewer": FEWER,
 }
 _END = r"(?=$|; |, | \(|: )"
 
@@ -725,16 +728,19 @@ def _are_in_state(facts: Facts, lane: str, groups: Groups) -> bool:
     return {facts.states[other] for other in _all_of(groups["lanes"])} == states
 
 
-def _checks_better(kind: str) -> Predicate:
-    def holds(facts: Facts, lane: str, groups: Groups) -> bool:
-        def good(name: str) -> bool:
-            return all(
-                check.passed for check in facts.lane(name).checks if check.check.kind == kind
-            )
+def _better_in(kind: str, facts: Facts, lane: str, groups: Groups) -> bool:
+    def good(name: str) -> bool:
+        return all(check.passed for check in facts.lane(name).checks if check.check.kind == kind)
 
-        return good(lane) and not any(good(other) for other in _all_of(groups["lanes"]))
+    return good(lane) and not any(good(other) for other in _all_of(groups["lanes"]))
 
-    return holds
+
+def _build_better(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _better_in("build", facts, lane, groups)
+
+
+def _lint_better(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _better_in("lint", facts, lane, groups)
 
 
 def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -768,201 +774,40 @@ def _ended(facts: Facts, lane: str, groups: Groups) -> bool:
     return facts.lane(lane).ended.endswith(groups["ended"])
 
 
-_SHAPES: tuple[tuple[str, str, Predicate], ...] = (
-    # A lane's end.
-    ("nothing", "changed nothing", _nothing),
-    ("ended", r"(?P<ended>(?:timed out: )?idle for 10:00|(?:failed: )?the agent exited with 1"
-     r"|interrupted by SIGINT)", _ended),
-    ("kept", "its patch is kept", lambda facts, lane, _: bool(facts.lane(lane).files)),
-    ("moved", "its branch was moved since the race: what was checked is another patch", _moved),
-    ("incomplete", "its patch is incomplete: over 1 GB", _is_known),
-    ("more", r" \(and {n} more\)", _is_known),
-    # What its checks are.
-    ("fixes", "(?P<what>{n} tests? fails? with and without it)", _fixes_none),
-    ("fixes yet", "fixes (?P<what>the failing test|both failing tests|the {n} failing tests), yet "
-     "{check} exits with {k}: new, or hidden on the base by what failed", _fixes_in_check),
-    ("none fails yet", "{n} tests? failed on the base and none with it, yet {check} exits with "
-     "{k}: new, or hidden on the base by what failed", _none_fails),
-    ("fixes", r"fixes (?P<what>the failing test|both failing tests|the {n} failing tests)",
-     _fixes_of),
-    ("fixes", r"fixes (?P<what>{k} of the {n} failing tests)", _fixes_of),
-    ("fixes in", r"(?P<what>fixes none of the {n} failures|does not fix the one failure) "
-     "of the base in {check}", _fixes_in),
-    ("fixes in", r"fixes (?P<what>the one failure|both failures|all {n} failures) "
-     "of the base in {check}", _fixes_in),
-    ("fixes in", r"fixes (?P<what>{k} of {n} failures) of the base in {check}", _fixes_in),
-    ("turned", r"{checks} failed on the base and pass(?:es)?", _turned_checks),
-    ("breaks nothing", "breaks nothing(?: that ran)?", _breaks_nothing),
-    ("unserved", "{n} tests? skipped for lack of a service", _unserved),
-    ("breaks nothing in", "breaks nothing in {check}: {says}", _breaks_nothing_in),
-    ("passed", r" \({n} passed(?:, (?P<failed>{k} failed))?\)", _passed_count),
-    ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),
-    ("breaks", "breaks {test}, which passed on the base", _breaks),
-    ("breaks", r"breaks {n} tests that passed on the base \({tests}\)", _breaks),
-    ("breaks in", "breaks {named} in a check that it need not pass",
-     lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane))),
-    ("keeps", "keeps {named} of the base from running", _gone),
-    ("gone", r"{named} of the base no longer runs?", _gone),
-    ("skips", "skips {named}, which ran on the base", _gone),
-    ("gone", "{named}, which failed on the base, did not run with it", _gone),
-    ("not said", "what {check} prints does not say how (?:{named}|{tests}) ended", _is_known),
-    ("not said", "the output of its checks does not say how {named} ended", _is_known),
-    ("none passes", "no test passes with it; on the base {n} passed",
-     lambda facts, lane, _: not facts.passed(lane)),
-    ("red", "{check} fails with it, and passed on the base", _red),
-    ("red too", r"{check} fails with and without it(?: \((?:exit|signal) {n}\))?", _red_too),
-    ("nameless", "{check} fails and names no test; on the base {n} passed", _is_known),
-    ("no tests", "{check} finds no tests with it; on the base {says}", _stopped),
-    ("no end", "{check} does not come to its end with it, and does on the base", _stopped_alone),
-    ("no start", "{check} cannot start with it, and did on the base: {stopped}", _stopped_alone),
-    ("not run", "{check} could not run on it(?:, nor on the base)?: {stopped}", _stopped),
-    ("not on base", "{check} (?P<ends>passes|fails) with it, and was not run on the base",
-     _not_on_base),
-    ("not on base", "{check} (?P<ends>passes|fails) with it, and could not run on the base: "
-     "{stopped}", _not_on_base),
-    ("fewer", f"(?:{{check}}: )?{FEWER}", _is_known),
-    ("pass without", r"{checks} pass(?:es)? with and without it", _passes_without),
-    ("alike without", r"{checks} ends? alike with and without it", _alike_with_and_without),
-    ("nothing tells", "no check that must pass tells it from the base", _is_known),
-    ("advice", "add a test that fails without it", _is_known),
-    ("advice", "it changes no line of code, so only a reader can tell", _is_without_code),
-    ("no check", "changes no line of code, and no check ran", _never_ran),
-    ("no check", r"no check ran: `hydra check -r \S+ --check COMMAND` tests it", _never_ran),
-    ("no check", "its checks did not run|no tests were run on it", lambda facts, lane, _:
-     not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)),
-    ("no put back", "it changes tests, and could not be run with the base's version of them",
-     _without_put_back),
-    ("no put back", "it changes data alone, by which its check may go: only a reader can tell",
-     _without_put_back),
-    # Its gates.
-    ("fails now", r"(?:{check}: )?{n} tests? passed on the base and fails? now: {tests}",
-     _fails_now),
-    ("gone now", r"(?:{check}: )?{n} tests? of the base (?:is|are) (?:gone|skipped now): {tests}",
-     lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
-    ("not said", r"(?:{check}: )?{n} tests? of the base ha(?:s|ve) no result: {tests}", _is_known),
-    ("exited", r"(?:does not build: )?{check} exited with {n}(?:; it fails on the base as well, "
-     "(?:with tests of other names|and does not say (?:(?:there )?which tests|of what)"
-     "|and says only there which tests)|, though no test failed)?", lambda facts, lane, groups:
-     _status(facts, lane, groups["check"]) is CheckStatus.FAILED),
-    ("stopped", r"{check}: (?:its program is missing: )?{stopped}(?:, as on the base)?", _is_known),
-    ("no tests", "{check} found no tests; on the base {n} passed", _stopped),
-    ("no tests", r"{check} found no tests(?:, and none on the base)? \(exit {n}\)", _stopped),
-    ("protected path", r"touches {n} protected paths?: {paths}", _touches),
-    ("base's fails", "the base's version of {tests} fails with it", _put_back_fails),
-    ("base's fails", "the base's version fails with it: {tests}", _put_back_fails),
-    ("base's fails", "the base's version still fails(?: with it)?", _is_known),
-    ("base's fails", r"with the base's version: {check}:? (?:{says}|{stopped})"
-     r"(?:; (?:pytest|slow|make-test):? [\w ,()]+)*", _is_known),
-    ("only by its own", r"{checks} pass(?:es)? only with its own version of (?:the tests in )?"
-     "{paths}", _touches_a_file_so_called),
-    ("only by its own", r"{n} (?:of the {k} )?failing tests? pass(?:es)? only with its own version "
-     "of (?:the tests in )?{paths}", _by_its_own_version),
-    ("only by its own", r"changes (?:{tests}|(?:the tests in )?{paths}); {n} of {k} "
-     "failing tests still fails? with your tests", _fail_with_the_bases),
-    ("skips", "skips {tests} in {check}; run as on the base, (?:it fails|they fail)",
-     lambda facts, lane, groups: _put_back_fails(facts, lane, groups)),
-    ("lost", r"{n} tests? that passed on the base no longer runs?: {tests}",
-     lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
-    ("silent", "{check} passes and names no test(?:; on the base {says})?", _is_known),
-    # What reading its patch has shown.
-    ("expects_lines", r"changes what {test}(?: \(now (?P<other>\w+)\))? expects: "
-     r"{was} -> {now}(?: \(and {n} more\))?", _replaces),
-    ("expects", r"changes what {test}(?: \(now (?P<other>\w+)\))? expects: "
-     r"{a} -> {b}(?: \(and {n} more\))?", _expects),
-    ("replaces", r"replaces an assertion of {test} by others: (?P<was>f\(\d\) == \d) -> "
-     r"(?P<now>f\(\d\) == \d)(?: \(and {n} more\))?", _replaces),
-    ("replaces", r"replaces an assertion of {test} by others", _is_known),
-    ("removes", "removes the only assertion of {test}", _is_known),
-    ("deletes", "deletes the test {test}", _deletes_test),
-    ("deletes", r"deletes {test} with \d tests? \([\w, ]+\)", _deletes_file),
-    ("skips", r"skips {test} \(pytest\.mark\.skip\)", _skips),
-    ("renames", r"moves, renames or merges {n} tests? \([\w, ]+\), and loses none of their "
-     "assertions", _is_known),
-    ("configures", "adds {test}, which configures the tests",
-     lambda facts, lane, groups: facts.change(lane, groups["test"]) is not None),
-    ("alone in", r"is alone in touching (?:\d+ files: )?{paths}", _alone_in),
-    ("deletes", r"deletes (?:\d+ files: )?{paths}", _deletes),
-    ("hard coded", r"(?:but )?(?:gives|answers) [^;]+", _is_known),
-    # What it asks of old tests.
-    ("asks else", "asks something else of {tests}", _asks_else),
-    ("runs no longer", "no longer runs {tests}", _runs_no_longer),
-    ("agree", "and (?P<agree>(?:only )?{lanes} agrees?|no other patch agrees)", _is_known),
-    # The base's own, put back.
-    ("still in", r"{check}: {tests} still fails?", _still_in),
-    ("own version", r"{check}: {tests} pass(?:es)? with its own tests(?: and configuration)?, not "
-     "with the base's", _by_its_own),
-    ("as a whole", r"{check}: {tests} fails? as a whole", _is_known),
-    ("flaky in", "flaky in {check}: {tests}", _flaky_in),
-    ("check", "{check}: {says}(?:; on the base {stopped})?", _is_known),
-    ("check", "on the base (?:{says}|{stopped})", _is_known),
-    ("put back passes", "the base's tests pass with it(?:, under the base's settings)?",
-     _put_back_passes),
-    ("put back fails", r"with the base's tests(?: and settings)?, {tests} fails?"
-     "(?P<own>, as with its own)?", _put_back_fails),
-    ("put back stops", r"with the base's tests(?: and settings)?: {check}:? (?:{says}|{stopped})"
-     r"(?:; (?:pytest|slow|make-test):? [\w ,()]+)*", _is_known),
-    ("put back stops", "the base's tests(?: and settings)? could not be run with it", _is_known),
-    ("mended so", r"so {tests} pass(?:es)?, which fails? on the base", _mended_so),
-    ("not put back", r"the base's tests were not run with it: (?:the limit of 40 runs was reached"
-     "|{check} did not run to its end on the patch itself)", _is_known),
-    # What lanes' tests say.
-    ("own prove", r"its (?:{n} )?{kind} fails? on the base and pass(?:es)? with it", _own_prove),
-    ("own prove", r"{n} {kind} of its own fails? on the base and pass(?:es)? here", _own_prove),
-    ("own pass on base", r"its (?:{n} )?{kind} pass(?:es)? on the base too", _own_pass_on_base),
-    ("own pass on base", r"{n} {kind} of its own pass(?:es)? on the base, so tells? nothing: "
-     "{tests}", _own_pass_on_base),
-    ("own fail everywhere", r"{n} {kind} of its own fails? on every patch, so tells? nothing: "
-     "{tests}", _own_fail_everywhere),
-    ("own flaky", r"{n} {kind} of its own (?:is|are) flaky, so tells? nothing: {tests}",
-     _own_flaky),
-    ("own untried", r"its (?:{n} )?{kind} (?:was|were) not run on the base", _own_untried),
-    ("own fail", r"{n} {kind} of its own fails?: {tests}", _own_fail),
-    ("proved by", r"passes {lanes}'s (?:{n} )?{kind}, which fails? on the base", _proved_by),
-    ("proved by", r"passes (?:{n} )?{kind} of {lanes}, which fails? on the base", _proved_by),
-    ("proved by asked", r"passes the (?:{n} )?{kind} that {agent} was asked for, which fails? on "
-     "the base", _proved_by_asked),
-    ("spoils", r"fails {lane}'s {n} {kind}, which pass(?:es)? on the base(?:: {tests})?", _spoils),
-    ("fails of", r"fails (?:{k} of )?{lane}'s (?:{n} )?{kind}, which pass(?:es)? on no other patch"
-     "(?:: {tests})?", _fails_alone),
-    ("fails too", r"fails (?:{k} of )?{lane}'s {n} {kind}, as (?P=lane) does(?:: {tests})?",
-     _fails_too),
-    ("fails of", r"fails (?:{k} of )?{lane}'s (?:{n} )?{kind}(?:: {tests})?", _fails_of),
-    ("passes of", r"passes {lane}'s {n} {kind}", _passes_of),
-    ("asked", r"(?P<verb>fails) (?:{k} of )?the {n} {kind} that {agent} was asked for"
-     r"(?:, which pass(?:es)? on no other patch)?(?:: {tests})?", _asked_of),
-    ("asked", r"(?P<verb>passes) the {n} {kind} that {agent} was asked for", _asked_of),
-    # Who is alike.
-    ("same patch", r"left the very same patch as {lanes}|the very same patch", lambda facts, lane,
-     groups: "lanes" not in groups or _same_tree(facts, lane, groups)),
-    ("same form", "is the same as {lanes} but for formatting, comments or the order of imports",
-     _same_but_for_form),
-    ("same new tests", "(?P<ends>passes|fails|passes and fails) the same new tests as {lanes}",
-     _same_new_tests),
-    ("same reason", "passes the same tests", _same_reason),
-    # Why it comes before the next.
-    ("without code", r"{lanes} (?:is|are) without a line of code", _are_without_code),
-    ("next", r"{lanes} (?:is|are) {state}(?: or (?P<other>broken|held back|untested))?",
-     _are_in_state),
-    ("fixes more", "it fixes more failing tests than {lanes}", _fixes_more),
-    ("breaks less", "it breaks less than {lanes}", _breaks_less),
-    ("no better", r"{lanes} (?:is|are) no better than the base on any test", _no_better),
-    ("fewer of base", "fewer of its tests than of those of {lanes} fail once the base's version is "
-     "put back", _loses_less),
-    ("asked fewer", "of the tests that a model was asked for, it fails fewer than {lanes}",
-     _fails_fewer_asked),
-    ("cross", "the new tests speak for it more than for {lanes}", _differ_as_known),
-    ("objections", "tests of fewer lanes fail with it than with {lanes}", _differ_as_known),
-    ("literal", "the code of {lanes} gives what a test expects, or asks whether tests run it",
-     _is_known),
-    ("spoils less", "new tests that pass on the base fail with {lanes}, and of fewer lanes or none "
-     "with it", _differ_as_known),
-    ("agreement", "more lanes left the same patch as it than as {lanes}", _is_known),
-    ("builds", "it builds, and {lanes} does not", _checks_better("build")),
-    ("lints", "its lint passes, and that of {lanes} does not", _checks_better("lint")),
-    ("brings", "it is equal to {lanes} in all tests, and brings {n} of them", _brings_tests),
-)  # fmt: skip
+def _kept(facts: Facts, lane: str, groups: Groups) -> bool:
+    return bool(facts.lane(lane).files)
 
+
+def _breaks_in(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _lists(groups["named"], facts.broken(lane))
+
+
+def _none_passes(facts: Facts, lane: str, groups: Groups) -> bool:
+    return not facts.passed(lane)
+
+
+def _no_test_ran(facts: Facts, lane: str, groups: Groups) -> bool:
+    return not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)
+
+
+def _gone_listed(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _gone(facts, lane, {"named": groups["tests"]})
+
+
+def _exited(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _status(facts, lane, groups["check"]) is CheckStatus.FAILED
+
+
+def _configures(facts: Facts, lane: str, groups: Groups) -> bool:
+    return facts.change(lane, groups["test"]) is not None
+
+
+def _same_patch(facts: Facts, lane: str, groups: Groups) -> bool:
+    return "lanes" not in groups or _same_tree(facts, lane, groups)
+
+
+_ROWS = tomllib.loads((Path(__file__).parents[1] / "data" / "sentences.toml").read_text("utf-8"))
 SHAPES = tuple(
-    Shape(f"{name} ({at})", _compiled(pattern), predicate)
-    for at, (name, pattern, predicate) in enumerate(_SHAPES)
+    Shape(f"{name} ({at})", _compiled(pattern), globals()[f"_{predicate}"])
+    for at, (name, predicate, pattern) in enumerate(_ROWS["shapes"])
 )

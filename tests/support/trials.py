@@ -146,6 +146,3 @@ def ends(trial: Trial, *names: str) -> list[Status | None]:
     ]
 
 
-def folder(path: Path) -> None:
-    """Removes a folder of the tree."""
-    shutil.rmtree(path)

@@ -15,10 +15,8 @@ import trio
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.findings import findings
 from tests.conftest import make_repository
-from tests.support.cheats.all import CASES
-from tests.support.cheats.case import Case
+from tests.support.cheats.case import BASE, CANARY, CASES, TEXTS, Case, Text
 from tests.support.cheats.judging import RIGHT, Judged, Judging, reading, shops
-from tests.support.cheats.texts import BASE, CANARY, TEXTS, Text
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "compare.md"
 BEGIN, END = "<!-- cheats -->", "<!-- /cheats -->"
