@@ -17,6 +17,7 @@ from tests.support.command import Hydra
 from tests.support.verdict_races import (
     CODE,
     RIGHT,
+    UP,
     WRONG,
     Files,
     Judged,
