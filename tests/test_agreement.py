@@ -17,7 +17,7 @@ from hydra.analysis.equivalence.groups import groups, normal_forms, same
 from hydra.analysis.equivalence.model import Group, Shared
 from hydra.analysis.equivalence.overlap import alone, shared
 from hydra.analysis.patch import FileChange
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 FILE, EXECUTABLE = "100644", "100755"
 
@@ -47,9 +47,9 @@ def trees(lanes: dict[str, list[FileChange]]) -> dict[str, str]:
     return {lane: oid(text) for lane, text in seen.items()}
 
 
-SAME = rows("agreement", "same")  # fmt: skip
+SAME = table_rows("agreement", "same")  # fmt: skip
 
-OTHER = rows("agreement", "other")  # fmt: skip
+OTHER = table_rows("agreement", "other")  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "name", "other"), SAME)
@@ -258,7 +258,7 @@ def test_alone_names_what_no_other_lane_touched() -> None:
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "name"),
-    rows("agreement", "what_two_lanes_changed_is_named_in_each_language"),
+    table_rows("agreement", "what_two_lanes_changed_is_named_in_each_language"),
 )
 def test_what_two_lanes_changed_is_named_in_each_language(
     path: str, old: str, new: str, name: str

@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
+from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.results import ResultCounts, TestCase, Tests
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
-from tests.support.evidences import cross, evidence, file, lane, protected, result
+from tests.support.evidences import cross, evidence, file, lane, result
 
 PATH = "tests/test_a.py"
 UP = f"{PATH}::test_up"
@@ -28,6 +29,12 @@ def of_failures(*failing: str) -> CheckResult:
     return replace(plain, tests=Tests("text", tuple(cases), counts=counts, unnamed=unnamed))
 
 
+def put_back(on: str, ran: CheckResult, base: CheckResult) -> Trial:
+    """The base's own tests on a lane's patch."""
+    result = compare_to_baseline(ran, base)
+    return Trial(kind="protected", on=on, result=result, paths=(PATH,))
+
+
 def judged(facts: Evidence) -> dict[str, LaneVerdict]:
     return {verdict.lane: verdict for verdict in rank(facts).lanes}
 
@@ -40,7 +47,7 @@ def test_a_red_test_of_which_more_is_asked_tells_those_apart_that_mend_it() -> N
     ]
     for passes in (False, True):
         trials = (
-            protected("right", {UP: True}, base),
+            put_back("right", green, base),
             cross("right", "", {UP: False}, base),
             cross("right", "wrong", {UP: passes}, base),
         )
@@ -58,8 +65,7 @@ def test_a_new_row_of_a_table_is_tried_where_tests_that_pass_are_not_named() -> 
         lane("plain", of_failures(), base=[base], files=[file(new="x = 4\n")]),
     ]
     runs = {"": of_failures("tests/a.test.ts::up > #", ROW), "wrong": of_failures(ROW)}
-    trials = [protected("right", {}, base)]
-    trials[0] = replace(trials[0], result=lane("x", of_failures(), base=[base]).checks[0])
+    trials = [put_back("right", of_failures(), base)]
     trials += [
         Trial(kind="cross", on=on, author="right", result=run, paths=(path,))
         for on, run in {**runs, "plain": of_failures()}.items()

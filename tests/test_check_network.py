@@ -24,7 +24,7 @@ from tests.support.checks import Bench, confinement
 from tests.support.command import Hydra
 from tests.support.ports import free_port
 from tests.support.processes import wait_until
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 from tests.support.trials import RIGHT, UNITTEST, pages, with_tests
 
 DONE = fakes.finish("done")
@@ -432,7 +432,7 @@ async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
 
 @pytest.mark.parametrize(
     "text",
-    rows("network", "what_could_not_be_reached_on_this_machine_is_named"),
+    table_rows("network", "what_could_not_be_reached_on_this_machine_is_named"),
 )
 def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: int) -> None:
     output = text.format(service).encode()
@@ -450,7 +450,7 @@ def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network(
 
 @pytest.mark.parametrize(
     "text",
-    rows("network", "words_that_hold_the_words_of_a_network_seek_none"),
+    table_rows("network", "words_that_hold_the_words_of_a_network_seek_none"),
 )
 def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
     assert not seeks_network(text.encode())
@@ -458,7 +458,7 @@ def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    rows("network", "what_seeks_a_network_says_so_in_many_ways"),
+    table_rows("network", "what_seeks_a_network_says_so_in_many_ways"),
 )
 def test_what_seeks_a_network_says_so_in_many_ways(text: str) -> None:
     assert seeks_network(text.encode())

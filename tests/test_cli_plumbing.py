@@ -24,7 +24,6 @@ from hydra.cli.group import COMMANDS, hydra
 from hydra.cli.streams import terminal_height, terminal_width, use_color
 from hydra.errors import NoAgentReady, RecordError, Refused, UsageError
 
-
 Install = Callable[[Callable[[], object]], None]
 Printed = pytest.CaptureFixture[str]
 
@@ -209,9 +208,7 @@ def test_how_a_command_can_end(
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_bug_says_that_it_is_one(
-    command: Install, capsys: Printed
-) -> None:
+def test_a_bug_says_that_it_is_one(command: Install, capsys: Printed) -> None:
     command(raising(KeyError("a\x1b]0;title\x07b")))
     assert main(["doctor"]) == exit_report.EXIT_BUG == 70
     text = capsys.readouterr().err

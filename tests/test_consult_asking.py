@@ -18,7 +18,7 @@ from hydra.report.compare import separated
 from hydra.report.text import width
 from tests.support import verdicts
 from tests.support.rendering import patch_groups
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 
 def diff(path: str, line: str) -> str:
@@ -122,7 +122,7 @@ NOTHING = Places.of([])
 
 @pytest.mark.parametrize(
     "answer",
-    rows("asking", "a_file_is_found_by_its_path_line"),
+    table_rows("asking", "a_file_is_found_by_its_path_line"),
 )
 def test_a_file_is_found_by_its_path_line(answer: str) -> None:
     assert test_files.read([answer], THERE, BASE) == ({"tests/test_new.py": "assert 1\n"}, ())
@@ -135,7 +135,7 @@ def test_a_path_in_the_first_line_of_the_block_counts_too() -> None:
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    rows("asking", "where_a_new_test_may_stand"),
+    table_rows("asking", "where_a_new_test_may_stand"),
 )
 def test_where_a_new_test_may_stand(path: str, why: str) -> None:
     text = test_files.refused(path, "assert 1\n", THERE, BASE)
@@ -282,7 +282,7 @@ def test_why_nobody_is_asked(groups: Groups, all: int, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "id", "first", "without"), rows("asking", "what_a_patch_gives")
+    ("output", "id", "first", "without"), table_rows("asking", "what_a_patch_gives")
 )
 def test_what_a_patch_gives(output: str, id: str, first: str, without: str) -> None:
     text = excerpts.gives(output, id)

@@ -26,7 +26,7 @@ from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.rendering import verdict_document
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 PAGER = '''\
 def pages(n, size):
@@ -58,7 +58,7 @@ class Book:
         1
         """
 '''
-RUNS = rows("files_of_tests", "runs")
+RUNS = table_rows("files_of_tests", "runs")
 
 
 @pytest.mark.parametrize(("output", "paths", "count"), RUNS)
@@ -82,7 +82,7 @@ OTHERWISE = {
     "{ 1 }": "{ 7 }",
     "do: n": "do: n + 6",
 }
-IN_CODE = rows("inline_tests", "in_code")
+IN_CODE = table_rows("inline_tests", "in_code")
 
 
 @pytest.mark.parametrize(("path", "old"), IN_CODE)
@@ -102,7 +102,7 @@ def test_tests_in_code_are_put_back_and_the_code_stays(path: str, old: str) -> N
 
 @pytest.mark.parametrize(
     ("path", "text", "holds"),
-    rows("files_of_tests", "a_file_that_a_run_names_is_code_where_its_tests_ask_its_own"),
+    table_rows("files_of_tests", "a_file_that_a_run_names_is_code_where_its_tests_ask_its_own"),
 )
 def test_a_file_that_a_run_names_is_code_where_its_tests_ask_its_own(
     path: str, text: str, holds: str
@@ -139,7 +139,7 @@ def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -
 
 @pytest.mark.parametrize(
     ("command", "task", "path"),
-    rows("files_of_tests", "what_a_command_runs"),
+    table_rows("files_of_tests", "what_a_command_runs"),
 )
 def test_what_a_command_runs(command: str, task: str, path: str) -> None:
     running = runs([Check(name="a", command=command)])
@@ -149,7 +149,7 @@ def test_what_a_command_runs(command: str, task: str, path: str) -> None:
 
 # ---- A patch of comments alone.
 
-COMMENTED = rows("files_of_tests", "commented")
+COMMENTED = table_rows("files_of_tests", "commented")
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -185,7 +185,7 @@ def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> Non
 # ---- Data that tests alone name.
 
 PRODUCT = {"src/pager.py": "def pages(n):\n    return n\n", "web/pager.js": "export const up = 1\n"}
-NAMED = rows("files_of_tests", "named")
+NAMED = table_rows("files_of_tests", "named")
 
 
 @pytest.mark.parametrize(("path", "text", "base", "is_theirs"), NAMED)

@@ -19,7 +19,7 @@ from hydra.race.guesses.commands import guess_checks
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 from tests.support.terminal import Terminal
 from tests.support.trials import RIGHT, with_tests
 
@@ -42,7 +42,7 @@ def environment(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("files", "folder", "expected"),
-    rows("guesses", "what_a_project_is_tested_by"),
+    table_rows("guesses", "what_a_project_is_tested_by"),
 )
 def test_what_a_project_is_tested_by(
     scratch: Path, files: dict[str, str], folder: str, expected: tuple[str, ...]

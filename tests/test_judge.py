@@ -32,7 +32,7 @@ from tests.support.evidences import (
     result,
 )
 from tests.support.rendering import as_race
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 BASE = result({"t::test_one": True, "t::test_two": False}, name="_base")
 GOOD = {"t::test_one": True, "t::test_two": True}
@@ -88,7 +88,7 @@ def test_notes_of_a_reviewer_change_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "path", "holds"),
-    rows("judge", "protected_paths"),
+    table_rows("judge", "protected_paths"),
 )
 def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
     assert matches(path, (pattern,)) is holds
@@ -96,7 +96,7 @@ def test_protected_paths(pattern: str, path: str, holds: bool) -> None:
 
 @pytest.mark.parametrize(
     ("test", "ran", "about"),
-    rows("judge", "what_befell_another_test_is_not_said_of_one"),
+    table_rows("judge", "what_befell_another_test_is_not_said_of_one"),
 )
 def test_what_befell_another_test_is_not_said_of_one(
     test: str, ran: Sequence[str], about: Sequence[int]
@@ -300,7 +300,7 @@ API, WEB = "cd services/api && pytest -q", "cd services/web && { npm test && npm
 
 @pytest.mark.parametrize(
     ("commands", "paths", "says"),
-    rows("judge", "a_folder_that_no_check_runs_in_and_the_patch_changes_is_said"),
+    table_rows("judge", "a_folder_that_no_check_runs_in_and_the_patch_changes_is_said"),
 )
 def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
     commands: tuple[str, ...], paths: tuple[str, ...], says: str

@@ -25,7 +25,7 @@ from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 from tests.support.verdict_races import Judged
 
 needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
@@ -99,7 +99,7 @@ def ways(lacks: Iterable[Lack], folder: str = "") -> list[str]:
 
 @pytest.mark.parametrize(
     ("text", "name", "way"),
-    rows("lacks", "what_an_output_misses_is_named_with_the_option"),
+    table_rows("lacks", "what_an_output_misses_is_named_with_the_option"),
 )
 def test_what_an_output_misses_is_named_with_the_option(
     top: Path, text: str, name: str, way: str
@@ -134,7 +134,7 @@ def test_nothing_is_shared_where_nothing_confines(top: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "command", "way"),
-    rows("lacks", "of_files_with_one_name_the_one_that_is_meant_is_offered_or_all"),
+    table_rows("lacks", "of_files_with_one_name_the_one_that_is_meant_is_offered_or_all"),
 )
 def test_of_files_with_one_name_the_one_that_is_meant_is_offered_or_all(
     top: Path, text: str, command: str, way: str

@@ -17,7 +17,7 @@ from hydra.text import of_run
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 from tests.support.trials import RIGHT, UNITTEST, with_tests
 from tests.support.trust import needs_bwrap
 from tests.support.verdict_races import PLAIN
@@ -154,7 +154,7 @@ testing = ["pytest"]
 
 @pytest.mark.parametrize(
     ("line", "files", "says", "hint"),
-    rows("hints", "the_hint_fits_why_it_cannot_run"),
+    table_rows("hints", "the_hint_fits_why_it_cannot_run"),
 )
 def test_the_hint_fits_why_it_cannot_run(
     scratch: Path, line: str, files: tuple[str, ...], says: str, hint: str

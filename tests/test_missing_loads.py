@@ -8,7 +8,7 @@ import pytest
 
 from hydra.checks.lacks import lacks
 from hydra.workspace.surplus import Surplus
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 GENERATED = "src/main/java/com/shop/gen/"
 FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c", "lib/Shop/Local.pm")
@@ -16,7 +16,7 @@ FILES = ("lib/rates.rb", "native/libfx.a", "app/Gen/Client.php", "parser.c", "li
 
 @pytest.mark.parametrize(
     ("text", "name", "way"),
-    rows("missing_loads", "what_a_tool_cannot_load_is_named_with_the_option"),
+    table_rows("missing_loads", "what_a_tool_cannot_load_is_named_with_the_option"),
 )
 def test_what_a_tool_cannot_load_is_named_with_the_option(
     scratch: Path, text: str, name: str, way: str

@@ -11,7 +11,7 @@ from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
 from tests.support.rendering import race_end, verdict_document
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 from tests.support.verdict_races import RIGHT, Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")
@@ -33,7 +33,7 @@ def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("path", "tests"),
-    rows("names_of_tests", "what_ava_node_django_and_gradle_run_are_tests"),
+    table_rows("names_of_tests", "what_ava_node_django_and_gradle_run_are_tests"),
 )
 def test_what_ava_node_django_and_gradle_run_are_tests(path: str, tests: bool) -> None:
     assert (is_tests(path), is_support(path)) == (tests, tests)

@@ -20,12 +20,12 @@ from tests.support.grounds import race_on, take
 from tests.support.landings import Shelf
 from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, commits
 from tests.support.rendering import summary
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 
 @pytest.mark.parametrize(
     ("path", "kind"),
-    rows("remarks", "files_are_known_by_their_names"),
+    table_rows("remarks", "files_are_known_by_their_names"),
 )
 def test_files_are_known_by_their_names(path: str, kind: str) -> None:
     assert kind_of(path.encode(), hooks="tools/hooks/") == kind
@@ -79,7 +79,7 @@ def test_tests_are_known_by_their_names_in_each_language() -> None:
         assert not is_test(path.encode()), path
 
 
-MANIFESTS = rows("remarks", "manifests")
+MANIFESTS = table_rows("remarks", "manifests")
 
 
 @pytest.mark.parametrize(("name", "text", "names"), MANIFESTS, ids=[m[0] for m in MANIFESTS])

@@ -10,7 +10,7 @@ from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
 from hydra.analysis.patch import FileChange
 from hydra.ranking.scope import scope
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
 FILE = "100644"
 
@@ -31,7 +31,7 @@ def change(
 
 @pytest.mark.parametrize(
     ("path", "text"),
-    rows("generated", "generated"),
+    table_rows("generated", "generated"),
 )
 def test_generated(path: str, text: str | None) -> None:
     assert generated(path, text)
@@ -39,7 +39,7 @@ def test_generated(path: str, text: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("path", "text"),
-    rows("generated", "not_generated"),
+    table_rows("generated", "not_generated"),
 )
 def test_not_generated(path: str, text: str | None) -> None:
     assert not generated(path, text)
@@ -47,7 +47,7 @@ def test_not_generated(path: str, text: str | None) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    rows("generated", "vendored"),
+    table_rows("generated", "vendored"),
 )
 def test_vendored(path: str) -> None:
     assert vendored(path)
@@ -55,7 +55,7 @@ def test_vendored(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    rows("generated", "not_vendored"),
+    table_rows("generated", "not_vendored"),
 )  # fmt: skip
 def test_not_vendored(path: str) -> None:
     assert not vendored(path)

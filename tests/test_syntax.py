@@ -9,9 +9,9 @@ import pytest
 
 from hydra.analysis import syntax
 from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
-from tests.support.tables import rows
+from tests.support.tables import table_rows
 
-FUNCTIONS = rows("syntax", "functions")
+FUNCTIONS = table_rows("syntax", "functions")
 
 
 def read(path: str, text: str) -> Syntax:

@@ -16,7 +16,7 @@ def table(name: str) -> dict[str, Any]:
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def rows(name: str, key: str) -> list[Any]:
+def table_rows(name: str, key: str) -> list[Any]:
     """The rows of one table of `tests/data/tables/NAME.toml`, one for each case: `{}` is None, and
     a list is a tuple."""
     return [_value(row) for row in table(f"tables/{name}")[key]]

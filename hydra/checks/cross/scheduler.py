@@ -228,7 +228,9 @@ class _TrialScheduler:
         as_base = {"", *self._codeless}
         same |= as_base if same & as_base else set()
         others = (
-            self._misses(job, result, on) for on, result in runs if on in same and result is not mine
+            self._misses(job, result, on)
+            for on, result in runs
+            if on in same and result is not mine
         )
         return self._misses(job, mine, job.on) <= set().union(*others)
 
