@@ -318,7 +318,8 @@ def changed_ids(
     does not import on the base, no test of it is named; and one in a file that he has not changed,
     as all that he changed has tests of its own, failed by chance."""
     now = own.comparison
-    aside = {*now.new, *now.new_failing, *now.cut_off, *now.fixed, *now.flaky} if now else set()
+    aside = {*now.new, *now.new_failing, *now.cut_off, *now.flaky} if now else set()
+    aside.update(mended_ids(own, on_base, brought))
     return tuple(id for id in _turned(own, on_base, brought) if id not in aside)
 
 
@@ -327,7 +328,8 @@ def mended_ids(
 ) -> tuple[str, ...]:
     """The same of those that are mended: whether they ask more by now, other patches tell that pass
     the base's version."""
-    mended = {*own.comparison.fixed} if own.comparison else set()
+    now = own.comparison
+    mended = {*now.fixed, *now.unknown} if now else set()
     return tuple(id for id in _turned(own, on_base, brought) if id in mended)
 
 
