@@ -176,6 +176,24 @@ def closing(agent: Watched, *tools: str) -> None:
     agent.on_output = hear
 
 
+async def test_one_that_has_finished_has_a_short_silence_to_go() -> None:
+    agent = Watched(shell(f"echo done; exec sleep {token()}"))
+    closing(agent)
+    end = await agent.run(replace(QUICK, idle=0.4, tool=60))
+    assert (end.stopped, end.closed, end.waited_for) == ("finished", True, ())
+    assert end.seconds < 20
+
+
+async def test_what_was_left_open_is_waited_for_and_named() -> None:
+    agent = Watched(shell(f"echo done; exec sleep {token()}"))
+    closing(agent, "npm run dev")
+    end = await agent.run(replace(QUICK, idle=0.3, background=0.5))
+    assert (end.stopped, end.closed, end.waited_for) == ("background", True, ("npm run dev",))
+    (notice,) = agent.noticed("waiting")
+    assert (notice.data["of"], notice.data["for"]) == (0.5, ["npm run dev"])
+    assert agent.noticed("half") == []
+
+
 async def test_one_that_goes_on_has_not_finished(scratch: Path) -> None:
     go = fakes.Fifo(scratch / "go")
     agent = Watched(shell(f"echo done; read x <{go.path}; echo more; exec sleep {token()}"))
