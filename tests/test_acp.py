@@ -9,73 +9,65 @@ from typing import Any
 
 import pytest
 
+from hydra import __version__
 from hydra.adapters import acp
-from hydra.adapters.contract import CloseInput, Finish, Write
+from hydra.adapters.contract import Write
 from hydra.adapters.protocols.acp import AcpConversation
 from hydra.adapters.protocols.acp_session import AcpDialect, AcpRequest
 from hydra.records.agent import DetectResult, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Effort, Permission
+from tests.support.golden_text import approved, section
 
 ROOT = "/lane/shop"
 MODES = {"availableModes": [{"id": "default"}, {"id": "plan"}], "currentModeId": "default"}
-CAPABLE = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
+CAPABLE: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
+SESSION: dict[str, Any] = {"sessionId": "s"}
+Answer = dict[str, Any] | tuple[int, str]
 FULL, EDIT, PLAN = Permission.FULL_AUTO, Permission.EDIT, Permission.PLAN
 
 
 class Meeting:
-    """A conversation and what a made-up agent says in it."""
+    """A conversation, what a made-up agent says in it, and a log of both."""
 
     def __init__(self, **wish: Any) -> None:
         dialect = AcpDialect(label="X", modes={PLAN: ("plan",)})
         request = {"root": ROOT, "prompt": "Do it", "permission": FULL} | wish
         self.talk = AcpConversation(dialect, AcpRequest(**request))
-        self.events: list[AgentEvent] = []
         self.sent: list[dict[str, Any]] = []
-        self.ends: list[object] = []
+        self.log: list[str] = []
         self._gather()
 
     def hear(self, **message: Any) -> list[AgentEvent]:
         """One message of the agent's, and the events it makes."""
         events = self.talk.parse_line(json.dumps({"jsonrpc": "2.0", **message}).encode())
-        self.events += events
+        self.log += [f"  {e.kind} {e.sub} {json.dumps(dict(e.data))}" for e in events]
         self._gather()
         return events
 
-    def answer(self, **result: Any) -> list[AgentEvent]:
-        """The answer to what was asked last."""
-        return self.hear(id=self.sent[-1]["id"], result=result)
-
-    def refuse(self, code: int, message: str) -> list[AgentEvent]:
-        """An error in its place."""
-        return self.hear(id=self.sent[-1]["id"], error={"code": code, "message": message})
+    def answer(self, answer: Answer) -> list[AgentEvent]:
+        """The answer to what was asked last, or an error in its place: a code and a text."""
+        id = self.sent[-1]["id"]
+        if isinstance(answer, dict):
+            return self.hear(id=id, result=answer)
+        return self.hear(id=id, error={"code": answer[0], "message": answer[1]})
 
     def opened(self, **session: Any) -> Meeting:
         """As far as an open session."""
-        self.answer(**CAPABLE)
-        self.answer(sessionId="s", **session)
+        self.answer(CAPABLE)
+        self.answer(SESSION | session)
         return self
 
     def _gather(self) -> None:
         for act in self.talk.acts():
             if isinstance(act, Write):
-                assert act.data.endswith(b"\n")
-                assert act.data.count(b"\n") == 1
+                assert (act.data.endswith(b"\n"), act.data.count(b"\n")) == (True, 1)
                 self.sent.append(json.loads(act.data))
+                params = self.sent[-1].get("params")
+                self.log.append(f"> {self.sent[-1].get('method')} {json.dumps(params)}")
             else:
-                self.ends.append(act)
-
-    @property
-    def params(self) -> Any:
-        """Of what was sent last."""
-        return self.sent[-1]["params"]
-
-    @property
-    def ending(self) -> tuple[object, object]:
-        """Why it failed, or ("", "")."""
-        (event,) = [event for event in self.events if event.kind in ("completed", "failed")]
-        return event.data.get("error", ""), event.data.get("reason", "")
+                self.log.append(f"> {type(act).__name__}")
 
 
 def asks(kind: str, path: str = "", **fields: Any) -> dict[str, Any]:
@@ -88,19 +80,82 @@ def asks(kind: str, path: str = "", **fields: Any) -> dict[str, Any]:
     return {"id": 7, "method": "session/request_permission", "params": params}
 
 
-def test_from_hello_to_goodbye() -> None:
-    meeting = Meeting()
-    assert (meeting.sent[0]["method"], meeting.params["protocolVersion"]) == ("initialize", 1)
-    assert meeting.params["clientCapabilities"] == {}  # neither files nor a terminal
-    meeting.answer(**CAPABLE)
-    assert meeting.params == {"cwd": ROOT, "mcpServers": []}
-    meeting.answer(sessionId="s")
-    assert meeting.sent[-1]["method"] == "session/prompt"
-    assert meeting.params["prompt"] == [{"type": "text", "text": "Do it"}]
-    assert meeting.ends == []
-    meeting.answer(stopReason="end_turn")
-    assert (meeting.ending, meeting.ends) == (("", ""), [CloseInput(), Finish()])
-    assert meeting.talk.end(ExitStatus(code=0), {}) == []
+def option(id: str, category: str, *values: str, current: str = "") -> dict[str, Any]:
+    rows: list[dict[str, Any]] = [{"value": value} for value in values]
+    held = rows if id != "m" else [{"group": "g", "options": rows}]
+    now = {"currentValue": current or values[0]}
+    return {"id": id, "category": category, "options": held, **now}
+
+
+def offered(**current: str) -> dict[str, Any]:
+    rows = {
+        "m": ("model", "a/small", "a/big"),
+        "how": ("mode", "https://x/modes#agent", "https://x/modes#plan"),
+        "effort": ("thought_level", "low", "xhigh"),
+    }
+    options = [option(id, *row, current=current.get(id, "")) for id, row in rows.items()]
+    return {"configOptions": options}
+
+
+MODELS = {"availableModels": [{"modelId": "p:stub", "name": "stub"}], "currentModelId": "x"}
+WAYS = [{"id": "web", "name": "Browser"}, {"id": "api-key"}]
+SIGNED_OUT = (-32000, "Authentication required")
+RESUMES: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
+PLAN_MODE = "https://x/modes#plan"
+MEETINGS: dict[str, tuple[dict[str, Any], list[Answer]]] = {
+    "from hello to goodbye": ({}, [CAPABLE, SESSION, {"stopReason": "end_turn"}]),
+    "a model, a mode and an effort": (
+        {"permission": PLAN, "model": "big", "effort": "max"},
+        [
+            *(CAPABLE, SESSION | offered() | {"modes": MODES}, offered(m="a/big")),
+            offered(m="a/big", how=PLAN_MODE),
+            offered(m="a/big", how=PLAN_MODE, effort="xhigh"),
+        ],
+    ),
+    "a mode that it does not take": (
+        {"permission": PLAN},
+        [CAPABLE, SESSION | offered(), offered()],
+    ),
+    "modes and models of the older form": (
+        {"permission": PLAN, "model": "stub"},
+        [CAPABLE, SESSION | {"modes": MODES, "models": MODELS}, {}, {}],
+    ),
+    "no plan mode": ({"permission": PLAN}, [CAPABLE, SESSION]),
+    "a plan mode that is refused": (
+        {"permission": PLAN},
+        [CAPABLE, SESSION | {"modes": MODES}, (-32602, "not here")],
+    ),
+    "no models": ({"model": "big"}, [CAPABLE, SESSION]),
+    "a model that is refused": (
+        {"model": "huge"},  # it may know more than it lists
+        [CAPABLE, SESSION | offered(), (-32602, "unknown value")],
+    ),
+    "no efforts": ({"effort": "high"}, [CAPABLE, SESSION]),
+    "a sign-in that needs nobody": (
+        {},
+        [CAPABLE | {"authMethods": WAYS}, SIGNED_OUT, {}, SIGNED_OUT],
+    ),
+    "an old session": ({"resume": "old-1"}, [CAPABLE, {}]),
+    "an old session, newer": (
+        {"resume": "old-1"},
+        [{"protocolVersion": 1, "agentCapabilities": RESUMES}],
+    ),
+    "no old sessions": (
+        {"resume": "old-1"},
+        [{"protocolVersion": 1, "agentCapabilities": {}}],
+    ),
+    "a prompt with a slash": ({"prompt": "\n/clear"}, [CAPABLE, SESSION]),
+}
+
+
+def test_what_is_said_in_a_meeting_as_approved() -> None:
+    text = ""
+    for name, (wish, answers) in MEETINGS.items():
+        meeting = Meeting(**wish)
+        for answer in answers:
+            meeting.answer(answer)
+        text += section(name, "\n".join(meeting.log))
+    approved("acp.txt", text.replace(f'"version": "{__version__}"', '"version": "0"'))
 
 
 @pytest.mark.parametrize("method", ["fs/read_text_file", "terminal/create", "craft/anything"])
@@ -134,11 +189,11 @@ def test_a_permission_is_given_by_the_lanes_own(
 ) -> None:
     meeting = Meeting(permission=permission).opened(modes=MODES)
     if permission is PLAN:
-        meeting.answer()
-    meeting.hear(**asks(kind, path))
+        meeting.answer({})
+    events = meeting.hear(**asks(kind, path))
     chosen = {"outcome": "selected", "optionId": "yes" if allowed else "no"}
     assert meeting.sent[-1]["result"]["outcome"] == chosen
-    denied = [event for event in meeting.events if event.data.get("denied")]
+    denied = [event for event in events if event.data.get("denied")]
     assert len(denied) == (not allowed)
 
 
@@ -188,90 +243,8 @@ def test_a_question_without_a_no_is_cancelled_and_that_is_no_interrupt() -> None
     question["params"]["options"] = []
     meeting.hear(**question)
     assert meeting.sent[-1]["result"]["outcome"] == {"outcome": "cancelled"}
-    meeting.hear(id=prompt, result={"stopReason": "cancelled"})
-    assert meeting.ending == ("", "")
-
-
-def option(id: str, category: str, *values: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = [{"value": value} for value in values]
-    return {"id": id, "category": category, "currentValue": values[0], "options": rows}
-
-
-OPTIONS = [
-    option("m", "model", "a/small", "a/big"),
-    option("how", "mode", "https://x/modes#agent", "https://x/modes#plan"),
-    option("effort", "thought_level", "low", "xhigh"),
-]
-OPTIONS[0]["options"] = [{"group": "g", "options": OPTIONS[0]["options"]}]
-
-
-def test_what_is_asked_for_is_set_in_order_and_told_as_it_is_read_back() -> None:
-    meeting = Meeting(permission=PLAN, model="big", effort="max")
-    meeting.opened(configOptions=OPTIONS, modes=MODES)
-    documents = []
-    for id, value in (("m", "a/big"), ("how", "https://x/modes#plan"), ("effort", "xhigh")):
-        assert meeting.sent[-1]["method"] == "session/set_config_option"
-        assert (meeting.params["configId"], meeting.params["value"]) == (id, value)
-        changed = [o | ({"currentValue": value} if o["id"] == id else {}) for o in OPTIONS]
-        documents += [dict(event.data) for event in meeting.answer(configOptions=changed)]
-    assert meeting.sent[-1]["method"] == "session/prompt"
-    session = {"session": "s"}
-    told = ({"model": "a/big"}, {"permission": "plan"}, {"effort": "xhigh"})
-    assert documents == [session | row for row in told]
-    stubborn = Meeting(permission=PLAN).opened(configOptions=OPTIONS)
-    assert stubborn.answer(configOptions=OPTIONS)[0].data["permission"] == "agent"
-
-
-def test_modes_and_models_of_the_older_form() -> None:
-    models = {"availableModels": [{"modelId": "p:stub", "name": "stub"}], "currentModelId": "x"}
-    meeting = Meeting(permission=PLAN, model="stub").opened(modes=MODES, models=models)
-    assert meeting.sent[-1]["method"] == "session/set_model"
-    assert meeting.params == {"sessionId": "s", "modelId": "p:stub"}
-    assert meeting.answer()[0].data["model"] == "p:stub"
-    assert meeting.params == {"sessionId": "s", "modeId": "plan"}
-
-
-def test_without_a_plan_mode_there_is_no_plan_and_a_model_that_is_not_taken_ends_it() -> None:
-    meeting = Meeting(permission=PLAN).opened()
-    assert meeting.ending == ("UnsupportedFlag", "capability")
-    assert all(row["method"] != "session/prompt" for row in meeting.sent)
-    refused = Meeting(permission=PLAN).opened(modes=MODES)
-    refused.refuse(-32602, "not here")
-    assert refused.ending != ("", "")
-    assert Meeting(model="big").opened().ending == ("AgentFailed", "model")
-    unknown = Meeting(model="huge").opened(configOptions=OPTIONS)
-    assert unknown.params["value"] == "huge"  # it may know more than it lists
-    unknown.refuse(-32602, "unknown value")
-    assert unknown.ending == ("AgentFailed", "model")
-    without = Meeting(effort="high").opened()
-    assert [e.data for e in without.events if "effort" in e.data] == [{"effort": "its own"}]
-    assert without.sent[-1]["method"] == "session/prompt"
-
-
-def test_a_sign_in_that_needs_nobody_is_done() -> None:
-    meeting = Meeting()
-    meeting.answer(**CAPABLE, authMethods=[{"id": "web", "name": "Browser"}, {"id": "api-key"}])
-    meeting.refuse(-32000, "Authentication required")
-    assert meeting.params == {"methodId": "api-key"}
-    meeting.answer()
-    assert meeting.sent[-1]["method"] == "session/new"
-    meeting.refuse(-32000, "Authentication required")
-    assert meeting.ending == ("AuthMissing", "sign_in")
-    assert "Browser" in str(meeting.events[-1].data["message"])
-    assert sum(row["method"] == "authenticate" for row in meeting.sent) == 1
-
-
-def test_an_old_session_is_gone_on_with() -> None:
-    meeting = Meeting(resume="old-1")
-    meeting.answer(**CAPABLE)
-    assert (meeting.sent[-1]["method"], meeting.params["sessionId"]) == ("session/load", "old-1")
-    assert meeting.answer()[0].data["session"] == "old-1"
-    newer = Meeting(resume="old-1")
-    newer.answer(protocolVersion=1, agentCapabilities={"sessionCapabilities": {"resume": {}}})
-    assert newer.sent[-1]["method"] == "session/resume"
-    unable = Meeting(resume="old-1")
-    unable.answer(protocolVersion=1, agentCapabilities={})
-    assert unable.ending[0] == "UnsupportedFlag"
+    events = meeting.hear(id=prompt, result={"stopReason": "cancelled"})
+    assert [event.kind for event in events][-1] == "completed"
 
 
 @pytest.mark.parametrize("agent", acp.ADAPTERS, ids=lambda agent: agent.key())
@@ -291,9 +264,3 @@ def test_each_row_builds_a_conversation(agent: Any) -> None:
     (hello,) = talk.acts()
     assert b'"initialize' in hello.data
     assert [event.kind for event in talk.end(ExitStatus(code=1), {})] == ["failed"]
-
-
-def test_a_prompt_that_begins_with_a_slash_is_no_command() -> None:
-    (block,) = Meeting(prompt="\n/clear").opened().params["prompt"]
-    assert not block["text"].lstrip().startswith("/")
-    assert block["text"].endswith("\n/clear")

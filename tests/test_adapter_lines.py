@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ from hydra.race.context import ContextFactory
 from hydra.records.agent import BuiltCommand, DetectResult, ProbeOutput, SignIn, SpawnRequest, Tier
 from hydra.records.plan import LanePlan
 from hydra.records.request import Permission
+from tests.support.golden_text import approved, section
 
 
 def table(key: str) -> tuple[Flag, ...]:
@@ -43,17 +43,43 @@ def built(key: str, *more: str, version: str = "", **changes: Any) -> BuiltComma
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def test_claude_is_told_how_long_it_may_wait_for_what_it_left_in_the_background() -> None:
-    name = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS"
-    assert name not in dict(built("claude").env)
-    assert dict(built("claude", background=90.5).env)[name] == "90500"
+OWN = {"instructions": (".pi/settings.json",)}
+BANG: dict[str, Any] = {"model": "m", "prompt": "!rm -rf ."}
+LINES: tuple[tuple[str, tuple[str, ...], dict[str, Any]], ...] = (
+    ("claude", (), {"background": 90.5}),
+    *(("codex", (), {"resume": session}) for session in ("-", "a\n", "x" * 129, "$(id)")),
+    ("gemini", (), {"instructions": (".gemini/.env",)}),
+    ("pi", (), OWN),
+    ("pi", ("--no-approve",), OWN),
+    ("pi", (), {"model": "openrouter/anthropic/opus"}),
+    ("aider", (), {}),
+    ("aider", (CONFIGURED,), {}),
+    ("aider", (), {"model": "m", "instructions": ("AGENTS.md", ".aider.conf.yml")}),
+    ("aider", (), BANG),
+    ("opencode", (), {"model": "opencode/grok"}),
+    *(("opencode", (), {"version": text}) for text in ("1.18.33", "1.18.34", "2.0.0")),
+)
 
 
-@pytest.mark.parametrize("session", ["-", "a\n", "x" * 129, "$(id)"])
-def test_what_could_be_an_option_is_no_session(session: str) -> None:
-    with pytest.raises(AgentError) as error:
-        built("codex", resume=session)
-    assert (error.value.failure.reason, bool(error.value.failure.hint)) == ("session", True)
+def test_lines_that_no_expectation_file_has_as_approved() -> None:
+    text = ""
+    for key, more, changes in LINES:
+        try:
+            line = built(key, *more, **changes)
+            rows = [" ".join(line.args), *(f"{name}={value}" for name, value in line.env)]
+            rows += [*line.warnings, *(f"{path}: {data!r}" for path, data in line.files)]
+        except AgentError as error:
+            failure = error.failure
+            rows = [failure.kind, failure.reason, failure.message, failure.hint]
+        text += section(f"{key} {' '.join(more)} {changes}", "\n".join(rows))
+    approved("lines.txt", text)
+
+
+def test_aiders_settings_name_a_model_or_none() -> None:
+    for line, is_named in (("foo", True), ("None", False)):
+        text = f"Option settings:\n  - message: None\n  - model: {line}\n  - model_file: x\n"
+        flags = registry.get("aider").detect("", {"settings": probe("settings", text)}).flags
+        assert (CONFIGURED in flags) is is_named
 
 
 MASKING = [adapter for adapter in registry.everyone() if adapter.descriptor.hidden_paths]
@@ -66,52 +92,6 @@ def test_a_lane_is_warned_of_what_is_not_hidden_from_its_agent(adapter: Adapter)
     assert bare.warnings
     assert hidden.warnings == ()
     assert replace(bare, warnings=()) == hidden
-
-
-def test_a_repositorys_own_settings_are_warned_of_and_never_shown_to_the_model() -> None:
-    lines = {
-        "gemini": built("gemini", instructions=(".gemini/.env",)),
-        "pi": built("pi", instructions=(".pi/settings.json",)),
-        "aider": built("aider", model="m", instructions=("AGENTS.md", ".aider.conf.yml")),
-    }
-    for key, text in {"gemini": ".env", "pi": "shellCommandPrefix", "aider": ".conf.yml"}.items():
-        assert text in lines[key].warnings[0]
-    assert lines["aider"].args[-2:] == ("--read", "AGENTS.md")
-    newer = built("pi", "--no-approve", instructions=(".pi/settings.json",))
-    assert ("--no-approve" in newer.args, newer.warnings) == (True, ())
-
-
-def test_a_provider_is_split_from_its_model_at_the_first_slash() -> None:
-    args = built("pi", model="openrouter/anthropic/opus").args
-    assert args[-4:] == ("--provider", "openrouter", "--model", "anthropic/opus")
-
-
-def test_aider_without_a_model_is_refused_unless_its_settings_name_one() -> None:
-    with pytest.raises(AgentError, match="login in a browser"):
-        built("aider")
-    assert "--model" not in built("aider", CONFIGURED).args
-    for line, is_named in (("foo", True), ("None", False)):
-        text = f"Option settings:\n  - message: None\n  - model: {line}\n  - model_file: x\n"
-        flags = registry.get("aider").detect("", {"settings": probe("settings", text)}).flags
-        assert (CONFIGURED in flags) is is_named
-    ((_, data),) = built("aider", model="m", prompt="!rm -rf .").files
-    assert data == b"\n!rm -rf ."
-
-
-def test_opencodes_hosted_models_are_on_by_name_alone_and_what_a_newer_one_fetches_is_said() -> (
-    None
-):
-    def settings(**changes: Any) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(
-            dict(built("opencode", **changes).env)["OPENCODE_CONFIG_CONTENT"]
-        )
-        return document
-
-    assert settings()["disabled_providers"] == ["opencode"]
-    assert "disabled_providers" not in settings(model="opencode/grok")
-    for version, warned in (("1.18.33", False), ("1.18.34", True), ("2.0.0", True), ("", False)):
-        warnings = built("opencode", version=version).warnings
-        assert any(f"OpenCode {version} may fetch" in text for text in warnings) is warned
 
 
 def test_clines_stdin_is_a_pipe_that_holds_the_prompt_and_ends() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from hydra.conformance.selection import chosen, find_old
 from hydra.errors import Refused, UsageError
 from tests.support import fakes
 from tests.support.command import Hydra, ignoring
+from tests.support.golden_text import approved, section
 from tests.support.processes import wait_until
 from tests.support.thirdparties import EXAMPLE, broken, install_toy
 
@@ -48,17 +50,17 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 # --- the contract --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_needs_no_cli_and_says_what_passed(hydra: Hydra) -> None:
+    install_toy(Path(hydra.extra["PYTHONPATH"]))
     done = hydra.run("conformance", *QUICK)
     assert done.returncode == 0, done.stdout + done.stderr
-    runs = list(registry.OWN)
-    rows = [line.split() for line in done.stdout.splitlines()[1 : len(runs) + 1]]
-    assert [row[0] for row in rows] == runs
+    keys = [*registry.OWN, "toy"]
+    rows = [line.split() for line in done.stdout.splitlines()[1 : len(keys) + 1]]
+    assert [row[0] for row in rows] == keys
+    assert "toy (third party)" in done.stdout
     assert " 0 failed, 0 skipped in " in done.stdout
     assert done.stderr.startswith("contract: ")
-
-
-def test_named_agents_alone_are_tried(hydra: Hydra) -> None:
     data = document(hydra.run("conformance", "codex", *QUICK, "--json"))
     assert {case["agent"] for case in data["cases"]} == {"codex"}
     assert {case["name"].partition(".")[0] for case in data["cases"]} == {"lines", "detect"}
@@ -126,14 +128,6 @@ def test_an_adapter_that_breaks_is_named_with_its_differences(hydra: Hydra) -> N
     assert len(read.cases) == len(data["cases"])
 
 
-def test_one_that_is_installed_is_found_and_marked(hydra: Hydra) -> None:
-    install_toy(Path(hydra.extra["PYTHONPATH"]))
-    data = document(hydra.run("conformance", "toy", "--case", "descriptor.names", "--json"))
-    assert data["third_party"] == ["toy"]
-    shown = hydra.run("conformance", "--case", "descriptor.names").stdout
-    assert "toy (third party)" in shown
-
-
 # --- drift ---------------------------------------------------------------------------------------
 
 
@@ -144,14 +138,12 @@ def fixtures(scratch: Path, *agents: str) -> Path:
     return root
 
 
-def test_a_change_that_hydra_does_not_mind_is_told_and_ends_well(hydra: Hydra) -> None:
+@pytest.mark.slow
+def test_only_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None:
     done = hydra.run("conformance", "--drift", "claude@2.1.197", *QUICK)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "drift   claude 2.1.197 -> 2.1.330: " in done.stdout
     assert "Hydra minds none" in done.stdout
-
-
-def test_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None:
     root = fixtures(hydra.scratch, "claude")
     newer = root / "claude" / "9.9.9"
     newer.mkdir()
@@ -166,8 +158,6 @@ def test_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) -> None
     assert {(change["old"], change["new"]) for change in minded} == {("2.1.330", "9.9.9")}
     assert data["counts"]["failed"] == 0
     assert done.returncode == data["exit_code"] == 1
-    shown = hydra.run("conformance", *args).stdout
-    assert "Hydra minds: " in shown
 
 
 def test_what_old_may_be(scratch: Path) -> None:
@@ -194,25 +184,16 @@ def test_what_old_may_be(scratch: Path) -> None:
 # --- what it tells without running ---------------------------------------------------------------
 
 
-def test_the_names(hydra: Hydra) -> None:
+@pytest.mark.slow
+def test_names_the_matrix_and_what_an_agent_lacks(hydra: Hydra) -> None:
     data = document(hydra.run("conformance", "--list", "--json"))
     assert "lines.narrower" in data["cases"]["claude"]
-    assert "edit" in {row["name"] for row in data["situations"]}
-    assert all(row["about"] for row in data["situations"])
     assert "2.1.197" in data["recorded"]["claude"]
+    assert "edit" in {row["name"] for row in data["situations"] if row["about"]}
     shown = hydra.run("conformance", "--list").stdout
-    for name in ("lines.narrower", "edit", "2.1.197"):
-        assert name in shown
-
-
-def test_the_matrix_in_three_forms(hydra: Hydra) -> None:
+    assert all(name in shown for name in ("lines.narrower", "edit", "2.1.197"))
     assert document(hydra.run("conformance", "--matrix", "--json"))["kind"] == "matrix"
     assert "headless" in hydra.run("conformance", "--matrix", "codex").stdout
-    assert hydra.run("conformance", "--matrix", "--markdown").stdout.startswith("# ")
-
-
-@pytest.mark.slow
-def test_what_an_agent_lacks(hydra: Hydra) -> None:
     done = hydra.run("conformance", "--promotion", "cursor-agent", "--json")
     (row,) = document(done)["agents"]
     assert (row["agent"], done.returncode) == ("cursor-agent", 0)
@@ -222,48 +203,40 @@ def test_what_an_agent_lacks(hydra: Hydra) -> None:
 
 # --- refused -------------------------------------------------------------------------------------
 
+REFUSED = """
+--json --markdown
+--list --matrix
+--promotion --live
+--list --junit x.xml
+--keep
+--situation edit
+--jobs 3
+--live --situation edit --case x
+--case lines.narow
+--live --situation edti
+--drift 9.9
+--drift recorded
+--drift ''
+--fixtures no/such
+--junit no/such.xml
+nobody
+--adapter nobody
+--live
+--live codex
+--live cursor-agent
+"""
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("args", "code", "message", "hint"),
-    [
-        (["--json", "--markdown"], 2, "both go to standard output", "give one"),
-        (["--list", "--matrix"], 2, "--list and --matrix were both given", "give one"),
-        (["--promotion", "--live"], 2, "--promotion takes no --live", "give one"),
-        (["--list", "--junit", "x.xml"], 2, "--list takes no --junit", "give one"),
-        (["--keep"], 2, "--keep is of --live", "--live --help"),
-        (["--situation", "edit"], 2, "--situation is of --live", "--live --help"),
-        (["--jobs", "3"], 2, "--jobs is of --live", "--live --help"),
-        (["--live", "--situation", "edit", "--case", "x"], 2, "runs no contract", "give one"),
-        (["--case", "lines.narow"], 2, "no case is called", "the nearest is lines.narrower"),
-        (["--live", "--situation", "edti"], 2, "no situation edti", "the nearest is edit"),
-        (["--drift", "9.9"], 2, "nothing is recorded as 9.9", "claude@2.1.197"),
-        (["--drift", "recorded"], 2, "nothing newer than recorded", "--live --drift recorded"),
-        (["--drift", ""], 2, "--drift names nothing", "--drift recorded"),
-        (["--fixtures", "no/such"], 2, "there is no folder no/such", "--live --record"),
-        (["--junit", "no/such.xml"], 2, "there is no folder no", "mkdir -p no"),
-        (["nobody"], 2, "no agent is called 'nobody'", "`hydra agents` lists them"),
-        (["--adapter", "nobody"], 2, "'nobody' names no adapter", "my_pkg:ADAPTER"),
-        (["--live"], 4, "Claude Code is not installed (no claude on PATH)", "npm install"),
-        (["--live", "codex"], 4, "Codex", "npm install"),
-        (["--live", "cursor-agent"], 4, "how its CLI finds the model server", "claude, cline"),
-    ],
-)
-def test_refused_in_a_sentence_with_a_next_step(
-    hydra: Hydra, args: list[str], code: int, message: str, hint: str
-) -> None:
-    done = hydra.run("conformance", *args)
-    first, second = [*done.stderr.splitlines()[-2:], "", ""][:2]
-    if "--json" in args:
-        error = document(done)["error"]
-        first, second = error["message"], error["hint"]
-    assert done.returncode == code, done.stdout + done.stderr
-    assert message in first
-    assert hint in second
-
-
-def test_a_program_is_only_compared_live(hydra: Hydra) -> None:
-    program = hydra.agent("claude", [])
+def test_refused_in_a_sentence_with_a_next_step_as_approved(hydra: Hydra) -> None:
+    text = ""
+    for line in REFUSED.strip().splitlines():
+        done = hydra.run("conformance", *shlex.split(line))
+        error = document(done)["error"] if "--json" in line else None
+        said = [error["message"], error["hint"]] if error else done.stderr.splitlines()[-2:]
+        text += section(line, f"exit {done.returncode}\n" + "\n".join(said))
+    approved("conformance-refused.txt", text)
+    program = hydra.agent("claude", [])  # a program is only compared live
     done = hydra.run("conformance", "--drift", str(program.parent))
     assert done.returncode == 2
     assert f"hydra conformance --live --drift {program.parent}" in done.stderr
@@ -291,10 +264,16 @@ def races_of(pid: int) -> dict[int, Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrap", [[], ignoring("INT")])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("wrap", "number", "code"),
+    [
+        ([], signal.SIGINT, 130),
+        (ignoring("INT"), signal.SIGINT, 130),
+        (ignoring("INT"), signal.SIGTERM, 143),
+    ],
+)
 def test_ended_in_the_middle_it_leaves_nothing(
-    hydra: Hydra, number: int, code: int, wrap: list[str]
+    hydra: Hydra, wrap: list[str], number: int, code: int
 ) -> None:
     hydra.wrap = wrap
     hydra.agent("claude", [fakes.hang()])
@@ -372,23 +351,20 @@ def test_what_a_run_left_is_ended_and_somebodys_pager_is_only_told(scratch: Path
 
 # --- completion ----------------------------------------------------------------------------------
 
+COMPLETED = {
+    "conf": ["conformance"],
+    "conformance open": ["opencode", "opencode-http", "openclaw"],
+    "conformance --live --situation several": ["several_tools"],
+    "conformance --case lines.n": ["lines.narrower"],
+    "conformance --drift claude@2.1.1": ["claude@2.1.197"],
+    "conformance --drift rec": ["recorded"],
+}
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("hydra conf", ["conformance"]),
-        ("hydra conformance open", ["opencode", "opencode-http", "openclaw"]),
-        ("hydra conformance --live --situation several", ["several_tools"]),
-        ("hydra conformance --case lines.n", ["lines.narrower"]),
-        ("hydra conformance --drift claude@2.1.1", ["claude@2.1.197"]),
-        ("hydra conformance --drift rec", ["recorded"]),
-    ],
-)
-def test_names_are_completed(hydra: Hydra, text: str, names: list[str]) -> None:
-    hydra.extra |= {
-        "_HYDRA_COMPLETE": "bash_complete",
-        "COMP_WORDS": text,
-        "COMP_CWORD": str(len(text.split(" ")) - 1),
-    }
-    lines = hydra.run().stdout.splitlines()
-    assert [line.partition(",")[2] for line in lines] == names
+
+@pytest.mark.slow
+def test_names_are_completed(hydra: Hydra) -> None:
+    for text, names in COMPLETED.items():
+        words = {"COMP_WORDS": f"hydra {text}", "COMP_CWORD": str(len(text.split(" ")))}
+        hydra.extra |= {"_HYDRA_COMPLETE": "bash_complete", **words}
+        lines = hydra.run().stdout.splitlines()
+        assert [line.partition(",")[2] for line in lines] == names

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from hydra.conformance.script import FAULTS, Script, ScriptTool, load, names, pa
 from hydra.conformance.server import ModelServer, serve
 from hydra.conformance.tool_mapping import harmless, own_call, shell_command
 from hydra.errors import ConfigError
-from tests.support.golden_text import approved
+from tests.support.golden_text import approved, section
 from tests.support.offers import FOLDER, OFFERS
 
 KEY = "sk-made-up-0123456789"
@@ -27,7 +28,6 @@ GEMINI = "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
 WHOLE = "/v1beta/models/gemini-x:generateContent"
 WRITE = {"tool": [{"kind": "write_file", "path": "a-{agent}.txt", "text": "by {agent}\n"}]}
 DONE = {"think": "Hm.", "say": "Done, and this is a longer sentence."}
-Answer = tuple[int, dict[str, str], bytes]
 
 
 def script(*turns: Mapping[str, Any]) -> Script:
@@ -40,7 +40,7 @@ def ask(
     body: Mapping[str, Any] | bytes | None = None,
     method: str = "",
     **headers: str,
-) -> Answer:
+) -> tuple[int, dict[str, str], bytes]:
     where = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
     with closing(where) as connection:
         sent = {"authorization": f"Bearer {KEY}", "x-api-key": KEY, **headers}
@@ -53,12 +53,27 @@ def ask(
 # --- what CLIs send, shortened -------------------------------------------------------------------
 
 
-def claude(**more: Any) -> dict[str, Any]:
-    bash = {"name": "Bash", "input_schema": {"properties": {"command": {}, "description": {}}}}
-    system = "# Environment\n - Primary working directory: /lane/shop\n - Platform: linux"
-    message = {"role": "user", "content": [{"type": "text", "text": "task"}]}
-    head = {"model": "claude-x", "stream": True, "tools": [bash]}
-    return head | {"system": [{"type": "text", "text": system}], "messages": [message], **more}
+def claude(*results: str, **more: Any) -> dict[str, Any]:
+    answers = [{"type": "tool_result", "tool_use_id": name, "content": "ok"} for name in results]
+    names = {"Bash": ("command", "description"), "Write": ("file_path", "content")}
+    tools = [
+        {"name": name, "input_schema": {"properties": {key: {} for key in keys}}}
+        for name, keys in names.items()
+    ]
+    system = f"# Environment\n - Primary working directory: {FOLDER}\n - Platform: linux"
+    content = [{"type": "text", "text": "the task"}, *answers]
+    head: dict[str, Any] = {"model": "claude-x", "stream": True, "tools": tools}
+    head["system"] = [{"type": "text", "text": system}]
+    return head | {"messages": [{"role": "user", "content": content}], **more}
+
+
+def codex(*results: str, output: str = "ok", **more: Any) -> dict[str, Any]:
+    text = {"type": "input_text", "text": f"<cwd>{FOLDER}</cwd>"}
+    items: list[dict[str, Any]] = [{"type": "message", "role": "user", "content": [text]}]
+    answers = ({"type": "function_call_output", "call_id": n, "output": output} for n in results)
+    parameters: dict[str, Any] = {"properties": {"cmd": {}, "session_id": {}}}
+    shell = {"type": "function", "name": "exec_command", "parameters": parameters}
+    return {"model": "gpt-x", "stream": True, "input": [*items, *answers], "tools": [shell], **more}
 
 
 def chat(*results: str, agent: str = "qwen", **more: Any) -> dict[str, Any]:
@@ -76,30 +91,21 @@ def chat(*results: str, agent: str = "qwen", **more: Any) -> dict[str, Any]:
 def gemini(*results: str, **more: Any) -> dict[str, Any]:
     schemas = OFFERS["gemini"].schemas()
     functions = [{"name": n, "parametersJsonSchema": schema} for n, schema in schemas.items()]
-    rows = [[{"text": OFFERS["gemini"].folder}, {"text": "the task"}]]
+    rows: list[list[dict[str, Any]]] = [[{"text": OFFERS["gemini"].folder}, {"text": "the task"}]]
     for name in results:
         answer = {"name": "write_file", "id": name, "response": {"output": "ok"}}
-        rows.append([{"functionResponse": answer}])  # type: ignore[dict-item]
+        rows.append([{"functionResponse": answer}])
     contents = [{"role": "user", "parts": parts} for parts in rows]
     return {"contents": contents, "tools": [{"functionDeclarations": functions}], **more}
 
 
-def events(answer: Answer) -> Iterator[dict[str, Any]]:
-    for line in answer[2].decode().split("\n"):
-        if line.startswith("data: ") and line.strip() != "data: [DONE]":
-            yield json.loads(line[6:])
-
-
-def deltas(answer: Answer) -> list[dict[str, Any]]:
-    return [choice["delta"] for event in events(answer) for choice in event["choices"]]
-
-
-def parts(answer: Answer) -> list[dict[str, Any]]:
-    return [p for event in events(answer) for p in event["candidates"][0]["content"]["parts"]]
-
-
-def calls(answer: Answer) -> list[dict[str, Any]]:
-    return [delta["tool_calls"][0] for delta in deltas(answer) if "tool_calls" in delta]
+Body = Callable[..., dict[str, Any]]
+DIALECTS: dict[str, Body] = {
+    "/v1/messages": claude,
+    "/v1/responses": codex,
+    CHAT: chat,
+    GEMINI: gemini,
+}
 
 
 # --- scripts -------------------------------------------------------------------------------------
@@ -136,23 +142,52 @@ def test_a_wrong_script_is_refused_with_its_place(turns: Any, sentence: str) -> 
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def test_chat_gets_the_turn_after_its_last_tool_result_however_often_it_asks() -> None:
+def exchange(server: ModelServer, title: str, path: str, *args: Any, **headers: Any) -> str:
+    """A request and the whole of its answer; what is counted by process has no number."""
+    status, seen, raw = ask(server, path, *args, **headers)
+    kept = {name: seen[name] for name in ("content-type", "retry-after") if name in seen}
+    text = re.sub(r'hydra([_-])\d+"', r'hydra\1N"', raw.decode())
+    return section(f"{title}: {path}", f"{status} {kept}\n{text}")
+
+
+def called(text: str) -> str:
+    """The id of the last call in an answer."""
+    return str(re.findall(r'"([\w-]*hydra_?\d+n\d+)"', text)[-1])
+
+
+def test_each_dialect_answers_as_its_service_does_as_approved() -> None:
+    text = ""
     with serve(script(WRITE, DONE)) as server:
-        for _ in range(2):
-            answer = ask(server, CHAT, chat())
-            [call] = calls(answer)
-            assert (answer[0], answer[1]["content-type"]) == (200, "text/event-stream")
-            arguments = {"file_path": f"{FOLDER}/a-qwen.txt", "content": "by qwen\n"}
-            assert json.loads(call["function"]["arguments"]) == arguments
-        answer = ask(server, CHAT, chat(call["id"]))
-        for key, text in (("reasoning_content", "Hm."), ("content", DONE["say"])):
-            assert "".join(delta.get(key, "") for delta in deltas(answer)) == text
-        assert answer[2].endswith(b"data: [DONE]\n\n")
-        *before, last = events(answer)
-        ended = [c["finish_reason"] for event in (*before, last) for c in event["choices"]]
-        assert ended == [None] * (len(ended) - 1) + ["stop"]
-        usage = last["usage"]
-        assert (usage["prompt_tokens"], usage["completion_tokens"]) == (1200, 80)
+        for path, body in DIALECTS.items():
+            first = exchange(server, "a turn", path, body())
+            assert exchange(server, "a turn", path, body()) == first  # however often it asks
+            text += first + exchange(server, "the next", path, body(called(first)))
+            if body is codex:
+                waits = "Process running with session ID 7"
+                text += exchange(server, "a wait", path, codex(called(first), output=waits))
+        text += exchange(server, "in one piece", WHOLE, gemini())
+        for path, body in list(DIALECTS.items())[:3]:
+            text += exchange(server, "in one piece", path, body(stream=False))
+    approved("model-server.txt", text)
+
+
+FAULTS_OF_SERVICES = (
+    "unauthorized",
+    "forbidden",
+    "no_model",
+    "rate_limit",
+    "server_error",
+    "overflow",
+)
+
+
+def test_errors_have_each_services_own_shape_as_approved() -> None:
+    text = ""
+    for name in FAULTS_OF_SERVICES:
+        with serve(name) as server:
+            for path, body in DIALECTS.items():
+                text += exchange(server, name, path, body())
+    approved("model-server-errors.txt", text)
 
 
 @pytest.mark.parametrize("change", [lambda name: name.replace("_", ""), lambda name: f"x__{name}"])
@@ -161,35 +196,17 @@ def test_an_id_that_an_agent_has_changed_still_says_its_turn(change: Any) -> Non
     with serve(script(*turns, DONE)) as server:
         done: list[str] = []
         for place in range(12):
-            rows = calls(ask(server, CHAT, chat(*done)))
+            raw = json.loads(ask(server, CHAT, chat(*done, stream=False))[2])
+            rows = raw["choices"][0]["message"]["tool_calls"]
             assert json.loads(rows[0]["function"]["arguments"])["command"] == str(place)
-            done += [change(call["id"]) for call in rows]
-
-
-def test_gemini_gets_thoughts_calls_and_usage_as_its_service_sends_them() -> None:
-    with serve(script(WRITE, DONE)) as server:
-        rows = parts(ask(server, GEMINI, gemini()))
-        [call] = [part["functionCall"] for part in rows if "functionCall" in part]
-        assert (call["name"], call["args"]["content"]) == ("write_file", "by gemini\n")
-        answer = ask(server, GEMINI, gemini(call["id"]))
-        assert "".join(p["text"] for p in parts(answer) if p.get("thought")) == "Hm."
-        assert "".join(p["text"] for p in parts(answer) if not p.get("thought")) == DONE["say"]
-        *_, last = events(answer)
-        assert last["candidates"][0]["finishReason"] == "STOP"
-        assert (last["usageMetadata"]["promptTokenCount"], last["modelVersion"]) == (
-            *(1200, "gemini-x"),
-        )
-        whole = json.loads(ask(server, WHOLE, gemini(call["id"]))[2])
-        thought, document = whole["candidates"][0]["content"]["parts"]
-        assert (thought["thought"], document["text"]) == (True, DONE["say"])
+            done += [change(row["id"]) for row in rows]
 
 
 def test_the_path_says_which_agent_asks_in_every_dialect_and_a_turn_may_be_for_one() -> None:
-    responses = {"input": [], "tools": [{"type": "function", "name": "exec_command"}]}
     asks: dict[str, tuple[dict[str, Any], str]] = {
         "/v1/messages": (claude(), "claude"),
         "/agent/claude-2/v1/messages": (claude(), "claude-2"),
-        "/v1/responses": (responses, "codex"),
+        "/v1/responses": (codex(), "codex"),
         "/v1/chat/completions": (chat(), "chat"),
         CHAT: (chat(), "qwen"),
         WHOLE: (gemini(), "gemini"),
@@ -210,44 +227,36 @@ def test_the_path_says_which_agent_asks_in_every_dialect_and_a_turn_may_be_for_o
 # --- beside the script ---------------------------------------------------------------------------
 
 
-def test_side_requests_take_no_turn_and_get_the_json_that_they_want() -> None:
+def test_what_stands_beside_the_task_takes_no_turn_as_approved() -> None:
     properties = {"reasoning": {"type": "string"}, "next": {"enum": ["user", "model"]}}
     schema = {"type": "object", "properties": properties, "required": [*properties]}
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     memory = {"role": "system", "content": "You are the managed memory extraction subagent."}
     wants = {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    count = "/agent/gemini/v1beta/models/gemini-x:countTokens"
+    text = ""
     with serve("unauthorized") as server:
-        side = chat(tools=[], stream=False)
-        assert "A short title" in ask(server, CHAT, side)[2].decode()
-        document = json.loads(ask(server, CHAT, {**side, "response_format": form})[2])
-        assert json.loads(document["choices"][0]["message"]["content"])["next"] == "user"
-        answer = json.loads(ask(server, WHOLE, gemini(tools=[], generationConfig=wants))[2])
-        [part] = answer["candidates"][0]["content"]["parts"]
-        assert json.loads(part["text"]) == {"reasoning": "scripted", "next": "user"}
-        assert ask(server, CHAT, chat(messages=[memory]))[0] == 200
-        status, _, raw = ask(server, "/v1/messages", claude(tools=[], stream=False))
-        assert (status, json.loads(raw)["stop_reason"]) == (200, "end_turn")
-        assert {request.answer for request in server.requests} == {"side"}
-
-
-def test_models_counts_and_upgrades_are_answered_beside_the_script() -> None:
-    with serve("unauthorized") as server:
-        for path in ("/v1/models", "/agent/qwen/v1/models", "/v1beta/models"):
-            assert json.loads(ask(server, path)[2])["object"] == "list"
-        row = json.loads(ask(server, "/agent/hermes/v1/models/stub-model")[2])
-        assert (row["id"], row["object"]) == ("stub-model", "model")
-        count = "/agent/gemini/v1beta/models/gemini-x:countTokens"
-        assert json.loads(ask(server, count, gemini())[2])["totalTokens"] > 0
-        raw = ask(server, "/v1/messages/count_tokens", claude())[2]
-        assert json.loads(raw)["input_tokens"] > 0
+        for title, path, body in (
+            ("a title", CHAT, chat(tools=[], stream=False)),
+            ("JSON", CHAT, chat(tools=[], stream=False, response_format=form)),
+            ("JSON", WHOLE, gemini(tools=[], generationConfig=wants)),
+            ("a memory", CHAT, chat(messages=[memory], stream=False)),
+            ("a title", "/v1/messages", claude(tools=[], stream=False)),
+            ("a count", "/v1/messages/count_tokens", claude()),
+            ("a count", count, gemini()),
+            *(("models", path, None) for path in ("/v1/models", "/v1beta/models")),
+            ("a model", "/agent/hermes/v1/models/stub-model", None),
+            ("elsewhere", "/elsewhere", None),
+            ("no request", CHAT, b"[]"),
+            ("nonsense", CHAT, b"nonsense"),
+        ):
+            text += exchange(server, title, path, body)
         for path in ("/api/hello", "/"):
-            assert ask(server, path, method="HEAD")[0] == 200
-        assert ask(server, "/elsewhere")[0] == 404
+            text += exchange(server, "a look", path, None, "HEAD")
         upgrade: Any = {"upgrade": "websocket", "connection": "upgrade"}
-        assert ask(server, "/v1/responses", **upgrade)[0] == 426
-        assert ask(server, CHAT, b"[]")[0] == ask(server, CHAT, b"nonsense")[0] == 400
-        answers = {request.answer for request in server.requests}
-        assert answers >= {"models", "count", "probe", "not found", "no websocket"}
+        text += exchange(server, "a WebSocket", "/v1/responses", **upgrade)
+        answers = sorted({request.answer for request in server.requests})
+    approved("model-server-beside.txt", text + section("logged as", "\n".join(answers)))
 
 
 def test_requests_are_logged_without_keys_on_loopback_only() -> None:
@@ -261,33 +270,6 @@ def test_requests_are_logged_without_keys_on_loopback_only() -> None:
     assert KEY not in request.body + request.path + str(request.headers)
     assert request.headers["x-api-key"] == request.headers["authorization"] == "[scrubbed]"
     assert (request.answer, request.place) == ("turn", 0)
-
-
-# --- faults --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "status", "code", "term"),
-    [
-        ("unauthorized", 401, "invalid_api_key", "UNAUTHENTICATED"),
-        ("forbidden", 403, "forbidden", "PERMISSION_DENIED"),
-        ("no_model", 404, "model_not_found", "NOT_FOUND"),
-        ("rate_limit", 429, "rate_limit_exceeded", "RESOURCE_EXHAUSTED"),
-        ("server_error", 500, "server_error", "INTERNAL"),
-        ("overflow", 400, "context_length_exceeded", "INVALID_ARGUMENT"),
-    ],
-)
-def test_errors_have_each_services_own_shape(name: str, status: int, code: str, term: str) -> None:
-    with serve(name) as server:
-        got, headers, raw = ask(server, CHAT, chat())
-        assert (got, json.loads(raw)["error"]["code"]) == (status, code)
-        assert headers.get("retry-after") == ("30" if name == "rate_limit" else None)
-        got, _, raw = ask(server, GEMINI, gemini())
-        error = json.loads(raw)["error"]
-        assert (got, error["code"], error["status"]) == (status, status, term)
-        delays = [detail["retryDelay"] for detail in error.get("details", ())]
-        assert delays == (["30s"] if name == "rate_limit" else [])
-        assert (b"exceeds the maximum number of tokens" in raw) is (name == "overflow")
 
 
 # --- tools ---------------------------------------------------------------------------------------

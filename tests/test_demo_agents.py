@@ -18,6 +18,7 @@ from hydra.commands.demo.script import Step
 from hydra.paths import fixtures
 from hydra.race.plan import SUBJECT, title
 from tests.support import fakes
+from tests.support.command import completed
 
 LINES: Mapping[str, tuple[str, ...]] = {
     "claude": ("-p", "--output-format", "stream-json", "--verbose"),
@@ -46,34 +47,16 @@ def work(scratch: Path) -> Path:
     return folder
 
 
-def start(
-    bin_folder: Path, agent: str, work: Path, *args: str, **env: str
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [str(bin_folder / agent), *(args or LINES[agent])],
-        cwd=work,
-        # Nothing of the test's environment: an agent gets only what an allowlist names.
-        env={"PATH": os.environ["PATH"], "IS_SANDBOX": "1", **env},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+def run(bin_folder: Path, agent: str, work: Path, *args: str) -> tuple[int, str, str]:
+    """Of a scripted agent with nothing of the test's environment: only what an allowlist names."""
+    argv = [str(bin_folder / agent), *(args or LINES[agent])]
+    environ = {"PATH": os.environ["PATH"], "IS_SANDBOX": "1"}
+    done = completed(argv, cwd=work, env=environ, input="Fix it")
+    return done.returncode, done.stdout, done.stderr
 
 
-def finished(child: subprocess.Popen[bytes], prompt: str = "Fix it") -> tuple[int, bytes, bytes]:
-    out, err = child.communicate(prompt.encode(), timeout=120)
-    return child.returncode, out, err
-
-
-def run(
-    bin_folder: Path, agent: str, work: Path, *args: str, **env: str
-) -> tuple[int, bytes, bytes]:
-    return finished(start(bin_folder, agent, work, *args, **env))
-
-
-def events(stdout: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in stdout.split(b"\n") if line]
+def events(stdout: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stdout.split("\n") if line]
 
 
 # Wire formats
@@ -132,9 +115,6 @@ def test_every_key_of_a_scripted_event_was_seen_in_a_real_one(
     assert len({signature(event) for event in compared}) >= 5
 
 
-# The adapters
-
-
 # Lines the real CLIs refuse
 
 
@@ -153,11 +133,7 @@ def test_a_line_that_the_real_cli_refuses_is_refused(
     agent: str, args: tuple[str, ...], code: int, says: str, scratch: Path, work: Path
 ) -> None:
     got, out, err = run(fakes.place(scratch, agent, WORK), agent, work, *args)
-    assert (got, out) == (code, b"")
-    assert says in err.decode()
-
-
-# Signals
+    assert (got, out, says in err) == (code, "", True)
 
 
 # The demo
@@ -176,9 +152,6 @@ def test_the_repository_is_always_the_same_and_its_test_fails(scratch: Path) -> 
         ["git", "status", "--porcelain"], cwd=scratch / "one", capture_output=True, check=True
     )
     assert status.stdout == b""  # what running the tests leaves is ignored
-
-
-def test_the_demos_task_is_whole_as_a_title_and_as_a_subject() -> None:
     subject = repository.TASK.splitlines()[0]
     assert title(repository.TASK) == subject
     assert len(subject) <= SUBJECT
@@ -220,15 +193,9 @@ def without_pauses(demo: race.Demo) -> None:
         path.write_text("\n".join((*head, json.dumps(script))))
 
 
-def test_the_demo_is_watched_for_three_seconds_or_so(scratch: Path) -> None:
-    demo = race.prepare(scratch)
-    for agent in demo.agents:
-        script = script_of(demo.bin_folder / agent)
-        paced = sum(step.get("pause", 0) for step in script["steps"])
-        assert 1.5 < paced < 3.5
-
-
-def test_the_demo_lies_where_hydra_keeps_state(scratch: Path) -> None:
+def test_the_demo_lies_where_hydra_keeps_state_and_is_watched_for_some_seconds(
+    scratch: Path,
+) -> None:
     folder = race.new_folder()
     try:
         assert not folder.is_relative_to("/tmp")
@@ -238,3 +205,6 @@ def test_the_demo_lies_where_hydra_keeps_state(scratch: Path) -> None:
     demo = race.prepare(scratch)
     assert demo.removal == f"rm -rf {scratch}"
     assert demo.command("diff", "claude") == f"{scratch}/hydra diff claude"
+    for agent in demo.agents:
+        steps = script_of(demo.bin_folder / agent)["steps"]
+        assert 1.5 < sum(step.get("pause", 0) for step in steps) < 3.5

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.proofs import proven_capabilities, records
+from hydra.adapters.proofs.records import Record
 from hydra.commands import agent_rows as shown
 from hydra.conformance import recorded
 from hydra.conformance.contract.subject import ContractSubject
@@ -21,6 +22,7 @@ from hydra.records.agent import Capability, CapabilitySet, Confidence, DetectRes
 from hydra.report import text
 from hydra.report.agents_document import agent_document
 from hydra.report.listing import agent_text, agents_table
+from tests.support.golden_text import approved, section
 from tests.support.sample_records import keep, proof, record
 
 CLAUDE = registry.get("claude")
@@ -32,10 +34,6 @@ LINUX = "record.linux.0.1.0.json"
 
 def whole(root: Path) -> Matrix:
     return matrix([ContractSubject(adapter, root) for adapter in registry.everyone()])
-
-
-def cell(root: Path, column: str, agent: str = "claude") -> Cell:
-    return whole(root).cell(agent, column)
 
 
 def helps(root: Path) -> Path:
@@ -56,76 +54,67 @@ def test_nothing_is_known_without_a_record(tmp_path: Path) -> None:
         table.cell("claude", "speed")
 
 
-def test_the_newest_version_that_was_tried_decides(tmp_path: Path) -> None:
-    keep(tmp_path, record())
-    evidence = "claude/2.1.330/stream.edit.jsonl"
-    item = Cell(VERIFIED, "2.1.330", "2026-11-22", "linux", evidence)
-    assert cell(tmp_path, "edit") == item
-    assert cell(tmp_path, "delete") == cell(tmp_path, "edit", "codex") == Cell()
-    keep(tmp_path, record("2.1.399", {"delete": proof("delete")}))  # not tried for `edit`
-    assert cell(tmp_path, "edit").version == "2.1.330"
-    assert cell(tmp_path, "delete").version == "2.1.399"
-    keep(tmp_path, record("2.1.400", BROKEN))
-    item = cell(tmp_path, "edit")
-    assert (item.confidence, item.note) == (UNKNOWN, "edit failed in 2.1.400")
-    keep(tmp_path, record("2.1.401"))
-    assert cell(tmp_path, "edit").confidence is VERIFIED
+REFUSED = replace(proof("network_off"), status="not_started")
+NO, YES = proof("edit", passed=False), proof("edit")
+CREATED = {"no_network": REFUSED, "create": proof("network_off")}
+LOST = {"no_network": replace(REFUSED, passed=False), "create": proof("network_off")}
+WINDOWS = record(platform="windows", situations={}, contract={"lines.model": True})
+NEWER = record("2.1.399", {"delete": proof("delete")})
+RECORDS: dict[str, tuple[Record, ...]] = {
+    "one": (record(),),
+    "a newer one that was not tried for it": (record(), NEWER),
+    "a newer one in which it failed": (record(), NEWER, record("2.1.400", BROKEN)),
+    "and a newer one in which it passed": (record("2.1.400", BROKEN), record("2.1.401")),
+    "it failed": (record(situations=BROKEN),),
+    "and passed with a newer Hydra": (
+        *(record(situations=BROKEN), record(hydra="0.10.0")),
+        record(hydra="0.9.0", situations={}),
+    ),
+    "one failure among several": (
+        record(situations={"edit": YES, "delete": NO}),
+        record(hydra="0.2.0", situations={"create": YES}),
+    ),
+    "one failure, and passed elsewhere": (
+        record(situations={"edit": YES, "delete": NO}),
+        record(platform="macos", hydra="0.2.0", situations={"create": YES}),
+    ),
+    "Hydra refuses it": (record(situations={"no_network": REFUSED}),),
+    "Hydra refuses it, and another passed": (record(situations=CREATED),),
+    "the refusal failed": (record(situations=LOST),),
+    "platforms by their own records": (
+        *(record(), WINDOWS),
+        record(platform="macos", contract={"lines.model": False}),
+    ),
+}
 
 
-def test_an_old_failure_does_not_outlive_a_newer_hydra_of_the_same_version(tmp_path: Path) -> None:
-    keep(tmp_path, record(situations=BROKEN))
-    assert cell(tmp_path, "edit").confidence is UNKNOWN
-    keep(tmp_path, record(hydra="0.10.0"), record(hydra="0.9.0", situations={}))
-    assert cell(tmp_path, "edit").confidence is VERIFIED
+def told(root: Path) -> str:
+    """Of Claude Code each dimension of which something is known, or why not."""
+    (row,) = [row for row in whole(root).rows if row.agent == "claude"]
+    lines = [
+        f"{name}: {item.confidence} {item.version} {item.platform} {item.evidence} {item.note}"
+        for name, item in row.cells.items()
+        if item != Cell()
+    ]
+    return "\n".join(lines)
 
 
-@pytest.mark.parametrize("platform", ["linux", "macos"])
-def test_one_failure_outweighs_all_that_passed(tmp_path: Path, platform: str) -> None:
-    both = {"edit": proof("edit"), "delete": proof("edit", passed=False)}
-    later = record(platform=platform, hydra="0.2.0", situations={"create": proof("edit")})
-    keep(tmp_path, record(situations=both), later)
-    assert cell(tmp_path, "edit").note == "delete failed in 2.1.330"
-
-
-def test_what_hydra_refuses_by_name_is_not_verified_though_the_situation_passed(
-    tmp_path: Path,
-) -> None:
-    refused = replace(proof("network_off"), status="not_started")
-    create = proof("network_off")
-    for more, confidence, note in (
-        ({"no_network": refused}, UNKNOWN, "Hydra refuses it"),
-        ({"no_network": refused, "create": create}, VERIFIED, ""),
-        (
-            {"no_network": replace(refused, passed=False), "create": create},
-            *(UNKNOWN, "no_network failed in 2.1.330"),
-        ),
-    ):
-        keep(tmp_path, record(situations=more))
-        item = cell(tmp_path, "network_off")
-        assert (item.confidence, item.note) == (confidence, note)
-
-
-def test_a_flag_in_a_recorded_help_text_is_observed_and_no_more(tmp_path: Path) -> None:
-    folder = helps(tmp_path)
-    assert cell(tmp_path, "stream") == Cell(OBSERVED, "2.1.330", evidence="claude/2.1.330")
-    assert cell(tmp_path, "interrupt") == Cell()
+def test_what_records_and_help_texts_prove_as_approved(tmp_path: Path) -> None:
+    text = ""
+    for number, (name, entries) in enumerate(RECORDS.items()):
+        root = tmp_path / str(number)
+        keep(root, *entries)
+        text += section(name, told(root))
+    # A flag in a recorded help text is observed and no more.
+    root = tmp_path / "helps"
+    folder = helps(root)
+    text += section("a help text", told(root))
     page = folder / "help.txt"
     page.write_text(page.read_text().replace("--output-format", "--format"))
-    assert cell(tmp_path, "stream") == Cell()
-    assert cell(tmp_path, "plan").confidence is OBSERVED
+    text += section("a help text that lacks a flag", told(root))
     (folder / "NOTE.txt").write_text("Not recorded. Written from its documentation.\n")
-    assert cell(tmp_path, "plan") == Cell()
-    assert whole(recorded.root()).cell("cursor-agent", "stream") == Cell()
-
-
-def test_platforms_stand_on_their_own_records(tmp_path: Path) -> None:
-    windows = record(platform="windows", situations={}, contract={"lines.model": True})
-    macos = record(platform="macos", contract={"lines.model": False})
-    keep(tmp_path, record(), windows, macos)
-    cells = [cell(tmp_path, name) for name in ("linux", "macos", "windows")]
-    assert [item.confidence for item in cells] == [VERIFIED, UNKNOWN, OBSERVED]
-    assert cells[1].note == "lines.model failed in 2.1.330"
-    assert cells[2].evidence == "claude/2.1.330/record.windows.0.1.0.json"
+    assert told(root) == ""
+    approved("matrix-cells.txt", text)
 
 
 class Toy:

@@ -10,11 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.models.catalog import OWN, Catalog, Model, built_in, estimate, plain, with_own
+from hydra.adapters.models.catalog import Catalog, built_in, estimate, plain, with_own
 from hydra.adapters.models.selection import choose, nearest
 from hydra.config.schema import OwnModel
 from hydra.records.outcome import Usage
 from hydra.records.plan import Rates
+from tests.support.golden_text import approved, section
 
 MINE = {
     "large": OwnModel(id="gw-large-7", aliases=("big",), input_price=2, output_price=8),
@@ -48,98 +49,59 @@ def test_every_fact_has_a_source_and_every_price_a_day() -> None:
         assert all(known.find(id) for id in filter(None, values.values())), agent
 
 
-# --- what a name stands for ----------------------------------------------------------------------
+# --- what a name stands for, for an agent --------------------------------------------------------
+
+KNOWN = """
+claude: opus opus[1m] sonnet claude-opus-4-8 claude-haiku-4-5-20251001 opusplan opsu
+claude: claude-sonnet-4-5
+gemini: flash
+aider: opus
+cline: opus
+copilot: claude-opus-4.6
+codex: gpt-6-sol gpt-6-soll opus
+opencode: anthropic/claude-opus-5-5 claude-opus-5-5 openrouter/claude-opus-5-5 acme/none-of-ours
+opencode: openrouter/anthropic/claude-opus-5-5 gpt-6-sol
+qwen: zzzz
+"""
+LARGE = OwnModel(id="claude-opus-5-5")
+PRICED = replace(LARGE, input_price=3, output_price=15)
+OF_ONES_OWN: dict[str, tuple[dict[str, OwnModel], str]] = {
+    "entries of one's own": (MINE, "claude: large opus sonnet\ngemini: BIG"),
+    "an entry of a known id": (
+        {"large": PRICED},
+        "claude: opus large\ncline: opus\ncodex: large",
+    ),
+    "an alias that is another's now": ({"large": LARGE, **MINE}, "claude: opus large"),
+    "a known id, once": ({"mine": OwnModel(id="gpt-5.5", context=99)}, "codex: gpt-5.5 mine"),
+}
 
 
-def word(agent: str, name: str, catalog: Catalog | None = None) -> tuple[str, str, tuple[str, ...]]:
-    families = registry.OWN[agent].descriptor.families if agent in registry.OWN else ()
-    choice = choose(catalog or built_in(), name, agent=agent, families=families)
-    return choice.argument, choice.model.id if choice.model else "", choice.remarks
+def stands_for(catalog: Catalog, rows: str) -> str:
+    lines = []
+    for row in rows.strip().splitlines():
+        agent, _, names = row.partition(": ")
+        families = registry.OWN[agent].descriptor.families
+        for name in names.split():
+            choice = choose(catalog, name, agent=agent, families=families)
+            lines.append(f"{agent} {name} -> {choice.argument}")
+            if model := choice.model:
+                ids = [item.id for item in catalog.models]
+                assert ids.count(model.id) == 1
+                facts = f"{model.maker} {model.family} {model.context} {' '.join(model.aliases)}"
+                lines.append(f"  {model.id}: {facts}")
+            lines.append(f"  {choice.rates}")
+            lines += [f"  {remark}" for remark in choice.remarks]
+    return "\n".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("agent", "name", "model"),
-    [
-        ("claude", "opus", "claude-opus-5-5"),
-        ("claude", "opus[1m]", "claude-opus-5-5"),
-        ("claude", "claude-opus-4-8", "claude-opus-4-8"),
-        ("claude", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
-        ("claude", "opusplan", ""),
-        ("gemini", "flash", ""),
-        ("aider", "opus", "claude-opus-4-6"),
-        ("copilot", "claude-opus-4.6", "claude-opus-4-6"),
-        ("codex", "gpt-6-sol", "gpt-6-sol"),
-        ("opencode", "anthropic/claude-opus-5-5", "claude-opus-5-5"),
-        ("opencode", "acme/none-of-ours", ""),
-    ],
-)
-def test_what_an_agent_is_told(agent: str, name: str, model: str) -> None:
-    assert word(agent, name) == (name, model, ())
-
-
-def test_what_is_passed_on_with_a_remark() -> None:
-    assert word("cline", "opus") == ("claude-opus-5-5", "claude-opus-5-5", ())
-    remark = "the model opsu is unknown to Hydra; did you mean opus?"
-    assert word("claude", "opsu") == ("opsu", "", (remark,))
-    assert word("codex", "gpt-6-soll")[2][0].endswith("did you mean gpt-6-sol?")
-    assert word("qwen", "zzzz") == ("zzzz", "", ("the model zzzz is unknown to Hydra",))
+def test_what_an_agent_is_told_and_warned_of_as_approved() -> None:
+    text = section("known", stands_for(built_in(), KNOWN))
+    for name, (entries, rows) in OF_ONES_OWN.items():
+        text += section(name, stands_for(with_own(entries.items()), rows))
+    approved("models.txt", text)
     # Of two that are near, the one that this agent takes.
     assert nearest(built_in(), "flsh", agent="gemini", families=("gemini",)) == "flash"
     assert nearest(built_in(), "flsh", agent="claude", families=("claude",)) != "flash"
-    text, _, (remark,) = word("codex", "opus")
-    assert text == "claude-opus-5-5"
-    assert remark == "codex takes models of the family gpt, and claude-opus-5-5 is of claude"
-    text, _, (remark,) = word("claude", "claude-sonnet-4-5")
-    assert text == "claude-sonnet-4-5"
-    assert "deprecated, gone from 2026-11-30 on: claude-sonnet-5-5 follows it" in remark
-
-
-def test_prices_hold_at_the_makers_own_address_alone_and_up_to_a_prompts_length() -> None:
-    def rates(name: str, agent: str = "opencode", families: tuple[str, ...] = ()) -> Rates | None:
-        return choose(built_in(), name, agent=agent, families=families).rates
-
-    assert rates("anthropic/claude-opus-5-5") == rates("claude-opus-5-5") != None  # noqa: E711
-    assert rates("openrouter/claude-opus-5-5") is None
-    assert rates("openrouter/anthropic/claude-opus-5-5") is None
-    own, other = rates("gpt-6-sol", "codex", ("gpt",)), rates("gpt-6-sol")
-    assert own is not None
-    assert other is not None
-    # The limit does not matter where the window is no larger.
-    assert (own.longest, other.longest) == (None, 272_000)
-
-
-# --- the user's own ------------------------------------------------------------------------------
-
-
-def find(catalog: Catalog, id: str) -> Model:
-    (model,) = (model for model in catalog.models if model.id == id)  # it is there once
-    return model
-
-
-def test_own_entries_go_over_what_hydra_knows() -> None:
-    catalog = with_own(MINE.items())
-    assert word("claude", "large", catalog)[:2] == ("gw-large-7", "gw-large-7")
-    assert word("gemini", "BIG", catalog)[:2] == ("gw-large-7", "gw-large-7")
-    assert word("claude", "opus", catalog) == ("gw-opus", "gw-opus", ())
-    assert word("claude", "sonnet", catalog)[0] == "sonnet"
-    assert find(catalog, "gw-large-7").rates == Rates(2, 8, None, None, "", OWN)
-
-
-def test_an_entry_of_a_known_id_goes_over_it_in_what_it_says() -> None:
-    priced = OwnModel(id="claude-opus-5-5", input_price=3, output_price=15)
-    catalog = with_own([("large", priced)])
-    model, item = find(catalog, "claude-opus-5-5"), find(built_in(), "claude-opus-5-5")
-    assert (model.context, model.family, model.maker) == (item.context, "claude", "anthropic")
-    assert model.aliases == ("large", "opus")
-    assert model.rates == Rates(3, 15, None, None, "", OWN)
-    # What an agent's own CLI takes stays its own word.
-    assert word("claude", "opus", catalog)[:2] == ("opus", "claude-opus-5-5")
-    assert word("cline", "opus", catalog) == ("claude-opus-5-5", "claude-opus-5-5", ())
-    catalog = with_own([("large", OwnModel(id="claude-opus-5-5")), *MINE.items()])
-    assert word("claude", "opus", catalog)[0] == "gw-opus"  # the alias is another's now
-    assert find(catalog, "claude-opus-5-5").aliases == ("large",)
-    catalog = with_own([("mine", OwnModel(id="gpt-5.5", context=99))])
-    assert find(catalog, "gpt-5.5").context == 99
 
 
 # --- estimates -----------------------------------------------------------------------------------

@@ -259,7 +259,8 @@ def test_where_a_server_is_asked(text: str, url: str) -> None:
 
 
 def test_what_is_no_list_of_models_and_one_that_was_cut() -> None:
-    for answer in (None, [], "x", {}, {"models": {}}, {"data": 3}):
+    answers: tuple[Any, ...] = (None, [], "x", {}, {"models": {}}, {"data": 3})
+    for answer in answers:
         assert models_of(answer) is None
     rows = [{"name": f"m{number}"} for number in range(MOST + 1)]
     for count, text in ((MOST + 1, f"{MOST} models or more,"), (MOST - 1, f"{MOST - 1} models,")):

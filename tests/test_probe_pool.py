@@ -4,11 +4,9 @@ is remembered as long as it counts, and one that gave none is told as that."""
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
-import trio
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -19,7 +17,6 @@ from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, Memory, identify
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import SIGN_IN, Question, unanswered
 from hydra.conformance.selection import chosen
-from hydra.process import limits
 from hydra.process.limits import CpuClock
 from hydra.process.run import run
 from hydra.records.agent import ProbeOutput
@@ -167,30 +164,3 @@ def test_what_waits_for_a_core_is_not_counted() -> None:
 async def test_what_sleeps_and_what_spins_has_a_limit(line: str) -> None:
     argv, env = ("/bin/sh", "-c", line), {"PATH": os.environ["PATH"]}
     assert (await run(argv, env=env, cwd=Path("/"), timeout=1.0, waits_for_core=True)).timed_out
-
-
-@pytest.mark.full
-@pytest.mark.serial
-async def test_a_program_that_gets_no_core_is_waited_for(scratch: Path) -> None:
-    """It has a core that another keeps busy, and the last place in the queue for it."""
-    core = str(min(os.sched_getaffinity(0)))
-    busy = ["taskset", "-c", core, "/bin/sh", "-c", "echo; while :; do :; done"]
-    work = 'i=0; while [ "$i" -lt 200000 ]; do i=$((i+1)); done; echo done'
-    line = ("taskset", "-c", core, "chrt", "-i", "0", "/bin/sh", "-c", work)
-    env = {"PATH": os.environ["PATH"]}
-    with subprocess.Popen(busy, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220  a shell
-        assert other.stdout is not None
-        other.stdout.readline()
-
-        async def release() -> None:
-            await trio.sleep(3)
-            other.kill()
-
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(release)
-                ran = await run(line, env=env, cwd=scratch, timeout=1.0, waits_for_core=True)
-        finally:
-            other.kill()
-    assert (ran.timed_out, ran.stdout) == (False, b"done\n")
-    assert ran.seconds < limits.MOST  # mostly over its limit, by the clock

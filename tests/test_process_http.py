@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -17,13 +18,18 @@ from hydra.process.http import Caller, HttpRequest, ServerEvent, ServerEvents
 
 Answer = Callable[[trio.SocketStream], Awaitable[None]]
 LIMIT = 1000
+HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
-class Told:
-    """What comes back, and a barrier: `until` a line of some kind has come."""
+class Meeting:
+    """A server that answers every connection in the same way, a caller, and what comes back."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Answer) -> None:
         self.lines: list[dict[str, Any]] = []
+        self.contents: list[bytes] = []
+        self.port = 0
+        self.caller: Caller
+        self._answer = answer
         self._more = trio.Event()
 
     def take(self, line: bytes) -> None:
@@ -31,96 +37,66 @@ class Told:
         self.lines.append(json.loads(line))
         self._more.set()
 
-    async def until(self, kind: str) -> dict[str, Any]:
-        with trio.fail_after(20):
-            while True:
-                for line in self.lines:
-                    if line["hydra"] == kind:
-                        return line
-                self._more = trio.Event()
-                await self._more.wait()
+    async def until(self, kind: str) -> None:
+        while kind not in [line["hydra"] for line in self.lines]:
+            self._more = trio.Event()
+            await self._more.wait()
 
-
-class Server:
-    """Answers every connection in the same way; `asked` is what each one sent."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.contents: list[bytes] = []
-        self.closed = trio.Event()
-        self._answer = answer
-
-    async def serve(self, task_status: trio.TaskStatus[int]) -> None:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        port = listeners[0].socket.getsockname()[1]
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(partial(trio.serve_listeners, self._serve_connection, listeners))
-            task_status.started(port)
-
-    async def _serve_connection(self, stream: trio.SocketStream) -> None:
+    async def serve(self, stream: trio.SocketStream) -> None:
         self.contents.append(await stream.receive_some(65536))
         await self._answer(stream)
         await stream.aclose()
 
-    async def watch(self, stream: trio.SocketStream) -> None:
-        """Waits until the other side has hung up."""
-        while await stream.receive_some(1024):
-            pass
-        self.closed.set()
+    def ask(self, id: str = "one", method: str = "GET", url: str = "", **more: Any) -> None:
+        url = (url or "http://127.0.0.1:PORT/a?b=c").replace("PORT", str(self.port))
+        self.caller.start(HttpRequest(id, method, url, **more))
 
 
-async def said(*parts: bytes, stream: trio.SocketStream) -> None:
-    for part in parts:
-        await stream.send_all(part)
+@asynccontextmanager
+async def meeting(answer: Answer) -> AsyncIterator[Meeting]:
+    item = Meeting(answer)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+            item.port = listeners[0].socket.getsockname()[1]
+            nursery.start_soon(partial(trio.serve_listeners, item.serve, listeners))
+            item.caller = Caller(nursery, item.take, LIMIT)
+            yield item
+            await item.caller.ended()
+            nursery.cancel_scope.cancel()
 
 
-def answering(*parts: bytes) -> Server:
+def answering(*parts: bytes) -> Answer:
     async def answer(stream: trio.SocketStream) -> None:
-        await said(*parts, stream=stream)
+        for part in parts:
+            await stream.send_all(part)
 
-    return Server(answer)
+    return answer
 
 
-def plainly(body: bytes, status: int = 200) -> Server:
+def plainly(body: bytes, status: int = 200) -> Answer:
     return answering(b"HTTP/1.1 %d X\r\ncontent-length: %d\r\n\r\n" % (status, len(body)), body)
 
 
-def events(*parts: bytes, chunked: bool = False) -> Server:
-    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
-    if not chunked:
-        return answering(head + b"\r\n", *parts)
-    body = [b"%x\r\n%s\r\n" % (len(part), part) for part in parts]
-    return answering(head + b"transfer-encoding: chunked\r\n\r\n", *body)
-
-
-async def ask(server: Server, **document: Any) -> list[dict[str, Any]]:
+async def ask(answer: Answer, **request: Any) -> list[dict[str, Any]]:
     """One request to its end, and all that was told."""
-    item = Told()
-    async with trio.open_nursery() as nursery:
-        port = await nursery.start(server.serve)
-        caller = Caller(nursery, item.take, LIMIT)
-        url = document.pop("url", "http://127.0.0.1:PORT/a?b=c").replace("PORT", str(port))
-        caller.start(
-            HttpRequest(document.pop("id", "one"), document.pop("method", "GET"), url, **document)
-        )
-        with trio.fail_after(20):
-            await caller.ended()
-        nursery.cancel_scope.cancel()
+    async with meeting(answer) as item:
+        item.ask(**request)
+    if "method" in request or "headers" in request:  # what is no request is not sent
+        assert all(content == b"" for content in item.contents)
     return item.lines
 
 
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
+async def test_what_is_no_json_is_text() -> None:
+    for body, shown in (
         (b"", None),
         (b"not json", "not json"),
         (b"[" * 900, "[" * 900),
         (b"\xff\xfe", "\ufffd\ufffd"),
         (b"two\nlines", "two\nlines"),
-    ],
-)
-async def test_what_is_no_json_is_text(body: bytes, shown: object) -> None:
-    (line,) = await ask(plainly(body, 404))
-    assert (line["status"], line["body"]) == (404, shown)
+    ):
+        (line,) = await ask(plainly(body, 404))
+        assert (line["status"], line["body"]) == (404, shown)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
@@ -129,38 +105,21 @@ async def test_loopback_has_its_names(host: str) -> None:
     assert (line["hydra"], line["body"]) == ("http", 1)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://192.0.2.1:PORT/",
-        "http://example.com:PORT/",
-        "http://127.0.0.1.example.com:PORT/",
-        "http://127.0.0.1@192.0.2.1:PORT/",
-        "http://u:p@127.0.0.1:PORT/",
-        "http://0.0.0.0:PORT/",
-        "http://127.0.0.2:PORT/",
-        "https://127.0.0.1:PORT/",
-        "file:///etc/passwd",
-        "http://127.0.0.1/",
-        "http://127.0.0.1:99999/",
-        "http://[::1:PORT/",
-        "",
-    ],
+ELSEWHERE = (
+    *("http://192.0.2.1:PORT/", "http://example.com:PORT/", "http://127.0.0.1.example.com:PORT/"),
+    *("http://127.0.0.1@192.0.2.1:PORT/", "http://u:p@127.0.0.1:PORT/", "http://0.0.0.0:PORT/"),
+    *("http://127.0.0.2:PORT/", "https://127.0.0.1:PORT/", "file:///etc/passwd"),
+    *("http://127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1:PORT/", "x"),
 )
+
+
+@pytest.mark.parametrize("url", ELSEWHERE)
 async def test_anything_else_is_refused(url: str) -> None:
-    server = plainly(b"1")
-    (line,) = await ask(server, url=url)
-    assert line["hydra"] == "http_failed"
-    assert "loopback" in line["text"]
-    assert server.contents == []
-
-
-async def test_a_redirect_is_an_answer_and_not_followed() -> None:
-    server = answering(
-        b"HTTP/1.1 302 X\r\nlocation: http://example.com/\r\ncontent-length: 0\r\n\r\n"
-    )
-    (line,) = await ask(server)
-    assert (line["hydra"], line["status"], len(server.contents)) == ("http", 302, 1)
+    async with meeting(plainly(b"1")) as item:
+        item.ask(url=url)
+    (line,) = item.lines
+    assert (line["hydra"], "loopback" in line["text"]) == ("http_failed", True)
+    assert item.contents == []
 
 
 @pytest.mark.parametrize(
@@ -168,10 +127,10 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     [
         ((b"SSH-2.0-OpenSSH\r\n",), "no HTTP"),
         ((b"",), "ended|broke off|no HTTP"),
-        ((b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n", b"half"), "broke off"),
-        ((b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000,), "broke off|no HTTP"),
-        ((b"HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n", b"z" * 2000), "over 1000 bytes"),
-        ((b"HTTP/1.1 200 OK\r\ncontent-length: 990\r\n\r\n", b"z" * 990), "over 1000 bytes"),
+        ((HEAD + b"content-length: 10\r\n\r\n", b"half"), "broke off"),
+        ((HEAD + b"x: " + b"y" * 200_000,), "broke off|no HTTP"),
+        ((HEAD + b"content-length: 2000\r\n\r\n", b"z" * 2000), "over 1000 bytes"),
+        ((HEAD + b"content-length: 990\r\n\r\n", b"z" * 990), "over 1000 bytes"),
     ],
 )
 async def test_a_bad_answer_is_said(parts: tuple[bytes, ...], why: str) -> None:
@@ -180,91 +139,75 @@ async def test_a_bad_answer_is_said(parts: tuple[bytes, ...], why: str) -> None:
     assert any(term in line["text"] for term in why.split("|")), line["text"]
 
 
-async def test_nobody_there_is_said() -> None:
-    item = Told()
+async def test_what_is_not_followed_not_there_or_not_sent() -> None:
+    elsewhere = b"location: http://example.com/\r\ncontent-length: 0\r\n\r\n"
+    async with meeting(answering(b"HTTP/1.1 302 X\r\n" + elsewhere)) as item:
+        item.ask()
+    (line,) = item.lines
+    assert (line["hydra"], line["status"], len(item.contents)) == ("http", 302, 1)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     await listeners[0].aclose()
-    async with trio.open_nursery() as nursery:
-        Caller(nursery, item.take, LIMIT).start(
-            HttpRequest("x", "GET", f"http://127.0.0.1:{port}/")
-        )
-    assert [line["hydra"] for line in item.lines] == ["http_failed"]
-
-
-@pytest.mark.parametrize("bad", [{"method": "GET X"}, {"headers": (("a", "b\r\nc: d"),)}])
-async def test_what_is_no_request_is_not_sent(bad: dict[str, Any]) -> None:
-    server = plainly(b"1")
-    (line,) = await ask(server, **bad)
-    assert "no request" in line["text"]
-    assert all(content == b"" for content in server.contents)
+    (line,) = await ask(plainly(b"1"), url=f"http://127.0.0.1:{port}/")
+    assert line["hydra"] == "http_failed"
+    for bad in ({"method": "GET X"}, {"headers": (("a", "b\r\nc: d"),)}):
+        (line,) = await ask(plainly(b"1"), **bad)
+        assert "no request" in line["text"]
 
 
 async def test_an_event_that_is_too_long_is_skipped_and_the_next_one_is_not() -> None:
     # In UTF-8 it fits; as a line of JSON it is three times as long.
     long, wide = b"data: " + b"x" * 5000, b"data: " + "\u20ac".encode() * 300
-    lines = await ask(events(long + b"\n\n", wide + b"\n\ndata: 3\n\n"), events=True)
-    shown = [{k: v for k, v in line.items() if k not in ("hydra", "id")} for line in lines]
-    assert shown == [
-        {"status": 200, "body": None},
-        {"bytes": 5000},
-        {"bytes": 900},
-        {"data": 3},
-        {},
-    ]
-
-
-async def test_events_that_are_refused_are_an_ordinary_answer() -> None:
-    (line,) = await ask(plainly(b'{"name":"Unauthorized"}', 401), events=True)
-    assert (line["hydra"], line["status"]) == ("http", 401)
-    assert line["body"] == {"name": "Unauthorized"}
+    parts = (long + b"\n\n", wide + b"\n\ndata: 3\n\n")
+    type = b"content-type: text/event-stream\r\n"
+    chunks = (b"%x\r\n%s\r\n" % (len(part), part) for part in (*parts, b""))
+    for answer in (
+        answering(HEAD + type + b"\r\n", *parts),
+        answering(HEAD + type + b"transfer-encoding: chunked\r\n\r\n", *chunks),
+    ):
+        lines = await ask(answer, events=True)
+        shown = [{k: v for k, v in line.items() if k not in ("hydra", "id")} for line in lines]
+        first = {"status": 200, "body": None}
+        assert shown == [first, {"bytes": 5000}, {"bytes": 900}, {"data": 3}, {}]
+    (line,) = await ask(plainly(b'{"name":"Unauthorized"}', 401), events=True)  # are an answer
+    assert (line["hydra"], line["status"], line["body"]) == ("http", 401, {"name": "Unauthorized"})
 
 
 async def test_hanging_up_closes_what_is_open_and_says_nothing() -> None:
-    item = Told()
+    closed = trio.Event()
 
     async def answer(stream: trio.SocketStream) -> None:
-        await said(b"HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n", stream=stream)
-        await server.watch(stream)
+        await stream.send_all(HEAD + b"\r\ndata: 1\n\n")
+        while await stream.receive_some(1024):
+            pass
+        closed.set()
 
-    server = Server(answer)
-    async with trio.open_nursery() as nursery:
-        port = await nursery.start(server.serve)
-        caller = Caller(nursery, item.take, LIMIT)
-        caller.start(HttpRequest("x", "GET", f"http://127.0.0.1:{port}/", events=True))
+    async with meeting(answer) as item:
+        item.ask(events=True)
         await item.until("sse")
-        caller.hang_up()
-        with trio.fail_after(20):
-            await server.closed.wait()
-            await caller.ended()
-        caller.start(HttpRequest("y", "GET", f"http://127.0.0.1:{port}/"))
-        await caller.ended()
-        nursery.cancel_scope.cancel()
+        item.caller.hang_up()
+        await closed.wait()
+        await item.caller.ended()
+        item.ask()
     assert [line["hydra"] for line in item.lines] == ["http", "sse"]
-    assert len(server.contents) == 1
+    assert len(item.contents) == 1
 
 
 async def test_there_are_only_so_many_at_once() -> None:
-    item = Told()
     waiting = trio.Event()
 
     async def answer(stream: trio.SocketStream) -> None:
         await waiting.wait()
 
-    server = Server(answer)
-    async with trio.open_nursery() as nursery:
-        port = await nursery.start(server.serve)
-        caller = Caller(nursery, item.take, LIMIT)
+    async with meeting(answer) as item:
         for number in range(40):
-            caller.start(HttpRequest(str(number), "GET", f"http://127.0.0.1:{port}/"))
+            item.ask(str(number))
         await item.until("http_failed")
         assert "32 requests" in item.lines[0]["text"]
         waiting.set()
-        await caller.ended()
-        nursery.cancel_scope.cancel()
 
 
-# --- events out of bytes ---------------------------------------------------------------------
+# --- events out of bytes -------------------------------------------------------------------------
 
 
 def test_fields_comments_and_the_byte_order_mark() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import records
+from hydra.adapters.proofs.records import Record
 from hydra.conformance import notes, recorded, recording
 from hydra.conformance import promotion as facts
 from hydra.conformance.contract import suite
@@ -29,7 +29,7 @@ from hydra.conformance.promotion import (
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.records.agent import Tier
 from hydra.report import text
-from tests.support.golden_text import approved
+from tests.support.golden_text import approved, section
 from tests.support.sample_records import keep, of_today, proof, record
 from tests.test_matrix import Toy
 
@@ -40,6 +40,8 @@ PASSED = {f"{group}.x": True for group in GROUPS}
 SITUATIONS = {"edit": proof(*CORE, stream="stream.ok-edit.jsonl")}
 LIVE = dict(of_today(record(situations=SITUATIONS)).situations)
 FAILED, SKIPPED = CaseVerdict.FAILED, CaseVerdict.SKIPPED
+Scenario = Callable[[Path], list[Case]]
+"""Lays evidence into a folder; the cases that are tried now."""
 
 
 def case(name: str, verdict: CaseVerdict = CaseVerdict.PASSED, agent: str = "claude") -> Case:
@@ -82,126 +84,128 @@ def missing(item: Promotion) -> list[str]:
     return [row.name for row in (*item.rules, *item.stages) if not row.met]
 
 
-def test_all_is_met_where_all_the_evidence_is_there_and_else_each_has_a_command(
-    tmp_path: Path,
-) -> None:
-    bare = one(tmp_path)
-    assert (bare.stage, bare.ready) == (0, False)
-    assert all(row.says and row.command and not row.met for row in (*bare.rules, *bare.stages))
-    whole(tmp_path)
-    item = one(tmp_path)
-    assert (missing(item), item.stage, item.ready) == ([], 6, True)
-    assert item.says == "tier 1 by the owner's decision; 5 of 5 rules met, stage 6 of 6 reached"
-    assert all(row.says and not row.command for row in (*item.rules, *item.stages))
+def without(*names: str) -> Scenario:
+    def scene(root: Path) -> list[Case]:
+        folder = whole(root)
+        for name in names:
+            (folder.parent / name).unlink()
+        return []
+
+    return scene
 
 
-@pytest.mark.parametrize(
-    ("gone", "named"),
-    [
-        ("note.md", ["research"]),
-        ("issues.toml", ["issues"]),
-        ("2.1.330/stream.ok-edit.expected.json", ["parser", "replay"]),
-        ("2.1.330/record.linux.0.1.0.json", ["linux"]),
-        ("2.1.330/record.windows.0.2.0.json", ["windows"]),
-    ],
-)
-def test_each_piece_of_evidence_is_missed_by_name(
-    tmp_path: Path, gone: str, named: list[str]
-) -> None:
-    (whole(tmp_path).parent / gone).unlink()
-    assert missing(one(tmp_path)) == named
+def kept(*entries: Record, cases: Sequence[Case] = (), bare: bool = False) -> Scenario:
+    """These records beside all else, or alone."""
+
+    def scene(root: Path) -> list[Case]:
+        if not bare:
+            whole(root)
+        keep(root, *entries)
+        return list(cases)
+
+    return scene
 
 
-@pytest.mark.parametrize(
-    ("group", "named"),
-    [
-        (facts.LINES[0], ["command"]),
-        (facts.DETECTION[0], ["doctor"]),
-        (facts.LIMITS[0], ["timeouts"]),
-        (facts.PARSER[0], ["parser", "replay"]),
-    ],
-)
-def test_a_case_that_fails_now_counts_before_the_record(
-    tmp_path: Path, group: str, named: list[str]
-) -> None:
-    whole(tmp_path)
-    cases = [case(name) for name in PASSED]
-    assert missing(one(tmp_path, *cases)) == []
-    item = one(tmp_path, *cases, case(f"{group}.y", FAILED), case(f"{group}.y"))
-    assert missing(item) == named  # on one version it failed
-    assert all(rule(item, name).says == f"{group}.y failed" for name in named)
+def releases(*names: str) -> Scenario:
+    return kept(*(record(hydra=name) for name in names), bare=True)
 
 
-def test_what_is_not_tried_now_counts_as_the_newest_record_has_it(tmp_path: Path) -> None:
-    whole(tmp_path)
-    others = case("lines.x", FAILED, "codex")
-    assert missing(one(tmp_path, case("lines.x", SKIPPED), others)) == []
-    keep(tmp_path, record("2.1.400", LIVE, hydra="0.2.0", contract={"detect.x": False}))
-    item = one(tmp_path, *(case(name) for name in PASSED if not name.startswith("detect")))
-    assert missing(item) == ["linux", "doctor"]
-    # A case that the suite has no more is no longer held against it.
-    item = one(tmp_path, *(case(name.replace("detect.x", "detect.y")) for name in PASSED))
-    assert missing(item) == ["linux"]
+def issue(priority: str) -> Scenario:
+    def scene(root: Path) -> list[Case]:
+        issues = whole(root).parent / "issues.toml"
+        issues.write_text(f'[[open]]\npriority = "{priority}"\ntitle = "It hangs"\n')
+        return []
+
+    return scene
 
 
-def test_a_stream_that_was_written_by_hand_is_no_recording(tmp_path: Path) -> None:
-    folder = whole(tmp_path)
+def by_hand(root: Path) -> list[Case]:
+    """A stream that was written by hand is no recording."""
+    folder = whole(root)
     line = (folder / "stream.ok-edit.expected.json").rename(folder / "told.json").read_text()
     rows = {"lines": (folder / "stream.ok-edit.jsonl").read_text().splitlines()}
     (folder / "made.json").write_text(json.dumps({"ok-edit": rows}))
     (folder / "made.expected.json").write_text(f'{{"ok-edit": {line}}}')
-    assert missing(one(tmp_path)) == ["parser", "replay"]
-    (folder / "NOTE.txt").write_text("Not recorded.\n")
-    assert rule(one(tmp_path), "command").says.endswith("that were written by hand")
+    return []
 
 
-@pytest.mark.parametrize("dimension", CORE)
-def test_a_dimension_that_failed_live_takes_its_stage(tmp_path: Path, dimension: str) -> None:
-    whole(tmp_path)
-    broken = {"delete": proof(dimension, passed=False)}
-    keep(tmp_path, record("2.1.400", broken, hydra="0.2.0", contract=PASSED))
-    item = one(tmp_path)
-    rows = {"edit": ["launch"], "stream": ["replay"], "limits": ["timeouts"]}
-    assert sorted(missing(item)) == sorted(["linux", *rows.get(dimension, []), "clients"])
-    assert rule(item, "clients").says == "delete failed in 2.1.400"
-    assert item.stage == {"edit": 3, "stream": 4}.get(dimension, 5)
+NEWER = record("2.1.400", LIVE, hydra="0.2.0", contract={"detect.x": False})
+OLD = record("2.1.197", {"edit": proof("edit", passed=False)}, hydra="0.2.0")
+SCENARIOS: dict[str, Scenario] = {
+    "nothing": lambda root: [],
+    "everything": without(),
+    "no note": without("note.md"),
+    "no list of issues": without("issues.toml"),
+    "no expectation": without("2.1.330/stream.ok-edit.expected.json"),
+    "no record of a release on Linux": without("2.1.330/record.linux.0.1.0.json"),
+    "no record of a release on Windows": without("2.1.330/record.windows.0.2.0.json"),
+    **{
+        # On one version of two, now: that counts before the record.
+        f"a case that fails now: {group}": kept(
+            cases=[*map(case, PASSED), case(f"{group}.y", FAILED), case(f"{group}.y")]
+        )
+        for group in (facts.LINES[0], facts.DETECTION[0], facts.LIMITS[0], facts.PARSER[0])
+    },
+    "others fail, and one was skipped": kept(
+        cases=[case("lines.x", SKIPPED), case("lines.x", FAILED, "codex")]
+    ),
+    "a newer record with a failure, tried again": kept(
+        NEWER, cases=[case(name) for name in PASSED if not name.startswith("detect")]
+    ),
+    "its case is no more": kept(
+        NEWER, cases=[case(name.replace("detect.x", "detect.y")) for name in PASSED]
+    ),
+    "streams by hand": by_hand,
+    **{
+        f"{dimension} failed live": kept(
+            record(
+                "2.1.400",
+                {"delete": proof(dimension, passed=False)},
+                hydra="0.2.0",
+                contract=PASSED,
+            )
+        )
+        for dimension in CORE
+    },
+    **{f"an open issue: {priority}": issue(priority) for priority in ("P0", "P1", "P2")},
+    "releases: one": releases("0.1.0", "0.1.9"),
+    "releases: with a gap": releases("0.1.0", "0.3.0"),
+    "releases: two": releases("0.1.0", "0.2.0"),
+    "releases: 0.9 and 0.10": releases("0.9.0", "0.10.0"),
+    "releases: 0.9 and 1.0": releases("0.9.0", "1.0.0"),
+    "releases: two, and a gap": releases("0.1.0", "0.2.0", "0.4.0"),
+    "releases: records of nothing": kept(
+        record(situations={}), record(situations={}, hydra="0.2.0"), bare=True
+    ),
+    "releases: an older CLI failed": kept(record(), OLD, record(hydra="0.2.0"), bare=True),
+    "releases: the newest CLI failed": kept(
+        *(record(), record(hydra="0.2.0")),
+        record("2.1.400", {}, hydra="0.2.0", contract={"lines.x": False}),
+        bare=True,
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("releases", "met", "line"),
-    [
-        (["0.1.0", "0.1.9"], False, "in one release only (2.1.330 with Hydra 0.1)"),
-        (["0.1.0", "0.3.0"], False, "in releases that do not follow each other"),
-        (["0.1.0", "0.2.0"], True, "2.1.330 with Hydra 0.1, 2.1.330 with Hydra 0.2"),
-        (["0.9.0", "0.10.0"], True, "2.1.330 with Hydra 0.9, 2.1.330 with Hydra 0.10"),
-        (["0.9.0", "1.0.0"], True, "with Hydra 1.0"),
-        (["0.1.0", "0.2.0", "0.4.0"], False, "do not follow each other"),
-    ],
-)
-def test_two_releases_that_follow_each_other(
-    tmp_path: Path, releases: list[str], met: bool, line: str
-) -> None:
-    for hydra in releases:
-        keep(tmp_path, record(hydra=hydra))
-    row = rule(one(tmp_path), "linux")
-    assert (row.met, line in row.says) == (met, True)
+def test_each_piece_of_evidence_is_missed_by_name_as_approved(tmp_path: Path) -> None:
+    text = ""
+    for number, (name, scene) in enumerate(SCENARIOS.items()):
+        root = tmp_path / str(number)
+        root.mkdir()
+        item = one(root, *scene(root))
+        rows = [f"{item.says}; stage {item.stage}, ready: {item.ready}"]
+        wanted = [row for row in (*item.rules, *item.stages) if not row.met]
+        if name.startswith("releases: "):
+            wanted = [rule(item, "linux")]
+        rows += [f"{row.name} ({'met' if row.met else 'missing'}): {row.says}" for row in wanted]
+        assert all(bool(row.command) is not row.met for row in (*item.rules, *item.stages))
+        text += section(name, "\n".join(rows))
+    approved("promotion-rules.txt", text.replace(str(tmp_path), "/root"))
 
 
 def test_cycles() -> None:
     assert [cycle(name) for name in ("0.1.0", "0.12.3rc1", "1")] == [(0, 1), (0, 12), (1, 0)]
     assert follows((2, 0), (1, 7))
     assert not any(follows(*pair) for pair in (((0, 1), (0, 1)), ((2, 1), (1, 7))))
-
-
-def test_a_release_passes_with_the_newest_cli_it_was_tried_with(tmp_path: Path) -> None:
-    keep(tmp_path, record(situations={}), record(situations={}, hydra="0.2.0"))
-    assert not rule(one(tmp_path), "linux").met  # a record of nothing is no pass
-    broken = {"edit": proof("edit", passed=False)}
-    keep(tmp_path, record(), record("2.1.197", broken, hydra="0.2.0"), record(hydra="0.2.0"))
-    assert rule(one(tmp_path), "linux").met
-    keep(tmp_path, record("2.1.400", {}, hydra="0.2.0", contract={"lines.x": False}))
-    row = rule(one(tmp_path), "linux")
-    assert (row.met, row.says) == (False, "something failed in 2.1.400 with Hydra 0.2 on Linux")
 
 
 def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path) -> None:
@@ -223,14 +227,6 @@ def test_a_cli_that_cannot_be_raced_leaves_no_record_of_a_pass(tmp_path: Path) -
     recording.record(tmp_path, [], [case("lines.x")], {"claude": answers}, adapters=[CLAUDE])
     assert (tmp_path / "claude" / "2.1.330" / "help.txt").is_file()
     assert records.read_all(tmp_path, "claude") == []
-
-
-@pytest.mark.parametrize(("priority", "met"), [("P0", False), ("P1", False), ("P2", True)])
-def test_open_issues_by_their_priority(tmp_path: Path, priority: str, met: bool) -> None:
-    issues = whole(tmp_path).parent / "issues.toml"
-    issues.write_text(f'[[open]]\npriority = "{priority}"\ntitle = "It hangs"\n')
-    row = rule(one(tmp_path), "issues")
-    assert (row.met, "It hangs" in row.says) == (met, not met)
 
 
 def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: Path) -> None:

@@ -48,18 +48,8 @@ def test_it_asks_is_answered_and_goes_when_its_stdin_ends(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_the_record_alone_gives_the_same_events(hydra: Hydra) -> None:
-    race = talk(hydra, "write a.txt hello\nask one\nserve x")
-    adapter = talkers.adapter("talker", hydra.scratch / "site")
-    again = talkers.replayed(adapter, lane_file(race, "raw.jsonl"))
-    seen = [event for event in agents_events(hydra) if event[0] != "completed"]
-    assert [(e.kind, e.sub, e.data) for e in again] == seen
-    assert len(seen) > 5
-
-
-@pytest.mark.slow
 def test_its_server_is_called_and_it_is_sent_away_once_it_is_done(hydra: Hydra) -> None:
-    race = talk(hydra, "serve x")
+    race = talk(hydra, "leak it\nserve x")
     lane = race.lane("talker")
     assert (lane["status"], lane["error"], race.code) == ("completed", None, 0)
     assert lane["exit"]["code"] == 5
@@ -70,16 +60,24 @@ def test_its_server_is_called_and_it_is_sent_away_once_it_is_done(hydra: Hydra) 
     assert "+served" in shown
     # Its connections were closed before it was told to go.
     assert "+True" in shown
+    # A secret made for it stands nowhere in the record.
+    assert b"my password is [redacted]" in lane_file(race, "raw.jsonl")
+    assert b"Bearer" not in lane_file(race, "sent.jsonl")
+    assert b"TALKER_PASSWORD" not in Path(race.document["folder"], "plan.json").read_bytes()
 
 
 @pytest.mark.slow
-def test_a_secret_made_for_it_stands_nowhere_in_the_record(hydra: Hydra) -> None:
-    race = talk(hydra, "leak it\nserve x")
-    assert race.lane("talker")["status"] == "completed"
-    raw = lane_file(race, "raw.jsonl")
-    assert b"my password is [redacted]" in raw
-    assert b"Bearer" not in lane_file(race, "sent.jsonl")
-    assert b"TALKER_PASSWORD" not in Path(race.document["folder"], "plan.json").read_bytes()
+def test_the_record_alone_gives_the_same_events(hydra: Hydra) -> None:
+    """Also where an adapter wants nonsense done: that costs a warning."""
+    race = talk(hydra, "write a.txt hello\nask one\nconfuse me\nserve x")
+    adapter = talkers.adapter("talker", hydra.scratch / "site")
+    again = talkers.replayed(adapter, lane_file(race, "raw.jsonl"))
+    seen = [event for event in agents_events(hydra) if event[0] != "completed"]
+    assert [(e.kind, e.sub, e.data) for e in again] == seen
+    assert len(seen) > 5
+    lane = race.lane("talker")
+    assert lane["status"] == "completed"
+    assert any("str is no act" in warning for warning in lane["warnings"])
 
 
 @pytest.mark.slow
@@ -107,14 +105,6 @@ def test_one_that_closes_its_stdin_early_is_not_in_the_way(hydra: Hydra) -> None
     race = talk(hydra, "deaf x\nwrite a.txt x\nflood me")
     lane = race.lane("talker")
     assert (lane["status"], lane["error"]) == ("completed", None)
-
-
-@pytest.mark.slow
-def test_an_adapter_that_wants_nonsense_done_costs_a_warning(hydra: Hydra) -> None:
-    race = talk(hydra, "write a.txt x\nconfuse me\nserve x")
-    lane = race.lane("talker")
-    assert lane["status"] == "completed"
-    assert any("str is no act" in warning for warning in lane["warnings"])
 
 
 @pytest.mark.slow
@@ -153,6 +143,7 @@ def unconfined(hydra: Hydra, mode: tuple[str, ...]) -> None:
         pytest.skip("bwrap makes no PID namespace here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("task", ["hang it", pytest.param("serve hold", marks=pytest.mark.full)])
 def test_nothing_is_left_of_a_conversation_whose_hydra_is_killed(
