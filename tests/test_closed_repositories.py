@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Race
+from tests.support.tables import table
 from tests.support.trust import Place, by_account, by_ordinary, by_user, place
 
 __all__ = ["place"]
@@ -20,59 +21,8 @@ pytestmark = pytest.mark.slow
 
 WHO = "git config user.name a; git config user.email b"
 STASH = f"{WHO}; echo work > x; git stash -qu"
-OWN = "G=$(git rev-parse --git-common-dir)"
-LINKED = 'git worktree add -q --detach "$TMPDIR/w/w"; echo work > "$TMPDIR/w/w/x"'
-NESTED = f"git init -q n; cd n; {WHO}; echo a > a; git add a; git commit -qm a; {STASH}; cd .."
-CLOSED = {
-    "claude": (f'{OWN}; {STASH}; chmod 0 "$G"', "stash^3:x"),
-    "claude-2": (f'{OWN}; {STASH}; chmod 0 "$G/refs" "$G/logs" "$G/objects"', "stash^3:x"),
-    "claude-3": (f'{OWN}; {STASH}; find "$G" -depth -exec chmod 0 {{}} +', "stash^3:x"),
-    "claude-4": (f"{NESTED}; chmod 0 n/.git", "nested/n/stash^3:x"),
-    "claude-5": (f'{LINKED}; chmod 0 "$TMPDIR/w"', "worktrees/w/files:x"),
-}
-"""What an agent does in a lane of its own, and where its work is then to be found."""
-
-
 ANEW = f"git init -q; {WHO}; git add -A; git commit -qm anew"
-MOVED = {
-    "claude": f'{STASH}; mv .git "$TMPDIR/old"; {ANEW}',
-    "claude-2": f'{STASH}; mkdir "$HOME/o"; mv .git "$HOME/o/.git"; {ANEW}',
-    "claude-3": f'{STASH}; mv .git "$TMPDIR/old"',
-    "claude-4": f'{STASH}; mkdir "$TMPDIR/c"; mv .git "$TMPDIR/c/old"; chmod 0 "$TMPDIR/c"; {ANEW}',
-}
-"""Where an agent puts the repository that its lane was made with."""
-
-FORGED = 'f() { mkdir -p ".git/worktrees/$1"; cat .git/HEAD > ".git/worktrees/$1/HEAD"; }; f'
-LINKED_TO = 'git worktree add -q --detach "$1"; echo work > "$1/x"'
-IGNORED = "echo .w/ > .gitignore; set -- .w/w"
-HIDDEN = {
-    "claude": (f"set -- .git/w; {LINKED_TO}", "worktrees/w/files:x"),
-    "claude-2": (
-        f'set -- "$TMPDIR/w"; {LINKED_TO}; cd .git/worktrees/w;'
-        ' realpath --relative-to=. "$1/.git" > gitdir; cd ../../..',
-        "worktrees/w/files:x",
-    ),
-    "claude-3": (
-        f"{FORGED} n; printf 'a\\0b/.git' > .git/worktrees/n/gitdir; {STASH}",
-        "stash^3:x",
-    ),
-    "claude-4": (f"{IGNORED}; {LINKED_TO}", "worktrees/w/files:x"),
-    "claude-5": (f"{IGNORED}; {LINKED_TO}; chmod 0 .w", "worktrees/w/files:x"),
-    "claude-6": (
-        f'set -- "$TMPDIR/a/w"; {LINKED_TO}; mkdir "$TMPDIR/b"; ln -s ../a "$TMPDIR/b/l";'
-        ' chmod 0 "$TMPDIR/a" "$TMPDIR/b"; echo "$TMPDIR/b/l/w/.git" > .git/worktrees/w/gitdir',
-        "worktrees/w/files:x",
-    ),
-}
-"""As `CLOSED`: in linked worktrees."""
-
-OUT = {
-    "claude": 'rm -rf .git/worktrees; ln -s "$PWD/.git/worktrees" .git/worktrees',
-    "claude-2": 'rm -rf .git/logs; ln -s "$PWD/.git/logs" .git/logs',
-    "claude-3": f'{FORGED} c; mkdir "$TMPDIR/c"; ln -s "$PWD/../private" "$TMPDIR/c/l";'
-    ' echo "$TMPDIR/c/l/.git" > .git/worktrees/c/gitdir; chmod 0 "$TMPDIR/c"',
-}
-"""What leads to the user's own: their worktrees, their stashes, a closed folder of theirs."""
+LANES = table("closed_lanes")
 
 
 ALIKE = ("tags/v9", "v9", "stash/x", "Fix", "fix", "commit-1/x")
@@ -81,25 +31,25 @@ ALIKE = ("tags/v9", "v9", "stash/x", "Fix", "fix", "commit-1/x")
 
 @by_ordinary
 def test_what_an_agent_has_closed_is_opened_and_its_work_kept(place: Place) -> None:
-    race, patches = raced(place, {lane: script for lane, (script, _) in CLOSED.items()})
-    for lane, (_, where) in CLOSED.items():
+    race, patches = raced(place, scripts("closed"))
+    for lane, row in LANES["closed"].items():
         patch = race.lane(lane)["patch"]
         assert not patch["incomplete"], lane
         assert not patch["left_behind"], patch["notes"]
         assert place.git("show", f"{lane}:src/pager.py", cwd=patches) == "fixed"
-        assert place.git("show", f"refs/left/{lane}/1/{where}", cwd=patches) == "work"
+        assert place.git("show", f"refs/left/{lane}/1/{row['where']}", cwd=patches) == "work"
         assert any("made readable" in note for note in patch["notes"]) == (lane != "claude-5")
 
 
 @by_account
 def test_work_in_a_worktree_that_an_agent_has_hidden_is_kept(place: Place) -> None:
-    race, patches = raced(place, {lane: script for lane, (script, _) in HIDDEN.items()})
-    for lane, (_, where) in HIDDEN.items():
+    race, patches = raced(place, scripts("hidden"))
+    for lane, row in LANES["hidden"].items():
         patch = race.lane(lane)["patch"]
         assert not patch["left_behind"], patch["notes"]
         (ref,) = patch["stranded"]
-        assert f"refs/left/{lane}/1/{where}".startswith(ref)
-        assert place.git("show", f"refs/left/{lane}/1/{where}", cwd=patches) == "work"
+        assert f"refs/left/{lane}/1/{row['where']}".startswith(ref)
+        assert place.git("show", f"refs/left/{lane}/1/{row['where']}", cwd=patches) == "work"
 
 
 @by_account
@@ -123,8 +73,8 @@ def test_two_pieces_of_work_with_one_name_are_both_kept(place: Place) -> None:
 
 @by_account
 def test_a_repository_that_an_agent_has_moved_away_is_looked_at(place: Place) -> None:
-    race, patches = raced(place, MOVED)
-    for lane in MOVED:
+    race, patches = raced(place, scripts("moved"))
+    for lane in LANES["moved"]:
         patch = race.lane(lane)["patch"]
         assert place.git("show", f"{lane}:src/pager.py", cwd=patches) == "fixed"
         assert patch["stranded"] == [f"refs/left/{lane}/1/moved/stash"], patch["notes"]
@@ -165,8 +115,8 @@ def test_what_leads_out_of_a_lane_is_not_followed(place: Place) -> None:
     private = place.repo.parent / "private"
     private.mkdir()
     private.chmod(0)
-    race, _ = raced(place, OUT)
-    for lane in OUT:
+    race, _ = raced(place, scripts("out"))
+    for lane in LANES["out"]:
         patch = race.lane(lane)["patch"]
         assert (patch["stranded"], patch["left_behind"]) == ([], 0), patch["notes"]
     assert private.stat().st_mode & 0o777 == 0
@@ -190,6 +140,10 @@ def test_a_race_from_uncommitted_changes_opens_nothing_of_the_users(place: Place
     refused = place.run("race", "Do it", *options)
     assert (refused.returncode, "could not be read: closed/" in refused.stderr) == (3, True)
     assert folder.stat().st_mode & 0o777 == 0
+
+
+def scripts(kind: str) -> dict[str, str]:
+    return {lane: row["script"] for lane, row in LANES[kind].items()}
 
 
 def raced(place: Place, scripts: Mapping[str, str]) -> tuple[Race, Path]:

@@ -58,8 +58,13 @@ second() {
 class Vector:
     """`arm` is what the agent types; `plain` what a person types who falls into it."""
 
-    arm: str
+    arm: str = ""
     plain: str = "git status"
+    kind: str = "plain"
+    setup: str = ""
+    allow: tuple[str, ...] = ()
+    needs: str = ""
+    then: str = ""
 
 
 TABLE = table("git_vectors")

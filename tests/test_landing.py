@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from hydra.errors import LandingRefused, UsageError
+from hydra.git.patches import commit_tree
 from hydra.git.paths import refused
 from hydra.git.runner import GitFailed, run
 from hydra.git.status import WorkTree
@@ -29,19 +30,14 @@ from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support import without_calls
 from tests.support.landing_kinds import Stand
-from tests.support.landings import Shelf, Whole, everything, laid, leftovers
-from tests.support.shelf import empty_run, shelf
+from tests.support.landings import Shelf, Whole, everything, leftovers
+from tests.support.shelf import empty_run, fixture_of, shelf
 from tests.support.trust import ORDINARY
 
 __all__ = ["shelf"]
 
 
-@pytest.fixture
-def empty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """The project, and an empty run over it; the test stands in it."""
-    shelf = laid(scratch, empty_run)
-    monkeypatch.chdir(shelf.repo)
-    return shelf
+empty = fixture_of(empty_run)
 
 
 def line(number: int, text: str, tree: Path) -> None:
@@ -348,41 +344,22 @@ def test_undo_touches_nothing_where_the_last_landings_record_is_damaged(shelf: S
 
 def crafted(shelf: Shelf, name: bytes, mode: str = "100644", content: bytes = b"theirs\n") -> None:
     """A lane whose patch holds a path that no git would add: made of tree objects alone."""
-    git_dir = shelf.race.patches
+    store, base = shelf.race.patches, shelf.race.base
 
-    def made(kind: str, data: bytes) -> str:
-        terms = ("hash-object", "--literally", "-w", "-t", kind, "--stdin")
-        return run(*terms, git_dir=git_dir, stdin=data, isolated=True).line
+    def made(*args: str, stdin: bytes) -> bytes:
+        return run(*args, git_dir=store, stdin=stdin, isolated=True).stdout.strip()
 
-    oid = made("blob", content)
-    parts = name.split(b"/")
-    tree = mode.encode() + b" " + parts[-1] + b"\0" + bytes.fromhex(oid)
-    for part in reversed(parts[:-1]):
-        tree = b"40000 " + part + b"\0" + bytes.fromhex(made("tree", tree))
-    base = run("cat-file", "tree", f"{shelf.race.base}^{{tree}}", git_dir=git_dir).stdout
-    contents = _entries(base) | _entries(tree)
-    # git's order: a folder sorts as if its name ended in a slash.
-    order = sorted(contents, key=lambda n: n + b"/" if contents[n].startswith(b"40000") else n)
-    top = made("tree", b"".join(contents[content] for content in order))
-    who = dict.fromkeys(
-        (f"GIT_{role}_{term}" for role in ("AUTHOR", "COMMITTER") for term in ("NAME", "EMAIL")),
-        "a@b",
-    )
-    terms = ("commit-tree", "-p", shelf.race.base, top)
-    commit = run(*terms, git_dir=git_dir, stdin=b"Do it\n", extra_env=who, isolated=True).line
-    run("update-ref", "refs/heads/claude", commit, git_dir=git_dir, isolated=True)
+    *folders, last = name.split(b"/")
+    oid = made("hash-object", "-w", "--stdin", stdin=content)
+    entry = b"%s blob %s\t%s\0" % (mode.encode(), oid, last)
+    for folder in reversed(folders):
+        entry = b"040000 tree %s\t%s\0" % (made("mktree", "-z", stdin=entry), folder)
+    entries = run("ls-tree", "-z", base, git_dir=store, isolated=True).stdout + entry
+    tree = made("mktree", "-z", stdin=entries).decode()
+    commit = commit_tree(store, tree=tree, base=base, message="Do it")
+    run("update-ref", "refs/heads/claude", commit, git_dir=store, isolated=True)
     shelf.lanes.append("claude")
     shelf._record()
-
-
-def _entries(tree: bytes) -> dict[bytes, bytes]:
-    contents, at = {}, 0
-    while at < len(tree):
-        end = tree.index(b"\0", at) + 21
-        entry = tree[at:end]
-        contents[entry.split(b"\0")[0].partition(b" ")[2]] = entry
-        at = end
-    return contents
 
 
 GITS, OUTSIDE = "git keeps this name", "not a path inside"

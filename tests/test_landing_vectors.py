@@ -24,10 +24,6 @@ from tests.test_git_vectors import EVIL, TABLE, VECTORS, Vector, on_terminal
 QUICK = ("fsmonitor", "filter-by-info-attributes")
 """Those of the default run; `pytest -m full` has the others."""
 
-LINKED = dict.fromkeys(("git-file", "commondir", "worktree-config"), "linked-worktree")
-KINDS = {**LINKED, "alternate-refs": "with-alternates"}
-"""What some need: a work tree whose `.git` is a file, borrowed objects."""
-
 
 @dataclass
 class Trap:
@@ -37,6 +33,7 @@ class Trap:
     shelf: Shelf
     ran: Path
     folder: Path
+    vector: Vector
 
     @property
     def repo(self) -> Path:
@@ -61,12 +58,6 @@ class Trap:
         on_terminal(self.place, script, self.repo)
         assert self.ran.exists()
 
-    def springs_by_plain_git_alone(self, vector: Vector) -> None:
-        self.arm(vector.arm)
-        land_in_every_way(self)
-        assert not self.ran.exists(), self.ran.read_text()
-        self.by_plain_git(vector.plain)
-
     def show(self) -> bytes:
         """`hydra diff` on a terminal, where a pager would be started."""
         text = f"{self.place.python} -m hydra diff claude"
@@ -75,25 +66,28 @@ class Trap:
 
 @pytest.fixture
 def trap(request: pytest.FixtureRequest, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
-    """The kind of repository that the test asks for by `indirect`, else a plain one."""
-    kind = getattr(request, "param", "plain")
+    """In the repository of the vector that the test asks for by `indirect`, else in a plain one."""
+    vector = getattr(request, "param", Vector())
+    if vector.needs and shutil.which(vector.needs) is None:
+        pytest.skip(f"{vector.needs} is not here")
     monkeypatch.chdir(scratch)
-    repo = kinds.KINDS[kind](scratch)
-    return trapped(repo, scratch, monkeypatch)
+    repo = kinds.KINDS[vector.kind](scratch)
+    subprocess.run(["sh", "-ec", vector.setup], cwd=repo, check=True, capture_output=True)
+    return trapped(repo, scratch, monkeypatch, vector)
 
 
 def trapped(
-    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, allow: tuple[str, ...] = ()
+    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, vector: Vector | None = None
 ) -> Trap:
-    place = Place(scratch, repo)
+    place, vector = Place(scratch, repo), vector or Vector()
     (place.home / ".gitconfig").write_text("[core]\n\tpager = cat\n")
     monkeypatch.setenv("HOME", str(place.home))
     monkeypatch.chdir(repo)
-    shelf = Shelf.of(repo, scratch, allow)
+    shelf = Shelf.of(repo, scratch, tuple(vector.allow))
     shelf.lane("claude", kinds.work)
     folder = scratch / "agents-own"
     folder.mkdir()
-    return Trap(place, shelf, scratch / "ran-evil", folder)
+    return Trap(place, shelf, scratch / "ran-evil", folder, vector)
 
 
 def land_in_every_way(trap: Trap) -> None:
@@ -118,51 +112,33 @@ def land_in_every_way(trap: Trap) -> None:
     assert leftovers(trap.repo) == []
 
 
-@pytest.mark.parametrize(
-    ("trap", "name"),
-    [
-        pytest.param(
-            KINDS.get(name, "plain"),
-            name,
-            marks=() if name in QUICK else pytest.mark.full,
-            id=name,
-        )
-        for name in VECTORS
-    ],
-    indirect=["trap"],
-)
+OWN = {f"own-{name}": Vector(**row) for name, row in TABLE["own"].items()}
+ARMED = [
+    *(
+        pytest.param(vector, id=name, marks=() if name in QUICK else pytest.mark.full)
+        for name, vector in VECTORS.items()
+    ),
+    *(pytest.param(vector, id=name, marks=pytest.mark.slow) for name, vector in OWN.items()),
+]
+
+
+@pytest.mark.parametrize("trap", ARMED, indirect=True)
 def test_what_is_armed_in_the_users_repository_is_run_by_plain_git_and_by_no_landing(
-    trap: Trap, name: str
+    trap: Trap,
 ) -> None:
-    trap.springs_by_plain_git_alone(VECTORS[name])
-
-
-HOME = {name: Vector(**row) for name, row in TABLE["home"].items()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HOME)
-def test_what_is_armed_in_home_is_run_by_plain_git_and_by_no_landing(trap: Trap, name: str) -> None:
-    trap.springs_by_plain_git_alone(HOME[name])
+    trap.arm(trap.vector.arm)
+    land_in_every_way(trap)
+    if trap.vector.then:
+        trap.shelf.merge("claude")
+        subprocess.run(["sh", "-ec", trap.vector.then], cwd=trap.repo, check=True)
+    assert not trap.ran.exists(), trap.ran.read_text()
+    trap.by_plain_git(trap.vector.plain)
 
 
 # What of the user's own runs
 
 
-SIGNING = """
-git config commit.gpgSign true; git config gpg.program "$E"; git config gpg.ssh.program "$E"
-git config gpg.x509.program "$E"; git config gpg.ssh.defaultKeyCommand "$E"
-git config user.signingKey x
-"""
-
-
-@pytest.mark.slow
-def test_who_did_not_sign_before_the_race_does_not_sign_now(trap: Trap) -> None:
-    trap.arm(SIGNING)
-    land_in_every_way(trap)
-    trap.shelf.merge("claude")
-    assert "gpgsig" not in git(trap.repo, "cat-file", "commit", "HEAD")
-    assert not trap.ran.exists()
+SIGNING = OWN["own-not-signing"].arm
 
 
 @pytest.mark.slow
@@ -208,24 +184,6 @@ def test_a_signature_that_fails_is_told_and_nothing_is_landed(
 
 
 @pytest.mark.slow
-def test_an_allowed_filter_runs_as_it_was_before_the_race(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = kinds.KINDS["allowed-filter"](scratch)
-    trap = trapped(repo, scratch, monkeypatch, ("rot",))
-    trap.arm(
-        'git config filter.rot.clean "$E"; git config filter.rot.smudge "$E";'
-        'git config filter.rot.process "$E"'
-    )
-    land_in_every_way(trap)
-    trap.shelf.merge("claude")
-    assert not trap.ran.exists()
-    assert (repo / "new" / "file.txt").read_text() == "new\nlines\n"
-    assert git(repo, "cat-file", "blob", "HEAD:new/file.txt") == "arj\nyvarf"
-    trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
-
-
-@pytest.mark.slow
 def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,31 +205,6 @@ def test_a_filter_that_was_not_allowed_does_not_run_for_a_patch_that_asks_for_it
     trap.shelf.merge("codex")
     on_terminal(trap.place, "git rm -q --cached lines.txt && git add lines.txt", repo)
     assert ran.exists()
-
-
-@pytest.mark.slow
-def test_lfs_runs_as_it_was_before_the_race(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which("git-lfs") is None:
-        pytest.skip("git-lfs is not here")
-    repo = kinds.shop(scratch)
-    git(repo, "lfs", "install", "--local")
-    git(repo, "lfs", "track", "*.txt")
-    git(repo, "add", "--renormalize", ".")
-    kinds.commit(repo, "Into LFS")
-    trap = trapped(repo, scratch, monkeypatch)
-    trap.arm(
-        'for word in clean smudge process; do git config filter.lfs.$word "$E"; done;'
-        'git config lfs.customtransfer.x.path "$E"; git config lfs.standalonetransferagent x;'
-        'git config lfs.extension.x.clean "$E"; git config lfs.extension.x.smudge "$E";'
-        "printf '[lfs]\\n\\turl = https://x.invalid/lfs\\n' > .lfsconfig;"
-        "git config lfs.url https://x.invalid/lfs"
-    )
-    land_in_every_way(trap)
-    trap.shelf.merge("claude")
-    assert not trap.ran.exists()
-    assert (repo / "new" / "file.txt").read_text() == "new\nlines\n"
-    assert git(repo, "cat-file", "blob", "HEAD:new/file.txt").startswith("version https://git-lfs")
-    trap.by_plain_git("git checkout HEAD~1 -- lines.txt")
 
 
 @pytest.mark.slow

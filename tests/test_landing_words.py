@@ -24,8 +24,9 @@ from tests.conftest import git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.forks import forked
-from tests.support.landings import RUN, Shelf, laid, leftovers
+from tests.support.landings import RUN, Shelf, leftovers
 from tests.support.rendering import as_verdict
+from tests.support.shelf import fixture_of
 
 MANY = 60
 
@@ -37,77 +38,41 @@ def without_change(scratch: Path) -> Shelf:
     return shelf
 
 
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """That; the test stands in its repository."""
-    shelf = laid(scratch, without_change)
-    monkeypatch.chdir(shelf.repo)
-    return shelf
+shelf = fixture_of(without_change)
 
 
-# Patches that change nothing
-
-
-def test_the_hunks_of_an_empty_patch_are_none(shelf: Shelf) -> None:
+def test_a_patch_that_changes_nothing_is_said_to_be_empty_and_no_more(shelf: Shelf) -> None:
     done = shelf.command("diff", "codex", "--hunks")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "codex changed nothing\n")
-
-
-def test_nothing_can_be_picked_of_an_empty_patch(shelf: Shelf) -> None:
-    for pick in (Pick("codex", hunk="abc"), Pick("codex", path="src")):
-        with pytest.raises(UsageError, match="its patch is empty") as refused:
-            shelf.merge(picks=(pick,))
-        assert "hydra runs show" in refused.value.hint
-
-
-def test_an_empty_patch_is_not_said_to_be_on_the_branch(shelf: Shelf) -> None:
+    with pytest.raises(UsageError, match="its patch is empty") as unpicked:
+        shelf.merge(picks=(Pick("codex", hunk="abc"),))
+    assert "hydra runs show" in unpicked.value.hint
     with pytest.raises(LandingRefused, match="the patch of codex is empty") as refused:
-        shelf.merge("codex")
+        shelf.merge("codex")  # not: on the branch already
     assert "says why" in refused.value.hint
-
-
-def test_an_empty_patch_is_not_said_to_be_held_back(shelf: Shelf) -> None:
     file = shelf.race.patches.parent / "result.json"
     commit = git(shelf.race.patches, "rev-parse", "codex")
     ranked = verdicts.held(verdicts.ranked(RUN, {"codex": commit}), "codex", "changed nothing")
     ranked["lanes"][0] |= {"rank": None}
     write_json(file, {**json.loads(file.read_text()), "verdict": {**ranked, "top": None}})
     done = shelf.command("merge", "codex")
-    assert done.returncode == 5
-    assert "held back" not in done.stderr
+    assert (done.returncode, "held back" in done.stderr) == (5, False)
     assert "the patch of codex is empty" in done.stderr
 
 
-# Names that are taken, gone or mistyped
-
-
 @pytest.mark.slow
-def test_the_branch_that_one_stands_on_is_not_to_be_deleted(shelf: Shelf) -> None:
+def test_names_that_are_taken_or_mistyped_are_told_what_is_meant(shelf: Shelf) -> None:
+    assert "did you mean `hydra runs show`?" in shelf.command("runs", "shw").stderr
+    assert "`hydra runs` lists them" in shelf.command("runs", "list").stderr
+    assert "to see a race: hydra runs show 2026" in shelf.command("runs", "2026").stderr
     shelf.lane("claude", _new)
+    assert "no empty race here" in shelf.command("runs", "rm", "--empty").stderr
     git(shelf.repo, "branch", "other")
     mine = shelf.command("merge", "claude", "--branch", git(shelf.repo, "branch", "--show-current"))
     other = shelf.command("merge", "claude", "--branch", "other")
     assert (mine.returncode, other.returncode) == (5, 5)
     assert "choose another name, or leave --branch out to land on it" in mine.stderr
     assert "choose another name, or delete it first: git branch -d other" in other.stderr
-
-
-def test_a_landed_branch_that_is_gone_leaves_nothing_to_take_back(shelf: Shelf) -> None:
-    shelf.lane("claude", _new)
-    shelf.merge("claude", branch="mine")
-    commit = git(shelf.repo, "rev-parse", "mine")
-    git(shelf.repo, "branch", "-m", "mine", "renamed")
-    done = shelf.command("merge", "--undo")
-    assert done.returncode == 5
-    assert (
-        f"nothing is left to take back; if you renamed it, it stays: {commit[:12]}" in done.stderr
-    )
-
-
-def test_a_mistyped_command_of_runs_is_told_the_nearest(shelf: Shelf) -> None:
-    assert "did you mean `hydra runs show`?" in shelf.command("runs", "shw").stderr
-    assert "`hydra runs` lists them" in shelf.command("runs", "list").stderr
-    assert "to see a race: hydra runs show 2026" in shelf.command("runs", "2026").stderr
 
 
 # Dependencies
@@ -123,30 +88,25 @@ def test_a_landing_that_changes_dependencies_says_how_they_are_installed(shelf: 
     shelf.lane("claude", more)
     shelf.lane("plain", _new)
     line = "dependencies changed (web/package.json): cd web && npm ci\n"
-    assert line not in shelf.command("merge", "claude", "--no-check", "--dry-run").stdout
-    assert line not in shelf.command("merge", "claude", "--no-check", "--branch", "x").stdout
-    assert line in shelf.command("merge", "claude", "--no-check").stdout
+    for options, says in ((("--dry-run",), False), (("--branch", "x"), False), ((), True)):
+        landed = shelf.command("merge", "claude", "--no-check", *options)
+        assert (line in landed.stdout) == says
     assert "dependencies" not in shelf.command("merge", "plain", "--no-check").stdout
 
 
-@pytest.mark.parametrize(
-    ("files", "changed", "command"),
-    [
-        (("package.json", "pnpm-lock.yaml"), "package.json", "pnpm install"),
-        (("package.json", "pnpm-lock.yaml"), "pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-        (("package.json", "package-lock.json"), "package.json", "npm install"),
-        (("pyproject.toml", "uv.lock"), "pyproject.toml", "uv sync"),
-        (
-            ("package.json", "requirements.txt"),
-            "requirements.txt",
-            "pip install -r requirements.txt",
-        ),
-        (("Cargo.toml", "Cargo.lock"), "src/lib.rs", ""),
-    ],
-)
-def test_what_installs_is_of_the_changed_file(
-    scratch: Path, files: tuple[str, ...], changed: str, command: str
-) -> None:
+INSTALLS = {
+    "pnpm install": "package.json of package.json pnpm-lock.yaml",
+    "pnpm install --frozen-lockfile": "pnpm-lock.yaml of package.json pnpm-lock.yaml",
+    "npm install": "package.json of package.json package-lock.json",
+    "uv sync": "pyproject.toml of pyproject.toml uv.lock",
+    "pip install -r requirements.txt": "requirements.txt of package.json requirements.txt",
+    "": "src/lib.rs of Cargo.toml Cargo.lock",
+}
+
+
+@pytest.mark.parametrize("command", INSTALLS)
+def test_what_installs_is_of_the_changed_file(scratch: Path, command: str) -> None:
+    changed, _, *files = INSTALLS[command].split()
     for name in files:
         (scratch / name).write_text("")
     assert install(scratch, changed) == command
@@ -271,11 +231,6 @@ def test_a_race_says_which_files_of_yours_its_patch_would_touch(repo: Path, scra
     both = "claude touches what you have changed (src/pager.py, notes/new.txt): commit or stash"
     assert both in text
     assert hydra.run("merge").returncode == 5
-
-
-def test_where_no_run_is_empty_that_is_said(shelf: Shelf) -> None:
-    shelf.lane("claude", _many)
-    assert "no empty race here" in shelf.command("runs", "rm", "--empty").stderr
 
 
 SIGNER = """\

@@ -14,7 +14,8 @@ from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
 from tests.conftest import git, make_repository
 from tests.support import verdicts
-from tests.support.landings import RUN, Shelf, Whole, laid
+from tests.support.landings import RUN, Shelf, Whole
+from tests.support.shelf import fixture_of
 
 pytestmark = pytest.mark.slow
 
@@ -33,12 +34,7 @@ def with_a_build(scratch: Path) -> Shelf:
     return shelf
 
 
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """That; the test stands in its repository."""
-    shelf = laid(scratch, with_a_build)
-    monkeypatch.chdir(shelf.repo)
-    return shelf
+shelf = fixture_of(with_a_build)
 
 
 def work(tree: Path) -> None:
@@ -83,61 +79,48 @@ def test_only_what_lies_there_stays_out_though_it_was_moved_there(shelf: Shelf) 
     assert not (shelf.repo / "coverage").exists()
 
 
-@pytest.mark.parametrize(
-    "paths", [["."], ["src", "coverage", "data.txt"], ["coverage", "src", "./data.txt", "src"]]
-)
-def test_what_covers_the_whole_patch_is_refused(shelf: Shelf, paths: list[str]) -> None:
+def test_what_covers_the_whole_patch_or_nothing_of_it_is_refused(shelf: Shelf) -> None:
     before = Whole.of(shelf.repo)
-    options = [term for path in paths for term in ("--except", path)]
-    refused = merged(shelf, "claude", *options)
-    assert refused.returncode == 2
-    assert "--except leaves nothing of lane claude to land" in refused.stderr
-    assert "it changes coverage/data.txt, coverage/lcov.info, data.txt" in refused.stderr
+    whole = "--except leaves nothing of lane claude to land"
+    none = "lane claude does not change build"
+    refusals = {
+        ".": whole,
+        "coverage src ./data.txt src": whole,
+        "build": none,
+        "src build": none,
+    }
+    for paths, why in refusals.items():
+        options = [term for path in paths.split() for term in ("--except", path)]
+        refused = merged(shelf, "claude", *options)
+        assert refused.returncode == 2
+        assert why in refused.stderr
+        names = "it changes coverage/data.txt, coverage/lcov.info, data.txt"
+        assert names in refused.stderr
     assert Whole.of(shelf.repo) == before
 
 
-def test_what_names_nothing_of_the_patch_is_refused(shelf: Shelf) -> None:
-    for lines in (["--except", "build"], ["--except", "src", "--except", "build"]):
-        refused = merged(shelf, "claude", *lines)
-        assert refused.returncode == 2
-        assert "lane claude does not change build" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("args", "is_whole"),
-    [
-        (["claude"], True),
-        (["--pick", "claude:src", "--pick", "claude:coverage"], True),  # a moved file goes along
-        (["claude", "--except", "coverage"], False),
-        (["--pick", "claude:src", "--pick", "codex:."], False),
-    ],
-)
-def test_a_run_of_which_something_was_left_out_is_kept(
-    shelf: Shelf, args: list[str], is_whole: bool
-) -> None:
+def test_a_run_of_which_something_was_left_out_is_kept(shelf: Shelf) -> None:
     run = RunRecord(shelf.race.patches.parent)
-    landed = merged(shelf, *args)
-    assert landed.returncode == 0, landed.stderr
-    assert is_landed(run, shelf.state) == is_whole
-    assert ("part of claude" in shelf.command("runs").stdout) != is_whole
-    assert shelf.command("merge", "--undo").returncode == 0
-    assert not is_landed(run, shelf.state)
-
-
-def test_after_a_part_a_whole_lane_counts_until_it_is_taken_back(shelf: Shelf) -> None:
-    run = RunRecord(shelf.race.patches.parent)
-    assert merged(shelf, "claude", "--except", "coverage").returncode == 0
-    assert not is_landed(run, shelf.state)
-    assert merged(shelf, "codex").returncode == 0
+    ways = {
+        "claude": True,
+        "--pick claude:src --pick claude:coverage": True,  # a moved file goes along
+        "claude --except coverage": False,
+        "--pick claude:src --pick codex:.": False,
+    }
+    for args, is_whole in ways.items():
+        landed = merged(shelf, *args.split())
+        assert landed.returncode == 0, landed.stderr
+        assert is_landed(run, shelf.state) == is_whole
+        shelf.undo()
+        assert not is_landed(run, shelf.state)
+    part = merged(shelf, "claude", "--except", "coverage")
+    assert "part of claude" in shelf.command("runs").stdout
+    refused = merged(shelf, "claude")  # in conflict: it is fetched from the run that it is of
+    assert (part.returncode, refused.returncode) == (0, 5)
+    assert merged(shelf, "codex").returncode == 0  # a whole lane counts until it is taken back
     assert is_landed(run, shelf.state)
-    assert shelf.command("merge", "--undo").returncode == 0
+    shelf.undo()
     assert not is_landed(run, shelf.state)
-
-
-def test_what_is_in_conflict_is_fetched_from_the_run_that_it_is_of(shelf: Shelf) -> None:
-    assert merged(shelf, "claude", "--except", "coverage").returncode == 0
-    refused = merged(shelf, "claude")
-    assert refused.returncode == 5
     _, _, line = refused.stderr.partition("merge it by hand: ")
     git(shelf.repo, "reset", "-q", "--hard")
     taken = subprocess.run(["sh", "-c", line], cwd=shelf.repo, capture_output=True, text=True)
@@ -207,12 +190,12 @@ def test_the_lines_that_a_bare_merge_offers_leave_out_the_same(
     assert "hydra merge LANE --except coverage -r abc" in unread.stderr
 
 
-@pytest.mark.parametrize("part", [False, True])
-def test_a_comment_offers_nothing_to_land_once_it_has_landed(shelf: Shelf, part: bool) -> None:
+def test_a_comment_offers_nothing_to_land_once_all_of_it_has_landed(shelf: Shelf) -> None:
     record(shelf, judged(shelf))
     assert "hydra merge claude" in shelf.command("compare", "--markdown").stdout
-    rest = ["--except", "coverage"] if part else []
-    assert merged(shelf, "claude", *rest).returncode == 0
-    comment = shelf.command("compare", "--markdown").stdout
-    assert ("### Hydra: `claude` landed" in comment) != part
-    assert ("hydra merge claude" in comment) == part
+    for rest in (["--except", "coverage"], []):
+        assert merged(shelf, "claude", *rest).returncode == 0
+        comment = shelf.command("compare", "--markdown").stdout
+        assert ("### Hydra: `claude` landed" in comment) == (not rest)
+        assert ("hydra merge claude" in comment) == bool(rest)
+        shelf.undo()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ import pytest
 from hydra.errors import Refused
 from hydra.git import base_commit
 from hydra.git import patches as patch_git
-from tests.conftest import git, make_repository
+from hydra.records.outcome import Patch
+from tests.conftest import git
 from tests.support.grounds import Race, agent, changes, race_on, take
 from tests.support.killed_git import kill_git
 
@@ -29,138 +29,69 @@ def pinned(root: Path, state: Path, base: str = "HEAD") -> Race:
     return race
 
 
-def forget_all(root: Path) -> None:
-    """What a person does who cleans up: nothing that no ref names is there afterwards."""
-    git(root, "reflog", "expire", "--expire=now", "--all")
-    git(root, "gc", "-q", "--prune=now")
-
-
-def on_a_branch(root: Path) -> None:
-    git(root, "checkout", "-qb", "side")
-    write(root)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "side")
-    git(root, "checkout", "-q", "main")
-
-
-def forget_branch(root: Path) -> None:
-    git(root, "branch", "-qD", "side")
-
-
-def in_a_stash(root: Path) -> None:
-    write(root)
-    git(root, "stash", "-qu")
-
-
-def forget_stash(root: Path) -> None:
-    git(root, "stash", "clear")
-
-
-def dangling(root: Path) -> None:
-    on_a_branch(root)
-    forget_branch(root)
-
-
-def only_added(root: Path) -> None:
-    write(root)
-    git(root, "add", "-A")
-
-
-def forget_added(root: Path) -> None:
-    git(root, "reset", "-q", "--hard")
-
-
-def in_a_pack(root: Path) -> None:
-    on_a_branch(root)
-    git(root, "gc", "-q")
-
-
-def in_a_tag(root: Path) -> None:
-    on_a_branch(root)
-    git(root, "tag", "v1", "side")
-    forget_branch(root)
-
-
-def forget_tag(root: Path) -> None:
-    git(root, "tag", "-d", "v1")
-
-
-def write(root: Path) -> None:
-    """Two files, one of them in a new folder: blobs and trees that a patch may share."""
-    (root / "src" / "pager.py").write_text("fixed\n")
-    (root / "new" / "deep").mkdir(parents=True)
-    (root / "new" / "deep" / "shared.txt").write_text("shared\n" * 50)
-
+WRITE = """
+echo fixed > src/pager.py
+mkdir -p new/deep; for n in $(seq 50); do echo shared; done > new/deep/shared.txt
+"""
+"""Two files, one of them in a new folder: blobs and trees that a patch may share."""
 
 SHARED = {**EDIT, b"new/deep/shared.txt": b"shared\n" * 50}
+SIDE = f"git checkout -qb side; {WRITE} git add -A; git commit -qm side; git checkout -q main"
+FORGET = "git branch -qD side"
+FORGET_ALL = "git reflog expire --expire=now --all; git gc -q --prune=now"
+"""What a person does who cleans up: nothing that no ref names is there afterwards."""
 
-
-@pytest.mark.parametrize(
-    ("share", "forget"),
-    [
-        (on_a_branch, forget_branch),
-        (in_a_stash, forget_stash),
-        (dangling, lambda root: None),
-        (only_added, forget_added),
-        (in_a_pack, forget_branch),
-        (in_a_tag, forget_tag),
-    ],
+ANEW = (
+    "rm -r .git; git init -q -b main --object-format=sha256; git config user.name A;"
+    " git config user.email a@example.com; git add -A; git commit -qm one"
 )
-def test_what_a_patch_shares_with_the_users_other_work_outlives_that(
-    repo: Path, scratch: Path, share: Callable[[Path], None], forget: Callable[[Path], None]
-) -> None:
-    share(repo)
-    race = pinned(repo, scratch / "state")
+SHARES = {
+    "on a branch": (SIDE, FORGET),
+    "in a stash": (f"{WRITE} git stash -qu", "git stash clear"),
+    "dangling": (f"{SIDE}; {FORGET}", ":"),
+    "only added": (f"{WRITE} git add -A", "git reset -q --hard"),
+    "in a pack": (f"{SIDE}; git gc -q", FORGET),
+    "in a tag": (f"{SIDE}; git tag v1 side; {FORGET}", "git tag -d v1"),
+    "in an alternate": (SIDE, FORGET),
+    "of sha256": (f"{ANEW}; {SIDE}", FORGET),
+}
+"""How the user's repository has what a patch will have, too, and how it goes from there."""
+
+
+def taken(race: Race, script: str = WRITE) -> Patch:
     ground = race.opened()
-    write(ground.worktree)
+    agent(ground.worktree, script)
     patch = take(ground)
     ground.remove()
-    forget(repo)
-    forget_all(repo)
+    return patch
+
+
+@pytest.mark.parametrize("where", SHARES)
+def test_what_a_patch_shares_with_the_users_other_work_outlives_that(
+    repo: Path, scratch: Path, where: str
+) -> None:
+    share, forget = SHARES[where]
+    agent(repo, share)
+    root = repo
+    if where == "in an alternate":
+        root = scratch / "clone"
+        git(scratch, "clone", "-q", "--shared", "--branch", "main", str(repo), "clone")
+    race = pinned(root, scratch / "state")
+    patch = taken(race)
+    agent(repo, f"{forget}; {FORGET_ALL}")
     assert changes(race, patch) == SHARED
     git(race.patches, "fsck", "--full", "--strict", patch.commit)
-    git(repo, "fetch", "-q", str(race.patches), "claude")
-
-
-def test_an_alternate_of_the_users_may_forget_too(repo: Path, scratch: Path) -> None:
-    on_a_branch(repo)
-    git(scratch, "clone", "-q", "--shared", "--branch", "main", str(repo), "clone")
-    clone = scratch / "clone"
-    race = pinned(clone, scratch / "state")
-    ground = race.opened()
-    write(ground.worktree)
-    patch = take(ground)
-    ground.remove()
-    forget_branch(repo)
-    forget_all(repo)
-    assert changes(race, patch) == SHARED
-
-
-def test_a_repository_of_sha256_is_no_other(scratch: Path) -> None:
-    root = scratch / "shop"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main", "--object-format=sha256")
-    make_repository(root)
-    on_a_branch(root)
-    race = pinned(root, scratch / "state")
-    ground = race.opened()
-    write(ground.worktree)
-    patch = take(ground)
-    ground.remove()
-    forget_branch(root)
-    forget_all(root)
-    assert changes(race, patch) == SHARED
+    if root == repo:  # a clone that borrows has lost its own `origin/side`
+        git(root, "fetch", "-q", str(race.patches), "claude")
 
 
 def test_uncommitted_changes_that_a_race_began_from_are_held_too(repo: Path, scratch: Path) -> None:
-    only_added(repo)
-    race = race_on(repo, scratch / "state")
-    base_commit.pin(race.repo, "r1", race.base)
+    agent(repo, SHARES["only added"][0])
+    race = pinned(repo, scratch / "state")
     dirty = base_commit.dirty_base(race.repo, race.patches, race.base, race.limits)
     ground = race.ground(base=dirty)
     ground.open()
-    forget_added(repo)
-    forget_all(repo)
+    agent(repo, f"git reset -q --hard; {FORGET_ALL}")
     agent(ground.worktree, "git diff --quiet; git stash list; git log -p -1 > /dev/null")
     (ground.worktree / "README.md").write_text("changed\n")
     patch = take(ground)
@@ -170,12 +101,20 @@ def test_uncommitted_changes_that_a_race_began_from_are_held_too(repo: Path, scr
 
 
 def test_what_was_only_moved_is_not_written_twice(race: Race) -> None:
-    ground = race.opened()
-    agent(ground.worktree, "mkdir moved; mv src README.md moved")
-    patch = take(ground)
-    ground.remove()
+    patch = taken(race, "mkdir moved; mv src README.md moved")
     assert len(changes(race, patch)) == 4
     assert packed(race.patches) == ["commit", "tree", "tree"]  # by which they were named
+
+
+def test_a_message_of_any_text_is_one_that_git_takes_and_nobody_signs_but_hydra(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
+    ground = race.opened()
+    agent(ground.worktree, WRITE)
+    commit = ground.snapshot(attempt=1, message="a\udcff b\0c").commit
+    shown = git(race.patches, "log", "-1", "--format=%an, %cn: %s", commit)
+    assert shown == r"Hydra, Hydra: a\udcff bc"
 
 
 def packed(patches: Path) -> list[str]:
@@ -190,10 +129,10 @@ def packed(patches: Path) -> list[str]:
 def test_a_gc_between_two_steps_of_taking_a_patch_costs_nothing(
     repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dangling(repo)
+    agent(repo, SHARES["dangling"][0])
     race = pinned(repo, scratch / "state")
     ground = race.opened()
-    write(ground.worktree)
+    agent(ground.worktree, WRITE)
     # The blobs were seen in the user's repository when this begins, and are gone when it ends.
     tools = scratch / "tools"
     then = f'git -C "{repo}" reflog expire --expire=now --all && git -C "{repo}" gc -q --prune=now'
@@ -226,7 +165,7 @@ def test_a_git_that_is_killed_once_costs_nothing(
     race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch, verb: str, at: str
 ) -> None:
     ground = race.opened()
-    write(ground.worktree)
+    agent(ground.worktree, WRITE)
     patch_git._tree.cache_clear()
     flags = kill_git(scratch / "tools", verb, times=1, at=at)
     monkeypatch.setenv("PATH", f"{scratch / 'tools'}:{os.environ['PATH']}")
@@ -245,7 +184,7 @@ def test_a_git_that_is_killed_each_time_is_said_and_the_worktree_named(
     race: Race, scratch: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     ground = race.opened()
-    write(ground.worktree)
+    agent(ground.worktree, WRITE)
     kill_git(scratch / "tools", verb, times=99)
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{scratch / 'tools'}:{os.environ['PATH']}")
@@ -260,7 +199,7 @@ def test_a_git_that_is_killed_each_time_is_said_and_the_worktree_named(
 def test_a_base_that_goes_as_the_race_begins_is_said_to_have_gone(race: Race) -> None:
     git(race.repo.root, "commit", "-q", "--amend", "-m", "another")
     git(race.repo.root, "update-ref", "-d", "refs/hydra/r1/base")
-    forget_all(race.repo.root)
+    agent(race.repo.root, FORGET_ALL)
     with pytest.raises(Refused, match="went away as the race began"):
         base_commit.pin(race.repo, "r1", race.base)
 
@@ -271,7 +210,7 @@ def test_a_patch_stands_where_git_is_killed_over_the_work_beside_it(
 ) -> None:
     ground = race.opened()
     agent(ground.worktree, "echo work >> README.md; git stash -q")
-    write(ground.worktree)
+    agent(ground.worktree, WRITE)
     kill_git(scratch / "tools", "index-pack", times=99)
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{scratch / 'tools'}:{os.environ['PATH']}")

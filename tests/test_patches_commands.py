@@ -9,8 +9,9 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.grounds import agent
 from tests.support.killed_git import kill_git
-from tests.test_patches import forget_all, forget_branch, on_a_branch
+from tests.test_patches import FORGET, FORGET_ALL, SIDE
 
 SHARED = "shared\n" * 50
 
@@ -36,16 +37,15 @@ READS = (
 
 @pytest.mark.slow
 def test_every_command_works_after_a_branch_that_had_it_too_is_gone(hydra: Hydra) -> None:
-    on_a_branch(hydra.repo)
+    agent(hydra.repo, SIDE)
     hydra.agent("claude", [*STEPS])
     assert hydra.race("-a", "claude").lane("claude")["usable"]
-    forget_branch(hydra.repo)
-    forget_all(hydra.repo)
+    agent(hydra.repo, f"{FORGET}; {FORGET_ALL}")
     for arguments in READS:
         done = hydra.run(*arguments)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
     assert (hydra.repo / "new" / "deep" / "shared.txt").read_text() == SHARED
-    forget_all(hydra.repo)
+    agent(hydra.repo, FORGET_ALL)
     assert hydra.run("merge", "--undo").returncode == 0
 
 
@@ -71,7 +71,7 @@ def test_a_base_that_is_gone_is_said_to_be(hydra: Hydra) -> None:
     for ref in git(hydra.repo, "for-each-ref", "--format=%(refname)", "refs/hydra").split():
         git(hydra.repo, "update-ref", "-d", ref)
     git(hydra.repo, "commit", "-q", "--amend", "-m", "another")
-    forget_all(hydra.repo)
+    agent(hydra.repo, FORGET_ALL)
     for arguments in READS:
         done = hydra.run(*arguments)
         assert done.returncode == 6, (arguments, done.stdout, done.stderr)
@@ -110,15 +110,3 @@ def test_the_only_copy_is_kept_and_named_where_git_is_killed_each_time(hydra: Hy
     assert f"its worktree is kept: {worktree}" in lane["patch"]["notes"]
     assert (worktree / "new" / "deep" / "shared.txt").read_text() == SHARED
     assert str(worktree) in hydra.run("runs", "show").stdout.replace("\n", "")
-
-
-@pytest.mark.slow
-def test_a_git_that_is_killed_once_costs_a_race_nothing(hydra: Hydra) -> None:
-    hydra.agent("claude", [*STEPS])
-    tools = hydra.scratch / "tools"
-    flags = kill_git(tools, "write-tree", times=1)
-    hydra.path.insert(0, tools)
-    lane = hydra.race("-a", "claude", "--keep", "none").lane("claude")
-    assert [*flags.iterdir()]
-    assert lane["usable"]
-    assert not Path(lane["worktree"]).exists()

@@ -308,12 +308,12 @@ def test_a_big_history_is_read_by_as_few_gits(
         )
         files = b"".join(
             b"M 100644 inline lib/f%d.py\ndata %d\nA = %d\nB = 1\n" % (n, 11 + len(str(n)), n)
-            for n in range(2_000)
+            for n in range(200)
         )
         return b"%scommit refs/heads/main\n%s\n%s" % (commits, who, files)
 
     subprocess.run(
-        ["git", "fast-import", "--quiet"], input=stream(3_000), cwd=history.repo, check=True
+        ["git", "fast-import", "--quiet"], input=stream(400), cwd=history.repo, check=True
     )
     git(history.repo, "reset", "-q", "--hard")
     argvs: list[Sequence[object]] = []
@@ -324,9 +324,7 @@ def test_a_big_history_is_read_by_as_few_gits(
         return start(argv, *more)
 
     monkeypatch.setattr(runner, "_start", counted)
-    oid = history.commit(
-        "Guard", {f"lib/f{n}.py": f"A = {n}\nB = 2\nC = 3\n" for n in range(2_000)}
-    )
+    oid = history.commit("Guard", {f"lib/f{n}.py": f"A = {n}\nB = 2\nC = 3\n" for n in range(200)})
     argvs.clear()
     said = history.patch({"lib/f7.py": "A = 7\nB = 1\n", "lib/f8.py": "A = 8\nB = 1\n\nC = 4\n"})[0]
     assert said == [f"undoes {oid} in lib/f7.py: Guard"]

@@ -1,8 +1,7 @@
-"""Kinds of repositories to land in: each is the same small project, set up in another way.
+"""Kinds of repositories to land in: each is the same small project, set up in another way
+(tests/data/landing_kinds.toml).
 
-A kind is a function that makes the repository at `scratch/shop` what it is, and says where the
-user's work tree is. The agent's patch (`work`) and the user's own files (`users_own`) are the
-same for all of them.
+The agent's patch (`work`) and the user's own files (`users_own`) are the same for all of them.
 """
 
 from __future__ import annotations
@@ -15,24 +14,38 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hydra.git.patches import commit_tree
 from hydra.landing import transaction
 from tests.conftest import git, make_repository
 from tests.support.forks import forked
 from tests.support.landings import Shelf, everything, leftovers
+from tests.support.tables import table
 
 Build = Callable[[Path], Path]
 """Makes a kind of repository below a scratch folder; the work tree's top."""
 
-KINDS: dict[str, Build] = {}
+_FUNCTIONS = """
+commit() { git add -A; git commit -qm more; }
+again() { git rm -rq --cached .; git reset -q --hard; }
+me() { git config user.name Ada; git config user.email ada@example.com; }
+docs() { mkdir -p docs/deep; echo there > docs/deep/a.md; commit; }
+"""
 
 
-def kind(build: Build) -> Build:
-    """Adds a kind under its function's name."""
-    KINDS[build.__name__.replace("_", "-")] = build
-    return build
+def build(kind: str, scratch: Path) -> Path:
+    """Makes one; the top of its work tree."""
+    row = table("landing_kinds")[kind]
+    line = ["sh", "-ec", _FUNCTIONS + row.get("make", "")]
+    done = subprocess.run(line, cwd=shop(scratch), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return scratch / str(row.get("at", "shop"))
+
+
+KINDS: dict[str, Build] = {kind: partial(build, kind) for kind in table("landing_kinds")}
 
 
 def files_of(root: Path) -> None:
@@ -180,8 +193,7 @@ def lane_of_entries(shelf: Shelf, lane: str, entries: str) -> None:
 
     run("read-tree", base)
     run("update-index", "--index-info", stdin=entries)
-    who = ("-c", "user.name=Hydra", "-c", "user.email=h@localhost")
-    commit = run(*who, "commit-tree", "-p", base, "-m", "Do it", run("write-tree"))
+    commit = commit_tree(store, tree=run("write-tree"), base=base, message="Do it")
     run("update-ref", f"refs/heads/{lane}", commit)
     shelf.lanes.append(lane)
     shelf._record()
@@ -232,88 +244,6 @@ def clean(root: Path) -> bool:
     return leftovers(root) == []
 
 
-# The kinds
-
-
-@kind
-def plain(scratch: Path) -> Path:
-    return shop(scratch)
-
-
-@kind
-def linked_worktree(scratch: Path) -> Path:
-    git(shop(scratch), "worktree", "add", "-q", "-b", "side", str(scratch / "linked"))
-    return scratch / "linked"
-
-
-@kind
-def sparse_cone(scratch: Path) -> Path:
-    return _sparse(scratch, "--cone", "src", "old", ".githooks")
-
-
-@kind
-def sparse_patterns(scratch: Path) -> Path:
-    return _sparse(scratch, "--no-cone", "/*", "!/docs/", "!*.bin")
-
-
-@kind
-def sparse_index(scratch: Path) -> Path:
-    return _sparse(scratch, "--cone", "--sparse-index", "src", "old", ".githooks")
-
-
-def _sparse(scratch: Path, *args: str) -> Path:
-    root = shop(scratch)
-    (root / "docs" / "deep").mkdir(parents=True)
-    (root / "docs" / "deep" / "a.md").write_text("there\n")
-    commit(root)
-    git(root, "sparse-checkout", "set", *args)
-    assert not (root / "docs").exists()
-    return root
-
-
-@kind
-def sha256(scratch: Path) -> Path:
-    root = scratch / "shop"
-    git(scratch, "init", "-q", "-b", "main", "--object-format=sha256", "shop")
-    _me(root)
-    (root / "src").mkdir()
-    (root / "README.md").write_text("# Shop\n")
-    (root / "src" / "pager.py").write_text("def pages(n, size):\n    return n // size\n")
-    (root / ".gitignore").write_text("*.log\n.env\n")
-    files_of(root)
-    commit(root)
-    return root
-
-
-@kind
-def autocrlf(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "core.autocrlf", "true")
-    _check_out_again(root)
-    assert b"\r\n" in (root / "lines.txt").read_bytes()
-    return root
-
-
-@kind
-def eol_crlf(scratch: Path) -> Path:
-    root = shop(scratch)
-    (root / ".gitattributes").write_text("* text=auto\n*.txt eol=crlf\n*.sh eol=lf\n")
-    commit(root)
-    _check_out_again(root)
-    assert b"\r\n" in (root / "lines.txt").read_bytes()
-    return root
-
-
-@kind
-def utf16(scratch: Path) -> Path:
-    root = shop(scratch)
-    (root / ".gitattributes").write_text("src/*.py working-tree-encoding=UTF-16LE eol=crlf\n")
-    text = (root / "src" / "pager.py").read_text().replace("\n", "\r\n")
-    (root / "src" / "pager.py").write_bytes(text.encode("utf-16-le"))
-    commit(root)
-    return root
-
-
 def signing_gpg(root: Path, scratch: Path) -> Path:
     """The user signs by gpg, with a key and a program of the test's own."""
     home = Path("/tmp") / f"hydra-gpg-{os.getpid()}-{scratch.name[-6:]}"  # a socket's path is short
@@ -361,105 +291,3 @@ def signing_ssh(root: Path, scratch: Path) -> Path:
     git(root, "config", "gpg.ssh.allowedSignersFile", str(scratch / "allowed"))
     git(root, "config", "commit.gpgSign", "true")
     return root
-
-
-@kind
-def fsmonitor_and_untracked_cache(scratch: Path) -> Path:
-    root = shop(scratch)
-    watcher = scratch / "watcher"
-    watcher.write_text("#!/bin/sh\nprintf 'token\\0/\\0'\n")
-    watcher.chmod(0o755)
-    git(root, "config", "core.fsmonitor", str(watcher))
-    git(root, "config", "core.untrackedCache", "true")
-    git(root, "update-index", "--fsmonitor", "--force-untracked-cache")
-    git(root, "status")
-    return root
-
-
-@kind
-def index_version_4(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "index.version", "4")
-    git(root, "update-index", "--index-version", "4")
-    return root
-
-
-@kind
-def no_file_modes(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "core.fileMode", "false")
-    (root / "staged.txt").chmod(0o755)
-    (root / "src").chmod(0o700)
-    return root
-
-
-@kind
-def no_symlinks(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "core.symlinks", "false")
-    (root / "link").unlink()
-    (root / "link").write_text("run.sh")
-    git(root, "update-index", "--refresh")
-    return root
-
-
-@kind
-def with_alternates(scratch: Path) -> Path:
-    shop(scratch)
-    git(scratch, "clone", "-q", "--shared", "shop", "clone")
-    _me(scratch / "clone")
-    return scratch / "clone"
-
-
-@kind
-def partial_clone(scratch: Path) -> Path:
-    """Without the blobs that no checkout needed: one outside of the sparse work tree."""
-    root = shop(scratch)
-    (root / "docs").mkdir()
-    (root / "docs" / "a.md").write_text("there\n")
-    commit(root)
-    git(root, "config", "uploadpack.allowFilter", "true")
-    terms = ("--filter=blob:none", "--sparse", f"file://{root}", "clone")
-    git(scratch, "clone", "-q", *terms)
-    _me(scratch / "clone")
-    git(scratch / "clone", "sparse-checkout", "set", "src", "old", ".githooks")
-    return scratch / "clone"
-
-
-@kind
-def git_dir_elsewhere(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "init", "-q", "--separate-git-dir", str(scratch / "elsewhere.git"))
-    return root
-
-
-@kind
-def allowed_filter(scratch: Path) -> Path:
-    root = shop(scratch)
-    git(root, "config", "filter.rot.clean", "tr a-z n-za-m")
-    git(root, "config", "filter.rot.smudge", "tr n-za-m a-z")
-    (root / ".gitattributes").write_text("*.txt filter=rot\n")
-    # Else git asks the filter only about files that are racy: what it holds is a matter of time.
-    git(root, "add", "--renormalize", ".")
-    commit(root)
-    return root
-
-
-@kind
-def submodule(scratch: Path) -> Path:
-    root = shop(scratch)
-    inner = make_repository(scratch / "inner")
-    terms = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
-    git(root, *terms, str(inner), "vendor")
-    commit(root)
-    return root
-
-
-def _me(root: Path) -> None:
-    git(root, "config", "user.name", "Ada")
-    git(root, "config", "user.email", "ada@example.com")
-
-
-def _check_out_again(root: Path) -> None:
-    git(root, "rm", "-rq", "--cached", ".")
-    git(root, "reset", "-q", "--hard")

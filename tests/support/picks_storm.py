@@ -1,5 +1,5 @@
 """Picks of three lanes, composed by Hydra, against `git apply --3way --index` of the same pieces
-in a scratch clone, one lane after the other: `python -m tests.support.picks_storm --cases 1000`.
+in a scratch clone, one lane after the other.
 
 The pieces are cut here from git's own text, not by Hydra's code. docs/reference/landing.md says
 which of the two is right where they differ; `why_they_differ` holds the same rules, and nothing
@@ -8,10 +8,7 @@ else passes.
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -90,9 +87,9 @@ class Bench:
             outcome = "one tree"
         else:
             outcome = why_they_differ(picked, set(case.base), ours, theirs)
-            assert outcome, f"composed: {ours}\napplied: {theirs}\n{told(picked)}"
+            assert outcome, f"composed: {ours}\napplied: {theirs}\n{picked}"
             if not ours.startswith("refused"):  # there is no other's word: at least no order counts
-                assert self._composed(base, parts[::-1]) == ours, told(picked)
+                assert self._composed(base, parts[::-1]) == ours, picked
         self.seen[outcome] += 1
         return outcome
 
@@ -232,14 +229,6 @@ def _quoted(path: bytes) -> bytes:
     return b'"' + b"".join(safe) + b'"'
 
 
-def told(lanes: list[Picked]) -> str:
-    """What was picked, to be read."""
-    return "\n".join(
-        f"--- lane{n}\n{patch_of(picked.pieces).decode('utf-8', 'backslashreplace')}"
-        for n, picked in enumerate(lanes)
-    )
-
-
 def storm(count: int, start: int, root: Path) -> Counter[str]:
     """Compares `count` cases; how often which outcome came."""
     bench = Bench.of(root)
@@ -259,21 +248,3 @@ def storm(count: int, start: int, root: Path) -> Counter[str]:
 
     one()
     return bench.seen
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    given_ = parser.parse_args()
-    root = Path(tempfile.mkdtemp(prefix="hydra-picks-", dir="/var/tmp"))
-    try:
-        seen = storm(given_.cases, given_.seed, root)
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
-    for outcome, times in seen.most_common():
-        print(f"{times:6} {outcome}")
-
-
-if __name__ == "__main__":
-    main()

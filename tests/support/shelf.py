@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,12 +27,20 @@ def of_claude(scratch: Path) -> Shelf:
     return shelf
 
 
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """One lane's work on the project; the test stands in it."""
-    shelf = laid(scratch, of_claude)
-    monkeypatch.chdir(shelf.repo)
-    return shelf
+def fixture_of(make: Callable[[Path], Shelf]) -> Any:
+    """A fixture: what that makes of a scratch folder; the test stands in its repository."""
+
+    @pytest.fixture
+    def standing(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+        shelf = laid(scratch, make)
+        monkeypatch.chdir(shelf.repo)
+        return shelf
+
+    return standing
+
+
+shelf = fixture_of(of_claude)
+"""One lane's work on the project."""
 
 
 def is_old_or_new_wherever_killed(
