@@ -15,8 +15,10 @@ from tests.support.real_races import Row, golden, lacks, rows, run
 
 @pytest.mark.parametrize(
     "row",
-    [pytest.param(row, id=golden(row).stem, marks=getattr(pytest.mark, row["mark"]))
-        for row in rows()],
+    [
+        pytest.param(row, id=golden(row).stem, marks=getattr(pytest.mark, row["mark"]))
+        for row in rows()
+    ],
 )
 def test_what_is_said_of_each_lane(row: Row, hydra: Hydra) -> None:
     if missing := lacks(row):

@@ -23,8 +23,9 @@ def _screens() -> Iterator[tuple[str, str]]:
     for name, document in _documents():
         yield name, compare_text(document, width=None)
     for name, document in (("a verdict", verdicts.verdict()), ("a tie", verdicts.tie())):
-        yield f"{name}, of a lane that was named", compare_text(
-            document, lanes=("claude",), width=None
+        yield (
+            f"{name}, of a lane that was named",
+            compare_text(document, lanes=("claude",), width=None),
         )
         yield f"{name}, in 60 columns", compare_text(document, width=60)
     for name, document in _documents()[:3]:

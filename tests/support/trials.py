@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -144,5 +143,3 @@ def ends(trial: Trial, *names: str) -> list[Status | None]:
     return [
         next((status for id, status in texts.items() if id.endswith(name)), None) for name in names
     ]
-
-
