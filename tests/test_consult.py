@@ -179,7 +179,9 @@ def test_of_one_race_each_answer_is_kept_until_the_same_agent_gives_a_newer_one(
 
     for agent in ("claude", "codex"):
         line = reviewed(agent)
-        assert "it wrote into its own worktree, which is thrown away: evil.txt, src/pager.py" in line
+        assert (
+            "it wrote into its own worktree, which is thrown away: evil.txt, src/pager.py" in line
+        )
     for answer in (fakes.fail("rate_limit"), fakes.leave(1)):
         agents(hydra, [answer])
         assert "claude gave no answer: " in reviewed("claude")
