@@ -7,7 +7,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,9 +108,7 @@ def test_only_old_runs_that_hold_nothing_go(four: Four) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_worktree_stands_never_goes_by_itself(
-    four: Four,
-) -> None:
+def test_a_run_whose_worktree_stands_never_goes_by_itself(four: Four) -> None:
     hydra, folders = four
     folder = aged(folders[2], 31)
     assert worktree_of(folder).is_dir()

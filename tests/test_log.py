@@ -8,8 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.conftest import commit, git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from hydra import errors
 from hydra.cli.streams import lines_width
-from hydra.errors import AuthMissing, NoAgentReady, Refused, UsageError
 from hydra.records.codec import dump
 from hydra.records.events import AGENT_KINDS, decode, encode
 from hydra.report import text
-from hydra.report.document import error_document, exit_code, plan_document, result_document
+from hydra.report.document import exit_code, plan_document, result_document
 from hydra.report.phrases import describe, headlines, opening
 from hydra.report.runs import RaceCost, spending
 from hydra.report.stream import JsonLines, PlainLines

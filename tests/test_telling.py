@@ -10,7 +10,7 @@ import pytest
 
 from hydra.checks.failure_lines import lines
 from tests.check_recordings import FIXTURES
-from tests.conftest import commit, git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.command import Hydra
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import commit, git
+from tests.conftest import commit
 from tests.support.landings import Shelf
 from tests.support.pages import (
     Files,
