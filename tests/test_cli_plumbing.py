@@ -152,10 +152,7 @@ def test_clicks_own_complaints_are_told_like_all_others(
     ],
 )
 def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
-    error: UsageError,
-    code: int,
-    command: Install,
-    capsys: Printed,
+    error: UsageError, code: int, command: Install, capsys: Printed
 ) -> None:
     command(raising(error))
     assert main(["doctor"]) == code
@@ -171,9 +168,7 @@ def test_an_error_of_ours_has_its_exit_code_and_no_traceback(
     assert result.err == ""
 
 
-def test_json_is_heard_even_where_the_line_cannot_be_parsed(
-    capsys: Printed,
-) -> None:
+def test_json_is_heard_even_where_the_line_cannot_be_parsed(capsys: Printed) -> None:
     assert main(["runs", "--nope", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "UsageError"
     assert main(["runs", "--nope", "--", "--json"]) == 2
@@ -198,10 +193,7 @@ def test_json_is_heard_even_where_the_line_cannot_be_parsed(
     ],
 )
 def test_how_a_command_can_end(
-    function: Callable[[], object],
-    code: int,
-    command: Install,
-    capsys: Printed,
+    function: Callable[[], object], code: int, command: Install, capsys: Printed
 ) -> None:
     command(function)
     assert main(["doctor"]) == code

@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hydra.config.load import DEFAULT, load, read_file
-from hydra.config.schema import (
-    FIXED,
-    KEYS,
-    LOWER,
-    NAMED,
-    NO,
-    AgentSettings,
-    Config,
-    Key,
-    OwnModel,
-)
+from hydra.config.schema import FIXED, KEYS, LOWER, NAMED, NO, AgentSettings, Config, Key, OwnModel
 from hydra.config.values import duration, format_duration, format_size, size
 from hydra.errors import ConfigError
 from hydra.records.request import Limits, Permission, TrialCap

@@ -37,10 +37,7 @@ def test_each_hook_gets_what_it_is_about(hydra: Hydra) -> None:
     fifo = fakes.Fifo(hydra.scratch / "told")
     # A pipe holds 64 KiB and a document less; each is one line, so they do not mix.
     pass_on = f"cat >{fifo.path}"
-    settings(
-        hydra,
-        f"pre_run = ['{pass_on}']\npost_run = ['{pass_on}']\non_error = ['{pass_on}']",
-    )
+    settings(hydra, f"pre_run = ['{pass_on}']\npost_run = ['{pass_on}']\non_error = ['{pass_on}']")
     hydra.agent("claude", [fakes.edit("a.txt", "1\n"), fakes.finish("done")])
     hydra.agent("codex", [fakes.signal_self(11)])
     race = hydra.race("-a", "claude", "-a", "codex")

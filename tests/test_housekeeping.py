@@ -24,7 +24,8 @@ from tests.support.surroundings import mounts
 from tests.support.worlds import Laid, world
 
 DAY = 86400.0
-Four, Old = tuple[Hydra, list[Path]], tuple[Hydra, Path]
+Four = tuple[Hydra, list[Path]]
+Old = tuple[Hydra, Path]
 
 
 def raced(hydra: Hydra, *steps: fakes.Step, days: float = 0, options: tuple[str, ...] = ()) -> Path:
@@ -108,9 +109,7 @@ def test_only_old_runs_that_hold_nothing_go(four: Four) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_worktree_stands_never_goes_by_itself(
-    four: Four,
-) -> None:
+def test_a_run_whose_worktree_stands_never_goes_by_itself(four: Four) -> None:
     hydra, folders = four
     folder = aged(folders[2], 31)
     assert worktree_of(folder).is_dir()
@@ -258,8 +257,8 @@ def test_rm_says_what_would_be_lost_and_asks(four: Four) -> None:
         os.close(slave)
         assert process.returncode == 0, stderr
         first, second, both, *_ = stderr.splitlines()
-        assert first.startswith(f"{path.name}: patches of claude; now, ")
-        assert second.startswith(f"{file.name}: no patch; worktrees of claude; now, ")
+        assert first.startswith(f"{path.name}: patches of claude; ")
+        assert second.startswith(f"{file.name}: no patch; worktrees of claude; ")
         assert both.startswith("2 runs, ")
         assert "remove for good?" in stderr
         assert path.exists() is file.exists() is not goes

@@ -50,9 +50,10 @@ def printed(hydra: Hydra, *args: str, code: int = 0) -> dict[str, Any]:
     return document
 
 
-PLAN = set(
-    "promises view max_parallel limits copies setup checks keep retry dependencies python_path".split()
-)
+PLAN = {
+    *("promises", "view", "max_parallel", "limits", "copies", "setup", "checks", "keep", "retry"),
+    *("dependencies", "python_path"),
+}
 PLAN_LANE = {"rates", "environment_passed", "budget", "command"}
 """What the text under "plan" names, in the plan and in each lane of it."""
 

@@ -354,11 +354,7 @@ def test_a_sign_in_in_a_folder_that_the_user_names_comes_back_as_another_agents_
 
 
 @pytest.mark.parametrize(
-    ("named", "shown"),
-    [
-        ("~/.config", "~/.config/gh"),
-        ("~/.docker/contexts", "~/.docker"),
-    ],
+    ("named", "shown"), [("~/.config", "~/.config/gh"), ("~/.docker/contexts", "~/.docker")]
 )
 def test_a_folder_that_shows_what_no_agent_may_see_is_refused(
     hydra: Hydra, named: str, shown: str

@@ -275,7 +275,7 @@ def test_without_git_nothing_is_called_lost(killed: Killed) -> None:
 
 
 def killed_beside_one_that_ended(hydra: Hydra, *work: fakes.Step) -> Path:
-    """The folder of a race whose Hydra was killed once claude had ended, while codex was at work."""
+    """The folder of a race whose Hydra was killed when claude had ended and codex had not."""
     gate = fakes.Barrier(hydra.scratch, "hangs")
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("all done")])
     hydra.agent("codex", [*work, gate.arrive(), fakes.hang()])
@@ -397,11 +397,7 @@ def test_a_dead_leaders_session_counts_only_in_the_lanes_own_folder(scratch: Pat
     inside, outside = token(), token()
     script = f"(cd {scratch}; exec sleep {inside}) & exec sleep {outside} & read line"
     leader = subprocess.Popen(
-        ["/bin/sh", "-c", script],
-        env={},
-        cwd="/",
-        start_new_session=True,
-        stdin=subprocess.PIPE,
+        ["/bin/sh", "-c", script], env={}, cwd="/", start_new_session=True, stdin=subprocess.PIPE
     )
     identity = ProcessIdentity.of(leader.pid)
     # By their own command lines: that of the shell has both from its start.

@@ -14,9 +14,7 @@ from msgspec.structs import replace
 
 from hydra.adapters.remote import scripts, transport
 from hydra.adapters.remote.archive import Changes, files_of, pack
-from hydra.adapters.remote.executor import (
-    carriers_failure,
-)
+from hydra.adapters.remote.executor import carriers_failure
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
 from hydra.adapters.remote.spec import folder_of
 from hydra.adapters.remote.transport import LISTEN, argv, shell_text
@@ -189,8 +187,7 @@ def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "help",
-    ["Run 'docker run --help' for more information", "See 'docker run --help'."],
+    "help", ["Run 'docker run --help' for more information", "See 'docker run --help'."]
 )
 def test_dockers_last_line_is_not_its_error(help: str) -> None:
     no_daemon = "docker: Cannot connect to the Docker daemon. Is the docker daemon running?"

@@ -320,9 +320,7 @@ def test_a_place_that_has_busybox_alone(away: Away) -> None:
     others = {"git": shutil.which("git"), "python3": shutil.which("python3")}
     only_these(away, dict.fromkeys(applets.stdout.split(), box) | others)
     away.agent(
-        [
-            *(fakes.shell("sh", "-c", WORK), fakes.daemon(name=away.mark), fakes.finish("done")),
-        ]
+        [*(fakes.shell("sh", "-c", WORK), fakes.daemon(name=away.mark), fakes.finish("done"))]
     )
     away.lead(mode="docker", container="agents")
     check_work(away.hydra.race(*FULL))
@@ -336,10 +334,7 @@ def test_without_git_there_all_comes_back(away: Away) -> None:
     programs = (*text.split(), "mktemp", "timeout", "ln", "python3", "cut", "dirname")
     only_these(away, {name: shutil.which(name) for name in programs})
     away.agent(
-        [
-            fakes.shell("sh", "-c", "rm -r src; echo x > src; echo y > new"),
-            fakes.finish("done"),
-        ]
+        [fakes.shell("sh", "-c", "rm -r src; echo x > src; echo y > new"), fakes.finish("done")]
     )
     away.lead(mode="docker", container="agents")
     race = away.hydra.race(*FULL)

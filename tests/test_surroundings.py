@@ -132,8 +132,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_race(hydra: Hydra, small: Path) 
 @pytest.mark.slow
 def test_a_disk_that_has_no_room_for_the_patch_alone(hydra: Hydra, small: Path) -> None:
     hydra.agent(
-        "claude",
-        [EDIT, fakes.shell("sh", "-c", "head -c 7000000 /dev/urandom > big.bin"), DONE],
+        "claude", [EDIT, fakes.shell("sh", "-c", "head -c 7000000 /dev/urandom > big.bin"), DONE]
     )
     race = hydra.race("-a", "claude")
     lane = race.lane("claude")
@@ -379,10 +378,7 @@ def test_a_task_that_is_no_text(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("closed", "how"),
-    [("2>&-", ""), ("<&- >&- 2>&-", "--events")],
-)
+@pytest.mark.parametrize(("closed", "how"), [("2>&-", ""), ("<&- >&- 2>&-", "--events")])
 def test_streams_that_are_closed(hydra: Hydra, closed: str, how: str) -> None:
     text = f'"$0" -m hydra race x -a claude {how} {closed}'
     process = hydra.execute("sh", "-c", text, sys.executable, timeout=60)

@@ -66,6 +66,8 @@ def standing(repo: Path, args: Sequence[str]) -> Standing | None:
     try:
         for folder, folders, names in os.walk(repo):
             inside = os.path.relpath(folder, repo)
+            if ".hydra-landing-" in inside:
+                return None  # whatever comes next ends it
             if inside == ".git" or inside.startswith(".git/"):
                 folders[:] = [name for name in folders if f"{inside}/{name}" not in _GITS_OWN]
             for name in names:

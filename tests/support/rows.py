@@ -297,8 +297,7 @@ def rows(python: str, repo: Path, scratch: Path) -> dict[str, Row]:
         ),
         "26-the-last-line-has-no-end": Row([EDIT, fakes.emit(CLOSING), fakes.leave(0)], last_words),
         "27-an-endless-line": Row(
-            [EDIT, fakes.flood(8_000_000), fakes.emit("\n"), DONE],
-            fixed_with("too long to parse"),
+            [EDIT, fakes.flood(8_000_000), fakes.emit("\n"), DONE], fixed_with("too long to parse")
         ),
         "28-floods-stderr": Row([EDIT, fakes.flood(3_000_000, line=80, to="stderr"), DONE]),
         "29-closes-stdout": Row([EDIT, fakes.close_stdout(), fakes.hang()], closed, "failed"),
