@@ -18,7 +18,6 @@ from hydra.analysis.equivalence.model import Group, Shared
 from hydra.analysis.equivalence.overlap import alone, shared
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import read_syntax
-from tests.support.tables import table_rows
 
 DATA = Path(__file__).parent / "data"
 FILE, EXECUTABLE = "100644", "100755"

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult
 from hydra.checks.regressions import compare_to_baseline
-from hydra.checks.results import ResultCounts, TestCase, Tests
+from hydra.checks.results import ResultCounts, Status, TestCase, Tests
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
@@ -25,7 +25,7 @@ def of_failures(*failing: str) -> CheckResult:
     cases = [TestCase(id, "failed") for id in failing] or [TestCase("tests/a.test.ts", "passed")]
     counts = ResultCounts(5 - len(failing), len(failing), 0)
     plain = result(dict.fromkeys(failing, False))
-    unnamed = frozenset({"passed", "skipped"})
+    unnamed: frozenset[Status] = frozenset({"passed", "skipped"})
     return replace(plain, tests=Tests("text", tuple(cases), counts=counts, unnamed=unnamed))
 
 
