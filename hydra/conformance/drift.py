@@ -141,8 +141,8 @@ def _helps(old: _Side, new: _Side) -> Iterator[_Change]:
     lost = _fewer(old, new)
     named: set[str] = set()
     for probe in sorted(old.helps.keys() & new.helps.keys()):
-        texts = old.helps[probe], new.helps[probe]
-        for change in (*_options(probe, *texts, lost), *_commands(probe, *texts, old.used)):
+        title, was, now = _title(probe), old.helps[probe], new.helps[probe]
+        for change in (*_options(title, was, now, lost), *_commands(title, was, now, old.used)):
             named.update(change[-1])
             yield change
     for probe in sorted(old.helps.keys() ^ new.helps.keys()):
@@ -161,42 +161,42 @@ def _fewer(old: _Side, new: _Side) -> list[str]:
     return list(dict.fromkeys(filter(None, lost)))
 
 
-def _options(probe: str, was: str, now: str, lost: Iterable[str]) -> Iterator[_Change]:
+def _options(title: str, was: str, now: str, lost: Iterable[str]) -> Iterator[_Change]:
     """Options, and the values that they list; a loss is of the one that it names."""
     before, after = option_values(was), option_values(now)
     mine = {
         name: [text for text in lost if re.search(rf"{re.escape(name)}(?![\w-])", text)]
         for name in before
     }
-    yield from _names(probe, "option", before.keys(), after.keys(), mine)
+    yield from _names(title, "option", before.keys(), after.keys(), mine)
     for name in sorted(before.keys() & after.keys()):
         less, more = before[name] - after[name], after[name] - before[name]
         lines = [f"no longer lists {', '.join(sorted(less))}"] if less else []
         lines += [f"now lists {', '.join(sorted(more))}"] if more else []
         if lines:
-            text = f"{_title(probe)}: {name} {' and '.join(lines)}"
+            text = f"{title}: {name} {' and '.join(lines)}"
             yield "help", "changed", name, text, mine[name] if less else ()
 
 
-def _commands(probe: str, was: str, now: str, used: Set[str]) -> Iterator[_Change]:
+def _commands(title: str, was: str, now: str, used: Set[str]) -> Iterator[_Change]:
     """Nobody reads these from the help text; what matters is whether Hydra's own lines use one."""
     before, after = commands(was), commands(now)
     if before and after:
         lost = {name: [f"Hydra runs or asks it by `{name}`"] for name in before & used}
-        yield from _names(probe, "command", before, after, lost)
+        yield from _names(title, "command", before, after, lost)
 
 
 def _names(
-    probe: str, what: str, before: Set[str], after: Set[str], lost: Mapping[str, list[str]]
+    title: str, what: str, before: Set[str], after: Set[str], lost: Mapping[str, list[str]]
 ) -> Iterator[_Change]:
     """A line for each that Hydra misses, and one for all that it does not mind."""
     missed = sorted(name for name in before - after if lost.get(name))
     for name in missed:
-        text = f"{_title(probe)}: {'' if what == 'option' else 'command '}{name} vanished"
+        text = f"{title}: {'' if what == 'option' else 'command '}{name} vanished"
         yield "help", "vanished", name, text, lost[name]
     for how, names in (("vanished", before - after - set(missed)), ("appeared", after - before)):
         if texts := ", ".join(sorted(names)):
-            yield "help", how, texts, f"{_title(probe)}: {_count(names, what)} {how}: {texts}", ()
+            yield "help", how, texts, f"{title}: {_count(names, what)} {how}: {texts}", ()
 
 
 def _title(probe: str) -> str:
