@@ -7,20 +7,18 @@ recorded help text, and unknown otherwise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
-from hydra.adapters.contract import Adapter
 from hydra.adapters.proofs import proven_capabilities, records
 from hydra.adapters.proofs.records import DIMENSIONS, PLATFORMS, Record
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.notes import is_real
-from hydra.conformance.recorded import Recording
 from hydra.records.agent import Confidence, Tier
 from hydra.records.codec import SCHEMA
-from hydra.report.document import Document
+from hydra.report.document import Document, nulled
 from hydra.report.listing import TIERS
 from hydra.report.markdown import code, inert, rows_table
 from hydra.report.table import Column, StyledText, table
@@ -76,8 +74,7 @@ What an agent cannot do, and Hydra therefore refuses by name, is unknown as well
 
 **Platforms.** Races run on Linux. On macOS and Windows probes and the offline part of
 `hydra conformance` run and a race is refused, so nothing is verified live there: *unknown* is what
-the table says until somebody records it.
-"""
+the table says until somebody records it."""
 
 
 class Cell(Struct, frozen=True):
@@ -92,14 +89,29 @@ class Cell(Struct, frozen=True):
     note: str = ""
 
 
-class MatrixRow(Struct, frozen=True, kw_only=True):
-    """One agent, its cells by column in the matrix's order."""
+class AgentSection(Struct, frozen=True):
+    """One agent on a page of what is proved of them."""
 
     agent: str
     label: str
     tier: Tier
     third_party: bool
-    cells: dict[str, Cell]
+
+    @property
+    def tier_text(self) -> str:
+        """`tier 1`, or `experimental, third party`."""
+        return f"{TIERS[self.tier]}{', third party' if self.third_party else ''}"
+
+    @property
+    def heading(self) -> str:
+        """Its title in Markdown."""
+        return f"## {inert(self.label)} ({code(self.agent)}, {self.tier_text})"
+
+
+class MatrixRow(AgentSection, frozen=True):
+    """One agent, its cells by column in the matrix's order."""
+
+    cells: Mapping[str, Cell]
 
 
 class Matrix(Struct, frozen=True, kw_only=True):
@@ -113,20 +125,14 @@ class Matrix(Struct, frozen=True, kw_only=True):
 
     def document(self) -> Document:
         """The matrix as JSON-ready data; what is unknown is null."""
-        agents = []
-        for row in self.rows:
-            cells = {
-                name: {key: value or None for key, value in asdict(cell).items()}
-                for name, cell in row.cells.items()
-            }
-            agents.append({**asdict(row), "tier": row.tier.value, "cells": cells})
+        agents = nulled(to_builtins(self.rows))
         return {"schema": SCHEMA, "kind": "matrix", "columns": list(COLUMNS), "agents": agents}
 
     def text(self, width: int | None, color: bool = False) -> str:
         """A line for each dimension, a column for each agent."""
         columns = (Column(""), *(Column(row.agent, least=10) for row in self.rows))
-        lines: list[list[str | StyledText]] = [
-            [name, *(_styled(row.cells[name]) for row in self.rows)] for name in COLUMNS
+        lines = [
+            [StyledText(name), *(_styled(row.cells[name]) for row in self.rows)] for name in COLUMNS
         ]
         return "\n".join(table(lines, columns, width, color)) + "\n"
 
@@ -134,19 +140,50 @@ class Matrix(Struct, frozen=True, kw_only=True):
         """The whole page `docs/reference/agents.md`; ends with a newline."""
         shown = (*SHORT, *PLATFORMS)
         first = [
-            [
-                code(row.agent),
-                tier_named(row.tier, row.third_party),
-                *(_cell_text(row.cells[name]) for name in shown),
-            ]
+            (code(row.agent), row.tier_text, *(_marked(row.cells[name]) for name in shown))
             for row in self.rows
         ]
         blocks = [
-            _HEAD.format(generate=GENERATE).rstrip("\n"),
-            rows_table(["Agent", "Tier", *map(_title, shown)], first),
-            *(block for row in self.rows for block in _agent(row)),
+            _HEAD.format(generate=GENERATE),
+            rows_table(("Agent", "Tier", *map(_title, shown)), first),
+            *(block for row in self.rows for block in (row.heading, _table(row))),
         ]
         return "\n\n".join(blocks) + "\n"
+
+
+def _table(row: MatrixRow) -> str:
+    lines = [
+        (
+            _title(name),
+            MEANING[name],
+            _marked(cell),
+            code(cell.version),
+            cell.date if _DAY.fullmatch(cell.date) else inert(cell.date),
+            _link(cell.evidence, row.third_party),
+        )
+        for name, cell in row.cells.items()
+    ]
+    return rows_table(("What", "It means", "", "Version", "Date", "Evidence"), lines)
+
+
+def _link(evidence: str, third_party: bool) -> str:
+    name = code(evidence.rpartition("/")[2])
+    return name if third_party or not name else f"[{name}](../../fixtures/adapters/{evidence})"
+
+
+def _marked(cell: Cell) -> str:
+    return "; ".join(filter(None, (cell.confidence.value, inert(cell.note))))
+
+
+def _styled(cell: Cell) -> StyledText:
+    parts = (cell.confidence.value, cell.version, cell.note and f"({cell.note})")
+    style = "warn" if cell.note else _STYLES[cell.confidence]
+    return StyledText(" ".join(filter(None, parts)), style)
+
+
+def _title(name: str) -> str:
+    own = {"macos": "macOS", "linux": "Linux", "windows": "Windows"}
+    return own.get(name, name.replace("_", " "))
 
 
 def matrix(subjects: Sequence[ContractSubject], *, all: bool = False) -> Matrix:
@@ -154,118 +191,49 @@ def matrix(subjects: Sequence[ContractSubject], *, all: bool = False) -> Matrix:
 
     Raises `RecordError` for a record that is damaged or from a newer Hydra.
     """
-    return Matrix(
-        rows=tuple(
-            _row(subject, entries)
-            for subject in subjects
-            if (entries := records.read_all(subject.recordings, subject.key))
-            or all
-            or not subject.third_party
-        )
-    )
+    read = [(each, records.read_all(each.recordings, each.key)) for each in subjects]
+    shown = [pair for pair in read if pair[1] or all or not pair[0].third_party]
+    return Matrix(rows=tuple(_row(*pair) for pair in shown))
 
 
 def _row(subject: ContractSubject, entries: Sequence[Record]) -> MatrixRow:
+    cells = dict.fromkeys(COLUMNS, Cell()) | _observed(subject)
+    for name in DIMENSIONS:
+        proof = proven_capabilities.standing(entries, name)
+        if proof is not None and proof.passed:
+            cell = Cell(Confidence.VERIFIED, proof.version, proof.date, proof.platform)
+            cells[name] = replace(cell, evidence=proof.evidence)
+        elif proof is not None:
+            cells[name] = replace(cells[name], evidence=proof.evidence, note=proof.note)
+    for record in entries:  # the newest of a platform comes last
+        if record.platform in PLATFORMS and verdicts(record):
+            cells[record.platform] = _platform(record)
+    descriptor = subject.adapter.descriptor
+    return MatrixRow(subject.key, descriptor.label, descriptor.tier, subject.third_party, cells)
+
+
+def _observed(subject: ContractSubject) -> dict[str, Cell]:
+    """The dimensions whose flags stand in the newest recorded help, by the adapter's own table."""
     real = [recording for recording in subject.versions() if is_real(recording.folder)]
-    seen = _observed(subject.adapter, real[-1]) if real else {}
-    cells = {name: _dimension(entries, name, seen.get(name, Cell())) for name in DIMENSIONS}
-    return MatrixRow(
-        agent=subject.key,
-        label=subject.adapter.descriptor.label,
-        tier=subject.adapter.descriptor.tier,
-        third_party=subject.third_party,
-        cells=cells | {name: _platform(entries, name) for name in PLATFORMS},
-    )
-
-
-def _observed(adapter: Adapter, recording: Recording) -> dict[str, Cell]:
-    """The dimensions whose flags stand in the recorded help, by the adapter's own table."""
-    descriptor = adapter.descriptor
-    result = adapter.detect(descriptor.binaries[0], recording.probes(descriptor.probes))
-    names = proven_capabilities.tied(adapter, result.flags)
-    cell = Cell(
-        confidence=Confidence.OBSERVED,
-        version=recording.version,
-        evidence=f"{recording.agent}/{recording.version}",
-    )
+    if not real:
+        return {}
+    flags = subject.detect(subject.probes(real[-1])).flags
+    version = real[-1].version
+    cell = Cell(Confidence.OBSERVED, version, evidence=f"{real[-1].agent}/{version}")
+    names = proven_capabilities.tied(subject.adapter, flags)
     return {dimension: cell for name in names for dimension in proven_capabilities.BEHIND[name]}
 
 
-def _dimension(entries: Sequence[Record], name: str, otherwise: Cell) -> Cell:
-    proof = proven_capabilities.standing(entries, name)
-    if proof is None:
-        return otherwise
-    if not proof.passed:
-        seen, version = otherwise.confidence, otherwise.version
-        return Cell(seen, version, evidence=proof.evidence, note=proof.note)
-    return Cell(Confidence.VERIFIED, proof.version, proof.date, proof.platform, proof.evidence)
+def _platform(record: Record) -> Cell:
+    """Verified where situations passed, and nothing failed."""
+    failed = [name for name, passed in verdicts(record).items() if not passed]
+    best = Confidence.VERIFIED if record.situations else Confidence.OBSERVED
+    confidence = Confidence.UNKNOWN if failed else best
+    evidence = f"{record.agent}/{record.version}/{record.name}"
+    note = f"{', '.join(failed)} failed in {record.version}" if failed else ""
+    return Cell(confidence, record.version, record.date, record.platform, evidence, note)
 
 
-def _platform(entries: Sequence[Record], name: str) -> Cell:
-    """The newest record of that platform: verified where situations passed, and none failed."""
-    for record in reversed(entries):
-        if record.platform != name or not (record.situations or record.contract):
-            continue
-        failed = [*_failed(record)]
-        confidence = Confidence.VERIFIED if record.situations else Confidence.OBSERVED
-        return Cell(
-            confidence=Confidence.UNKNOWN if failed else confidence,
-            version=record.version,
-            date=record.date,
-            platform=name,
-            evidence=f"{record.agent}/{record.version}/{record.name}",
-            note=f"{', '.join(failed)} failed in {record.version}" if failed else "",
-        )
-    return Cell()
-
-
-def _failed(record: Record) -> Iterator[str]:
-    yield from (name for name, proof in record.situations.items() if not proof.passed)
-    yield from (name for name, passed in record.contract.items() if not passed)
-
-
-def _styled(cell: Cell) -> StyledText:
-    parts = (cell.confidence.value, cell.version, cell.note and f"({cell.note})")
-    text = " ".join(part for part in parts if part)
-    return StyledText(text, "warn" if cell.note else _STYLES[cell.confidence])
-
-
-def _agent(row: MatrixRow) -> list[str]:
-    lines = [
-        [
-            _title(name),
-            MEANING.get(name, ""),
-            _cell_text(cell),
-            code(cell.version),
-            cell.date if _DAY.fullmatch(cell.date) else inert(cell.date),
-            _evidence(cell, row),
-        ]
-        for name, cell in row.cells.items()
-    ]
-    head = ["What", "It means", "", "Version", "Date", "Evidence"]
-    tier = tier_named(row.tier, row.third_party)
-    return [f"## {inert(row.label)} ({code(row.agent)}, {tier})", rows_table(head, lines)]
-
-
-def tier_named(tier: Tier, third_party: bool) -> str:
-    """`tier 1`, or `experimental, third party`."""
-    return f"{TIERS[tier]}, third party" if third_party else TIERS[tier]
-
-
-def _cell_text(cell: Cell) -> str:
-    return f"{cell.confidence.value}; {inert(cell.note)}" if cell.note else cell.confidence.value
-
-
-def _evidence(cell: Cell, row: MatrixRow) -> str:
-    if not cell.evidence:
-        return ""
-    name = cell.evidence.rstrip("/").split("/")[-1]
-    if row.third_party:
-        return code(name)
-    return f"[{code(name)}](../../fixtures/adapters/{cell.evidence})"
-
-
-def _title(name: str) -> str:
-    return {"macos": "macOS", "linux": "Linux", "windows": "Windows"}.get(
-        name, name.replace("_", " ")
-    )
+def verdicts(record: Record) -> dict[str, bool]:
+    """Whether each of its situations, and each case of the offline suite, has passed."""
+    return {name: proof.passed for name, proof in record.situations.items()} | {**record.contract}

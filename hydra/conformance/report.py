@@ -35,14 +35,15 @@ def conformance_text(report: Report, width: int | None, color: bool = False) -> 
     """The report; ends with a newline. `width` None: nothing is wrapped (a pipe)."""
     rows = [_row(report, *group, cases) for group, cases in report.groups().items()]
     folders = Counter(file.rpartition("/")[0] for file in report.recorded)  # a run writes hundreds
+    recorded = [f"{plural(number, 'file')} in {folder}" for folder, number in folders.items()]
     blocks = [
         table(rows, _COLUMNS, width, color) if rows else [],
         *(_failure(case, width, color) for case in report.ended(CaseVerdict.FAILED)),
-        _skips(report, width),
+        _listed("skipped", _skips(report), width),
         *(_drift(pair, changes, width, color) for pair, changes in report.drifts().items()),
         _network(report.network, width, color),
         _listed("warning", report.warnings, width),
-        _listed("recorded", (f"{plural(n, 'file')} in {f}" for f, n in folders.items()), width),
+        _listed("recorded", recorded, width),
         _end(report, width, color),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -82,23 +83,20 @@ def _row(report: Report, agent: str, suite: str, cases: Sequence[Case]) -> list[
 
 def _failure(case: Case, width: int | None, color: bool) -> list[str]:
     head = f"{case.who}, {case.suite}: {case.name}"
-    lines = [paint(line, "bad", color) for line in hanging("failed  ", head, width)]
-    for sentence in case.differences:
-        lines += hanging("- ", sentence, width, indent=8)
-    return lines + (hanging("-> ", case.evidence, width, indent=8) if case.evidence else [])
+    lines = _painted("failed  ", head, width, "bad", color)
+    lines += _listed("-", case.differences, width, indent=8)
+    return lines + hanging("-> ", case.evidence, width, indent=8)
 
 
-def _skips(report: Report, width: int | None) -> list[str]:
+def _skips(report: Report) -> Iterator[str]:
     """One line for each agent and reason: what could not be tried here is mostly one thing."""
     skips: dict[tuple[str, str], list[str]] = {}
     for case in report.ended(CaseVerdict.SKIPPED):
         reason = case.reason or "no reason was given"
         skips.setdefault((case.agent, reason), []).append(case.name)
-    lines: list[str] = []
     for (agent, reason), names in skips.items():
-        few = names if len(names) <= NAMED else [*names[:NAMED], f"{len(names) - NAMED} more"]
-        lines += hanging("skipped ", f"{agent}: {', '.join(few)}: {reason}", width)
-    return lines
+        more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+        yield f"{agent}: {', '.join((*names[:NAMED], *more))}: {reason}"
 
 
 def _drift(
@@ -107,17 +105,14 @@ def _drift(
     minded = [change for change in changes if change.minds]
     count = f"{plural(len(changes), 'change')}, Hydra minds {len(minded) or 'none'}"
     head = f"{pair.agent} {pair.old} -> {pair.new}: {count if changes else 'nothing has changed'}"
-    style = "bad" if minded else "bold"
-    lines = [paint(line, style, color) for line in hanging("drift   ", head, width)]
+    lines = _painted("drift   ", head, width, "bad" if minded else "bold", color)
     for change in minded:
         lines += hanging("! ", change.text, width, indent=8)
         lines += hanging("Hydra minds: ", change.minds, width, indent=10)
-    rest = changes[len(minded) :]
-    for change in rest[:LISTED]:
-        lines += hanging("- ", change.text, width, indent=8)
-    if len(rest) > LISTED:
-        lines.append(f"{'':8}and {len(rest) - LISTED} more: --json has all")
-    return lines
+    rest = [change.text for change in changes[len(minded) :]]
+    lines += _listed("-", rest[:LISTED], width, indent=8)
+    more = f"{'':8}and {len(rest) - LISTED} more: --json has all"
+    return [*lines, more] if len(rest) > LISTED else lines
 
 
 def network_sentence(network: Network) -> str:
@@ -131,13 +126,16 @@ def network_sentence(network: Network) -> str:
 def _network(network: Network | None, width: int | None, color: bool) -> list[str]:
     if network is None:
         return []
-    lines = hanging("network ", network_sentence(network), width)
-    quiet = network.watched and not network.is_departed
-    return lines if quiet else [paint(line, "warn", color) for line in lines]
+    style = "" if network.watched and not network.is_departed else "warn"
+    return _painted("network ", network_sentence(network), width, style, color)
 
 
-def _listed(label: str, sentences: Iterable[str], width: int | None) -> list[str]:
-    return [line for text in sentences for line in hanging(f"{label} ", text, width)]
+def _painted(head: str, text: str, width: int | None, style: str, color: bool) -> list[str]:
+    return [paint(line, style, color) for line in hanging(head, text, width)]
+
+
+def _listed(label: str, texts: Iterable[str], width: int | None, indent: int = 0) -> list[str]:
+    return [line for text in texts for line in hanging(f"{label} ", text, width, indent)]
 
 
 def _end(report: Report, width: int | None, color: bool) -> list[str]:
@@ -146,8 +144,7 @@ def _end(report: Report, width: int | None, color: bool) -> list[str]:
         changes = plural(len(report.changes), "change")
         parts.append(f"{changes} ({report.minded} that Hydra minds)")
     value = f"{', '.join(parts)} in {took(report.seconds)}"
-    style = "bad" if report.differs else "good"
-    lines = [paint(line, style, color) for line in hanging("", value, width)]
+    lines = _painted("", value, width, "bad" if report.differs else "good", color)
     # Never wrapped: they are to be copied.
     return lines + [f"next: {clean(step)}" for step in next_steps(report)]
 

@@ -6,7 +6,7 @@ GitHub's limit for an issue is, with a word on what was left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hydra.conformance.report import counted, network_sentence, next_steps, party, took
 from hydra.conformance.results import Case, CaseVerdict, Compared, Network, Report, VersionChange
@@ -71,17 +71,19 @@ def _failure(case: Case) -> str:
 
 
 def _drift(pair: Compared, changes: Sequence[VersionChange]) -> str:
-    minded = [change for change in changes if change.minds]
     rest = [change.text for change in changes if not change.minds]
     count = plural(len(changes), "change") if changes else "nothing has changed"
-    head = f"**{inert(pair.agent)} {inert(pair.old)} to {inert(pair.new)}: {count}**"
     lines = [
-        f"- {inert(change.text, LONGEST)} **Hydra minds:** {inert(change.minds)}"
-        for change in minded[:ROWS]
+        f"{inert(change.text, LONGEST)} **Hydra minds:** {inert(change.minds)}"
+        for change in changes
+        if change.minds
     ]
-    lines += [f"- and {len(minded) - ROWS} more that Hydra minds"] if len(minded) > ROWS else []
-    parts = [head, "\n".join(lines), _details(f"{len(rest)} that Hydra does not mind", rest)]
-    return "\n\n".join(part for part in parts if part)
+    parts = (
+        f"**{inert(pair.agent)} {inert(pair.old)} to {inert(pair.new)}: {count}**",
+        _items(lines, " that Hydra minds"),
+        _details(f"{len(rest)} that Hydra does not mind", rest),
+    )
+    return "\n\n".join(filter(None, parts))
 
 
 def _details(title: str, sentences: Sequence[str]) -> str:
@@ -91,10 +93,12 @@ def _details(title: str, sentences: Sequence[str]) -> str:
 
 
 def _listed(sentences: Sequence[str]) -> str:
-    lines = [f"- {inert(sentence, LONGEST)}" for sentence in sentences[:ROWS]]
-    if len(sentences) > ROWS:
-        lines.append(f"- and {len(sentences) - ROWS} more")
-    return "\n".join(lines)
+    return _items([inert(sentence, LONGEST) for sentence in sentences])
+
+
+def _items(lines: Sequence[str], more: str = "") -> str:
+    rest = [f"and {len(lines) - ROWS} more{more}"] if len(lines) > ROWS else []
+    return "\n".join(f"- {line}" for line in (*lines[:ROWS], *rest))
 
 
 def _fitting(blocks: Sequence[str], room: int) -> Iterator[str]:
@@ -115,29 +119,27 @@ def conformance_junit(report: Report) -> bytes:
 
     A change that Hydra minds is a failure; one that it does not mind has passed.
     """
-    general = {"hydra": report.hydra, "platform": report.platform}
+
+    def suite(name: str, cases: Iterable[JUnitCase], agent: str = "", **more: str) -> JUnitSuite:
+        third_party = "true" if agent in report.third_party else ""
+        version = report.versions.get(agent, "")
+        about = {"agent": agent, "version": version, "third_party": third_party, **more}
+        properties = {"hydra": report.hydra, "platform": report.platform}
+        properties |= {name: value for name, value in about.items() if value}
+        return JUnitSuite(
+            name=name, cases=list(cases), started=report.started, properties=properties
+        )
+
     suites = [
-        JUnitSuite(
-            name=f"{agent} {suite}",
-            cases=[_case(case) for case in cases],
-            started=report.started,
-            properties={**general, **_properties(report, agent)},
-        )
-        for (agent, suite), cases in report.groups().items()
+        suite(f"{agent} {name}", map(_case, cases), agent)
+        for (agent, name), cases in report.groups().items()
     ]
-    for pair, changes in report.drifts().items():
-        versions = {"old": pair.old, "new": pair.new}
-        suite = JUnitSuite(
-            name=f"{pair.agent} drift",
-            cases=list(_changes(pair.agent, changes)),
-            started=report.started,
-            properties={**general, **_properties(report, pair.agent), **versions},
-        )
-        suites.append(suite)
+    suites += [
+        suite(f"{of.agent} drift", _changes(of.agent, changes), of.agent, old=of.old, new=of.new)
+        for of, changes in report.drifts().items()
+    ]
     if report.network is not None:
-        cases = [_network(report.network)]
-        suite = JUnitSuite(name="network", cases=cases, started=report.started, properties=general)
-        suites.append(suite)
+        suites.append(suite("network", [_network(report.network)]))
     return junit_xml("hydra conformance", suites)
 
 
@@ -152,20 +154,13 @@ def _network(network: Network) -> JUnitCase:
     )
 
 
-def _properties(report: Report, agent: str) -> dict[str, str]:
-    version = report.versions.get(agent, "")
-    third_party = "true" if agent in report.third_party else ""
-    properties = {"agent": agent, "version": version, "third_party": third_party}
-    return {name: value for name, value in properties.items() if value}
-
-
 def _group(suite: str, agent: str) -> str:
     # Services nest by dots, so a dot of an agent's own would make a level of its own.
     return f"hydra.conformance.{suite}.{agent.replace('.', '-')}"
 
 
 def _case(case: Case) -> JUnitCase:
-    failed, skipped = (case.verdict is v for v in (CaseVerdict.FAILED, CaseVerdict.SKIPPED))
+    failed, skipped = case.verdict is CaseVerdict.FAILED, case.verdict is CaseVerdict.SKIPPED
     # The contract tries a case once for each recorded version: services want names that differ.
     version = case.version if case.suite == "contract" else ""
     return JUnitCase(

@@ -46,7 +46,7 @@ class Case(Struct, frozen=True, kw_only=True):
         return f"{self.agent} {self.version}".strip()
 
 
-class VersionChange(Struct, frozen=True, kw_only=True):
+class VersionChange(Struct, frozen=True):
     """One thing that two versions of a CLI have differently, in one sentence.
 
     `what` is help, event, field or outcome; `how` appeared, vanished or changed; `minds` says what
