@@ -1004,3 +1004,21 @@ def test_a_check_that_counts_fewer_passed_and_names_none_has_a_sentence() -> Non
 
 def test_a_file_of_tests_is_called_by_its_name() -> None:
     assert leaf("tests/test_a.py") == "test_a.py"  # it was "py"
+
+
+@pytest.mark.parametrize(
+    ("id", "name"),
+    [
+        ("test/a.test.ts::cuts, queries: true > /#abc", '"/#abc"'),
+        ("a.test.ts::http.get", "http.get"),
+        ("cuts > a.b/[c] > d", "d"),
+        ("shop/pages::TestUp/http://a.b", "TestUp/http://a.b"),
+        ("/?a=1", '"/?a=1"'),
+        ("shop src/page.rs::page::tests::up", "up"),
+        ("tests/test_a.py::TestUp::test_up[a > b.c]", "test_up[a > b.c]"),
+        ("tests.test_a.TestUp.test_up", "test_up"),
+        ("PageTest#test_up", "test_up"),
+    ],
+)
+def test_a_title_is_cut_at_no_mark_in_it(id: str, name: str) -> None:
+    assert leaf(id) == name
