@@ -643,3 +643,20 @@ def test_a_name_that_several_broken_tests_have_is_said_once() -> None:
     broken = lane("a", result(dict.fromkeys(names, False)), base=[base])
     (patch,) = rank(evidence([broken], [base])).lanes
     assert patch.reason == "breaks 3 tests that passed on the base (test_age and 2 more)"
+
+
+def test_all_code_is_counted_in_which_it_changes_tests() -> None:
+    """Of seven those four were in which a test passes now."""
+    names = ("kebab", "snake", "train", "upper")
+    text = "#[cfg(test)]\nmod tests {\n    fn at() -> u8 { 2 }\n    #[test]\n    fn up() {\n"
+    text += "        assert_eq!(f(2), at());\n    }\n}\n"
+    files = [file(f"src/{name}.rs", text, text.replace("2 }", "3 }")) for name in names]
+    ends = {f"shop src/lib.rs::{name}::tests::up": False for name in names}
+    base = result(ends)
+    own = result({**ends, "shop src/lib.rs::kebab::tests::up": True})
+    trial = replace(protected("a", ends, base), paths=tuple(item.path for item in files))
+    mine = lane("a", own, base=[base], files=files)
+    assert of(rank(evidence([mine], [base], trials=(trial,)))).reason == (
+        "changes the tests in kebab.rs, the tests in snake.rs, the tests in train.rs and 1 more; "
+        "4 of 4 failing tests still fail with your tests"
+    )
