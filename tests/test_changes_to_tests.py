@@ -76,14 +76,14 @@ SENTENCES = [
         "class TestMore",
         "@pytest.mark.skip\nclass TestMore",
         ("skip_added", "gate"),
-        "skips TestMore.test_all (pytest.mark.skip)",
-        ("TestMore.test_all",),
+        "skips class TestMore (pytest.mark.skip)",
+        ("TestMore", "TestMore.test_all"),
     ),
     (
         "def test_last",
         "@unittest.expectedFailure\ndef test_last",
         ("expected_failure_added", "gate"),
-        "marks as expected to fail test_last (unittest.expectedFailure)",
+        "marks test_last as expected to fail (unittest.expectedFailure)",
         ("test_last",),
     ),
     (
@@ -210,3 +210,23 @@ def test_a_file_of_tests_is_read_up_to_the_one_limit(size: int) -> None:
     else:
         sentence = f"has a file of tests that is not read: over 1,024 KiB: {PATH}"
         assert seen == [("unread", "remark", sentence)]
+
+
+def test_an_assertion_that_is_added_changes_nothing_that_was_expected() -> None:
+    more = BASE.replace("assert last(20) == 7", "assert last(9) == 3; assert last(20) == 7")
+    assert accused((PATH, BASE, more)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('if (input === "/#a(") return;', 'input === "/#a("'),
+        ("if (skips(input)) {", "skips(input)"),
+        ("if (skips(input) && (a || b)) return;", "skips(input) && (a || b)"),
+    ],
+)
+def test_a_condition_is_told_without_the_brackets_around_it(line: str, text: str) -> None:
+    old = 'describe("cuts", () => {\n  for (const input in inputs) {\n    test(input, () => {\n'
+    rest = "      expect(cut(input)).toBe(inputs[input]);\n    });\n  }\n});\n"
+    (finding,) = found(("a.test.js", old + rest, f"{old}      {line}\n{rest}"))
+    assert finding.text == f"puts the only assertion of cuts under a condition: {text}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.doctests import examples
-from hydra.analysis.tampering.inline_tests import gone, put_back, without_tests
+from hydra.analysis.tampering.findings import findings
+from hydra.analysis.tampering.inline_tests import gone, helpers_changed, put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
@@ -83,3 +85,16 @@ def test_blocks_of_which_one_is_made_are_not_gone() -> None:
     assert gone([file("src/up.zig", code + two, code + less)]) == {}
     none = gone([file("src/up.zig", code + two, code + one.replace("==", "!="))])
     assert [*none] == ["src/up.zig"]
+
+
+def test_a_file_that_is_moved_is_held_against_itself() -> None:
+    """That a warning is turned off in it, and that its helpers may be code, was said of one."""
+    text = "def up():\n    return 1\n\n\ndef test_up():\n    assert up() == 1\n"
+    text += "\n\nif __name__ == '__main__':  # pragma: no cover\n    main()\n"
+    was = replace(file("test.py", text, None), holds="unclear")
+    for new in (text, text.replace("test_up", "test_ups")):
+        files = [was, file("test_up.py", None, new)]
+        assert {each.kind for each in findings(files)} == {"tests_restructured"}
+        assert [*helpers_changed(files)] == []
+    other = file("test_up.py", None, text.replace("return 1", "return 2"))
+    assert [each.path for each in helpers_changed([was, other])] == ["test_up.py"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.patches import told
+from tests.support.patches import found, told
 
 PYTHON = "def test_last():\n    assert 7 == last(20)\n"
 NODE = """\
@@ -82,3 +82,60 @@ def test_an_option_is_what_its_name_stands_for(options: str, value: str, weight:
     new = new.replace("test(", f"const skip = {value};\ntest(")
     rows = told(("pages.test.js", NODE, new))
     assert [row[:2] for row in rows] == ([("skip_added", weight)] if weight else [])
+
+
+TAPE = """\
+test("combine()", function (t) {
+  t.test("under it", function (st) {
+    st.equal(page(0), 1);
+  });
+  t.test("at it", function (st) {
+    st.equal(page(1), 1);
+  });
+});
+"""
+GO = """\
+package page
+
+func TestPage(t *testing.T) {
+	t.Run("at it", func(t *testing.T) {
+		if page(1) != 1 {
+			t.Fatal(1)
+		}
+	})
+}
+"""
+HEIR = """\
+import pytest
+
+
+class TestTimed(Common):
+    def test_age(self):
+        assert age() == 1
+"""
+XFAIL = "@pytest.mark.xfail(reason='later')\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new", "says", "line"),
+    [
+        ("a.test.js", TAPE, '"at it",', '"at it", { skip: true },', "skips \"at it\" in combine() (skip)", 5),
+        ("a_test.go", GO, "if p", "t.Skip()\n\t\tif p", 'skips "at it" in TestPage (t.Skip)', 5),
+        (
+            "tests/test_a.py",
+            HEIR,
+            "class",
+            f"{XFAIL}class",
+            "marks class TestTimed as expected to fail (pytest.mark.xfail)",
+            4,
+        ),
+        ("tests/test_a.py", HEIR, "\n\nc", "pytestmark = pytest.mark.skip\n\n\nc",
+            "skips tests of tests/test_a.py (pytest.mark.skip)", 2),
+    ],
+)
+def test_a_mark_is_told_of_what_it_stands_on_and_counts_no_tests(
+    path: str, text: str, old: str, new: str, says: str, line: int
+) -> None:
+    """Of a class that inherits tests, not all are in its file."""
+    (finding,) = found((path, text, text.replace(old, new)))
+    assert (finding.text, finding.line) == (says, line)

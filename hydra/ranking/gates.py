@@ -227,8 +227,8 @@ def _skipped(
     baseline: Sequence[CheckResult],
     outdated: Collection[str],
 ) -> Iterator[Reason]:
-    """Tests that its own run skips, and that passed on the base or fail once they are put back,
-    where reading the patch has shown no skip that is a gate by itself."""
+    """Tests that its own run skips, or lets fail as expected, and that passed on the base or fail
+    once they are put back, where reading the patch has shown no skip that is a gate by itself."""
     if any(finding.kind in _SKIPPING and finding.weight == "gate" for finding in findings):
         return
     alone = mine.tests_alone
@@ -240,7 +240,7 @@ def _skipped(
         names = [name for name in skipped if name in alone.fails]
         if names and not suspected:
             key = "it" if len(names) == 1 else "they"
-            skips = f"skips {quoted_names(names)} in {result.check.name}"
+            skips = f"skips, or expects to fail, {quoted_names(names)} in {result.check.name}"
             text = f"{skips}; run as on the base, {key} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
         passed = [
@@ -250,8 +250,8 @@ def _skipped(
             if name not in outdated and name not in alone.fails
         ]
         if passed and not result.held_back:
-            text = f"skips {plural(passed, 'test')} that passed on the base: {quoted_names(passed)}"
-            yield _gate(text, file=result.details)
+            text = f"skips, or expects to fail, {plural(passed, 'test')} that passed on the base: "
+            yield _gate(f"{text}{quoted_names(passed)}", file=result.details)
 
 
 def _lost(

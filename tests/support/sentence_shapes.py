@@ -803,7 +803,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane))),
     ("keeps", "keeps {named} of the base from running", _gone),
     ("gone", r"{named} of the base no longer runs?", _gone),
-    ("skips", "skips {named}, which ran on the base", _gone),
+    ("skips", "skips, or expects to fail, {named}, which ran on the base", _gone),
     ("gone", "{named}, which failed on the base, did not run with it", _gone),
     ("not said", "what {check} prints does not say how (?:{named}|{tests}) ended", _is_known),
     ("not said", "the output of its checks does not say how {named} ended", _is_known),
@@ -837,7 +837,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     # Its gates.
     ("fails now", r"(?:{check}: )?{n} tests? passed on the base and fails? now: {tests}",
      _fails_now),
-    ("gone now", r"(?:{check}: )?{n} tests? of the base (?:is|are) (?:gone|skipped now): {tests}",
+    ("gone now", r"(?:{check}: )?{n} tests? of the base (?:is|are) "
+     "(?:gone|skipped now, or expected to fail): {tests}",
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
     ("not said", r"(?:{check}: )?{n} tests? of the base ha(?:s|ve) no result: {tests}", _is_known),
     ("exited", r"(?:does not build: )?{check} exited with {n}(?:; it fails on the base as well, "
@@ -859,7 +860,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      "of (?:the tests in )?{paths}", _by_its_own_version),
     ("only by its own", r"changes (?:{tests}|(?:the tests in )?{paths}); {n} of {k} "
      "failing tests still fails? with your tests", _fail_with_the_bases),
-    ("skips", "skips {tests} in {check}; run as on the base, (?:it fails|they fail)",
+    ("skips", "skips, or expects to fail, {tests} in {check}; run as on the base, "
+     "(?:it fails|they fail)",
      lambda facts, lane, groups: _put_back_fails(facts, lane, groups)),
     ("lost", r"{n} tests? that passed on the base no longer runs?: {tests}",
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
