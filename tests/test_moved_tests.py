@@ -12,6 +12,7 @@ from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.findings import findings
 from hydra.analysis.tampering.inline_tests import gone, helpers_changed, put_back, without_tests
 from hydra.analysis.tampering.suite import tests_changed as changed
+from hydra.checks.new_tests import CheckedPatch, with_cut_off
 from hydra.ranking.verdict import rank
 from tests.support.evidences import evidence, file, lane, result
 from tests.test_files_of_tests import CPP, IN_CODE, TOKIO, VITEST_IN_SOURCE, ZIG, D
@@ -98,3 +99,9 @@ def test_a_file_that_is_moved_is_held_against_itself() -> None:
         assert [*helpers_changed(files)] == []
     other = file("test_up.py", None, text.replace("return 1", "return 2"))
     assert [each.path for each in helpers_changed([was, other])] == ["test_up.py"]
+    base = result({"test.py::test_up": True})
+    own = result({"test_up.py::test_up": True, "test_up.py::test_more": True})
+    checks = lane("a", own, base=[base], files=[was, other]).checks
+    ((checked,),) = with_cut_off([CheckedPatch([was, other], checks, {"pytest": base})])
+    assert checked.comparison
+    assert checked.comparison.new == ("test_up.py::test_more",)

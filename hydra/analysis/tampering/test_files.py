@@ -116,25 +116,31 @@ _SAME = 0.5
 _MOST_COMPARED = 2_500
 
 
-def with_moves(files: Sequence[FileChange]) -> list[FileChange]:
-    """The same, with each file that is moved as a change of it at its new place: what is new there
-    has half of its lines at least from one that is gone."""
+def moves(files: Sequence[FileChange]) -> dict[str, FileChange]:
+    """By its new path each file that is moved, as it was: one that is gone, from which half of the
+    lines at least are that stand there."""
     gone = [file for file in files if file.old and not exists(file)]
     came = [file for file in files if file.new and not existed(file)]
     texts = {_text(file): file for file in gone}
-    from_where = {file.path: was for file in came if (was := texts.pop(_text(file), None))}
-    rest = [file for file in came if file.path not in from_where]
+    moved = {file.path: was for file in came if (was := texts.pop(_text(file), None))}
+    rest = [file for file in came if file.path not in moved]
     if len(texts) * len(rest) <= _MOST_COMPARED:
         lines = {_text(file): Counter(_text(file).split("\n")) for file in (*gone, *rest)}
         both = [(_share(lines[was], lines[_text(new)]), was, new) for new in rest for was in texts]
         for share, text, new in sorted(both, key=lambda row: -row[0]):
-            if share >= _SAME and text in texts and new.path not in from_where:
-                from_where[new.path] = texts.pop(text)
-    moved = {was.path for was in from_where.values()}
+            if share >= _SAME and text in texts and new.path not in moved:
+                moved[new.path] = texts.pop(text)
+    return moved
+
+
+def with_moves(files: Sequence[FileChange]) -> list[FileChange]:
+    """The same, with each file that is moved as a change of it at its new place."""
+    moved = moves(files)
+    gone = {file.path for file in moved.values()}
     return [
-        _moved(from_where[file.path], file) if file.path in from_where else file
+        _moved(moved[file.path], file) if file.path in moved else file
         for file in files
-        if file.path not in moved
+        if file.path not in gone
     ]
 
 
