@@ -119,7 +119,14 @@ XFAIL = "@pytest.mark.xfail(reason='later')\n"
 @pytest.mark.parametrize(
     ("path", "text", "old", "new", "says", "line"),
     [
-        ("a.test.js", TAPE, '"at it",', '"at it", { skip: true },', "skips \"at it\" in combine() (skip)", 5),
+        (
+            "a.test.js",
+            TAPE,
+            '"at it",',
+            '"at it", { skip: true },',
+            'skips "at it" in combine() (skip)',
+            5,
+        ),
         ("a_test.go", GO, "if p", "t.Skip()\n\t\tif p", 'skips "at it" in TestPage (t.Skip)', 5),
         (
             "tests/test_a.py",
@@ -129,8 +136,14 @@ XFAIL = "@pytest.mark.xfail(reason='later')\n"
             "marks class TestTimed as expected to fail (pytest.mark.xfail)",
             4,
         ),
-        ("tests/test_a.py", HEIR, "\n\nc", "pytestmark = pytest.mark.skip\n\n\nc",
-            "skips tests of tests/test_a.py (pytest.mark.skip)", 2),
+        (
+            "tests/test_a.py",
+            HEIR,
+            "\n\nc",
+            "pytestmark = pytest.mark.skip\n\n\nc",
+            "skips tests of tests/test_a.py (pytest.mark.skip)",
+            2,
+        ),
     ],
 )
 def test_a_mark_is_told_of_what_it_stands_on_and_counts_no_tests(
