@@ -341,6 +341,9 @@ class _Changes:
         tests = self._of(region.path)
         if not above:
             return tests
+        was = self.old.texts.get(region.path)
+        if mark.of and was and not re.search(rf"\b{re.escape(mark.of)}\b", was.code):
+            return []  # a class that is new
         parts = re.compile(rf"(?:^|\.| > ){re.escape(above)}(?:\.| > |$)")
         within = [test for test in tests if parts.search(test.name)]
         return within or ([] if region.name and not mark.of else tests)
@@ -367,7 +370,8 @@ class _Changes:
             text = f"marks {what} with {spelling}, which a run may leave out"
         kind = "skip_added" if is_skip else "expected_failure_added"
         if mark.of and not region.is_test:
-            names = (mark.of, *names)  # those too that it inherits
+            own = (name for name in names if mark.of in name)
+            names = (mark.of, *own)  # which is those, too, that it inherits
         yield _finding(kind, "gate" if mark.certain else "suspect", text, path, line, names)
 
     def _by_lines(self) -> Iterator[Finding]:
