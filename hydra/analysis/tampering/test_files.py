@@ -125,7 +125,7 @@ def moves(files: Sequence[FileChange]) -> dict[str, FileChange]:
     moved = {file.path: was for file in came if (was := texts.pop(_text(file), None))}
     rest = [file for file in came if file.path not in moved]
     if len(texts) * len(rest) <= _MOST_COMPARED:
-        lines = {_text(file): Counter(_text(file).split("\n")) for file in (*gone, *rest)}
+        lines = {_text(file): _lines(_text(file)) for file in (*gone, *rest)}
         both = [(_share(lines[was], lines[_text(new)]), was, new) for new in rest for was in texts]
         for share, text, new in sorted(both, key=lambda row: -row[0]):
             if share >= _SAME and text in texts and new.path not in moved:
@@ -154,5 +154,9 @@ def _text(file: FileChange) -> str:
     return file.old or file.new or ""
 
 
+def _lines(text: str) -> Counter[str]:
+    return Counter(line for line in text.split("\n") if line.strip())
+
+
 def _share(lines: Counter[str], others: Counter[str]) -> float:
-    return (lines & others).total() / max(lines.total(), others.total())
+    return (lines & others).total() / max(lines.total(), others.total(), 1)
