@@ -155,5 +155,7 @@ def test_a_mark_is_told_of_what_it_stands_on_and_counts_no_tests(
 
 
 def test_a_class_that_is_new_and_skipped_skips_no_test_that_was_there() -> None:
-    more = "\n\n@pytest.mark.skip\nclass TestMore:\n    def test_more(self):\n        assert more()\n"
+    more = (
+        "\n\n@pytest.mark.skip\nclass TestMore:\n    def test_more(self):\n        assert more()\n"
+    )
     assert found(("tests/test_a.py", HEIR, HEIR + more)) == ()

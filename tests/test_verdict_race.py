@@ -119,9 +119,7 @@ def test_each_way_of_losing_a_test_has_its_sentence(hydra: Hydra) -> None:
             "changes what Pages.test_up expects: 2 -> 1; the base's version still fails with it"
         ],
         "touches": [],
-        "evades": [
-            f"skips, or expects to fail, {up} in unittest; run as on the base, it fails"
-        ],
+        "evades": [f"skips, or expects to fail, {up} in unittest; run as on the base, it fails"],
     }, str(judged)
     (expects,) = gates["expects"]
     assert {"expected", "Pages.test_up", "(unittest.expectedFailure)"} <= set(expects.split())

@@ -114,7 +114,8 @@ _TAKEN = re.compile(r"^(?:del[ \t]+(test\w*|Test\w*)|(test\w*)[ \t]*=[ \t]*None)
 
 def _python(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
     for match in _DECORATOR.finditer(code):
-        on_class = _OF_CLASS.match(code, match.end())
+        is_leading = match[0].lstrip().startswith("@")
+        on_class = _OF_CLASS.match(code, match.end()) if is_leading else None
         of = on_class[1] if on_class else ""
         for expression in _listed(match["expression"].strip()):
             for mark in _decorator(expression, whole, of):
