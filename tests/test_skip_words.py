@@ -64,7 +64,7 @@ def test_what_is_only_called_so_skips_nothing(
 def test_a_build_tag_of_another_name_is_no_certain_skip() -> None:
     for tag, weight in (("ignore_me", "suspect"), ("!ignore", "suspect"), ("ignore", "gate")):
         text = skips("a_test.go", GO, f"//go:build {tag}\n\n", ("",))
-        assert text == [f"{weight}: skips TestA (//go:build {tag})"]
+        assert text == [f"{weight}: skips tests of a_test.go (//go:build {tag})"]
 
 
 SKIPS: list[tuple[str, str, str, Filled]] = [

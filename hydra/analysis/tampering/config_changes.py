@@ -38,9 +38,9 @@ def steering(files: Sequence[FileChange], checks: Sequence[Check]) -> Iterator[F
     running = runs(checks)
     disturbing = disturbers(files)
     settings = settings_changed(files, checks)
-    held = {file.path: file for file in with_moves(files)}
+    moved = {file.path: file for file in with_moves(files)}
     for file in files:
-        now = held.get(file.path, file)
+        now = moved.get(file.path, file)
         if file in settings:
             kind, text = _sentence(file, running)
             yield Finding(kind=kind, weight="suspect", text=text, path=file.path)

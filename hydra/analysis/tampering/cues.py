@@ -169,8 +169,8 @@ def statements(
         shown, whole = "\n".join(code[start:at]), "\n".join(bare[start:at])
         for begins, ends in _parts(whole):
             if shown[begins:ends].strip("{}()[];, \t\n"):
-                line = numbers[start + shown.count("\n", 0, begins)]
-                yield _statement(line, shown[begins:ends].strip(), whole[begins:ends].strip())
+                number = numbers[start + shown.count("\n", 0, begins)]
+                yield _statement(number, shown[begins:ends].strip(), whole[begins:ends].strip())
 
 
 _GOES_ON = re.compile(r"\s*(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
