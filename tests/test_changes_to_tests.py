@@ -221,7 +221,7 @@ def test_an_assertion_that_is_added_changes_nothing_that_was_expected() -> None:
     ("line", "text"),
     [
         ('if (input === "/#a(") return;', 'input === "/#a("'),
-        ("if (skips(input)) {", "skips(input)"),
+        ("if (skips(input)) return;", "skips(input)"),
         ("if (skips(input) && (a || b)) return;", "skips(input) && (a || b)"),
     ],
 )
