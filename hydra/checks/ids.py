@@ -20,6 +20,18 @@ _MOMENT = re.compile(
     r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
 )
 _BLANKS = re.compile(r"\s+")
+_SCRIPT = re.compile(r"^\S+\.[cm]?[jt]sx?::")
+_CLASSES = re.compile(r"^(?:\w+[.#])+(?=test)", re.I)
+
+
+def own_name(id: str) -> str:
+    """What a test is called without its file and what it lies in, with its case in brackets. Where
+    that is a title, no mark in it parts anything: `/#abc` of `a.test.ts::cuts > /#abc`."""
+    plain, bracket, case = id.partition("[")
+    if " > " in plain or _SCRIPT.match(id):
+        return _SCRIPT.sub("", id).rpartition(" > ")[2] or id
+    last = plain.rpartition("::")[2] or plain
+    return _CLASSES.sub("", last) + bracket + case
 
 
 def stable(raws: Iterable[str], roots: Sequence[str] = ()) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import inline_brought, writes_tests
-from hydra.analysis.tampering.test_files import supports_tests
+from hydra.analysis.tampering.test_files import moves, supports_tests
 from hydra.checks.comparison import above, is_file
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
@@ -40,7 +40,9 @@ def with_cut_off(patches: Sequence[CheckedPatch]) -> list[tuple[CheckResult, ...
         for id in result.tests.by_id
     }
     cut = {id for patch in patches for id in _cut_off(patch)}
-    return [tuple(_judged(result, cut, old) for result in patch.results) for patch in patches]
+    return [
+        tuple(_judged(patch, result, cut, old) for result in patch.results) for patch in patches
+    ]
 
 
 def is_cut(base: CheckResult) -> bool:
@@ -60,15 +62,31 @@ def whole_and_single(comparison: Comparison) -> tuple[list[str], list[str]]:
     return sides
 
 
-def _judged(result: CheckResult, cut: Collection[str], old: Collection[str]) -> CheckResult:
+def _judged(
+    patch: CheckedPatch, result: CheckResult, cut: Collection[str], old: Collection[str]
+) -> CheckResult:
     changed = result.comparison
     if changed is None:
         return result
     cut_off = (id for id in _did_not_run(changed) if id in cut)
-    new = tuple(id for id in changed.new if id not in cut and id not in old)
+    moved = {*_moved(patch.files, changed.new, old)}
+    new = tuple(id for id in changed.new if id not in cut and id not in old and id not in moved)
     failing = tuple(id for id in changed.new_failing if id not in cut)
     names = tuple(dict.fromkeys((*changed.cut_off, *cut_off)))
     return replace(result, comparison=replace(changed, new=new, new_failing=failing, cut_off=names))
+
+
+def _moved(files: Sequence[FileChange], new: Iterable[str], old: Collection[str]) -> Iterable[str]:
+    """Tests that the base has under the old name of their file."""
+    names = {now: file.path for now, file in moves(files).items()}
+    names |= {_module(now): _module(was) for now, was in names.items()}
+    for id in new:
+        if any(id.startswith(now) and was + id[len(now) :] in old for now, was in names.items()):
+            yield id
+
+
+def _module(path: str) -> str:
+    return path.rpartition(".")[0].replace("/", ".")
 
 
 def _did_not_run(changed: Comparison) -> tuple[str, ...]:

@@ -250,7 +250,11 @@ def _broken(comparison: Comparison) -> str:
     parts = [
         (comparison.broken, "passed on the base and fails now", "passed on the base and fail now"),
         (comparison.vanished, "of the base is gone", "of the base are gone"),
-        (comparison.skipped, "of the base is skipped now", "of the base are skipped now"),
+        (
+            comparison.skipped,
+            "of the base is skipped now, or expected to fail",
+            "of the base are skipped now, or expected to fail",
+        ),
         (comparison.unknown, "of the base has no result", "of the base have no result"),
     ]
     lines = [

@@ -104,9 +104,9 @@ class Comparison(Struct, frozen=True):
     none fails). `broken`: passed on the base, fails now, or cannot
     run since what holds it fails as a whole (a file that no longer imports). `new` passes or is
     skipped and did not run on the base, `new_failing` fails and did not. `vanished`: on the base
-    and not here. `skipped`: ran on the base, not run now. `flaky`: failed and passed with the
-    same code. `unknown`: on the base, and this run's output names too little to tell.
-    `cut_off`: tests that the base has and did not come to; `new_tests` tells them from those
+    and not here. `skipped`: ran on the base, not run now, or failed as expected. `flaky`: failed
+    and passed with the same code. `unknown`: on the base, and this run's output names too little to
+    tell. `cut_off`: tests that the base has and did not come to; `new_tests` tells them from those
     that are new.
     `breaks_nothing`: each test that passed on the base passes now or is flaky, as far as both
     runs name or count their tests; where they leave a doubt it is false.

@@ -177,12 +177,7 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
     if not (names or whole):
         return
     files = _files_of(mine, names)
-    inline = {file.path for file in inline_changed(mine.lane.files)}
-    named = join_names(
-        [f"{'the tests in ' * (file in inline)}{PurePosixPath(file).name}" for file in files],
-        NAMED,
-    )
-    only = f"only with its own version of {named}"
+    only = f"only with its own version of {_named_files(mine, files)}"
     path = files[0] if files else ""
     if whole:
         yield _gate(f"{joined(whole)} {passes(whole)} {only}", path=path)
@@ -192,13 +187,22 @@ def of_own_version(mine: LaneResults, findings: Sequence[Finding]) -> Iterator[R
     count = f"{len(names):,} of the {len(failed):,} failing tests"
     if {*mine.failing} - {*names}:
         tests = {file.path for file in mine.lane.files if holds_tests(file)}
-        changes = named if tests.isdisjoint(files) else leaves(names)
+        every = _named_files(mine, _files_of(mine, ()))
+        changes = every if tests.isdisjoint(files) else leaves(names)
         text = f"changes {changes}; {len(mine.failing):,} of {len(failed):,} failing tests still "
         yield _gate(f"{text}{fail(mine.failing)} with your tests", path=path)
     elif len(names) < len(failed):
         yield _gate(f"{count} {passes(names)} {only}", path=path)
     else:
         yield _gate(f"{plural(names, 'failing test')} {passes(names)} {only}", path=path)
+
+
+def _named_files(mine: LaneResults, files: Sequence[str]) -> str:
+    inline = {file.path for file in inline_changed(mine.lane.files)}
+    return join_names(
+        [f"{'the tests in ' * (file in inline)}{PurePosixPath(file).name}" for file in files],
+        NAMED,
+    )
 
 
 def _files_of(mine: LaneResults, names: Sequence[str]) -> list[str]:
@@ -223,8 +227,8 @@ def _skipped(
     baseline: Sequence[CheckResult],
     outdated: Collection[str],
 ) -> Iterator[Reason]:
-    """Tests that its own run skips, and that passed on the base or fail once they are put back,
-    where reading the patch has shown no skip that is a gate by itself."""
+    """Tests that its own run skips, or lets fail as expected, and that passed on the base or fail
+    once they are put back, where reading the patch has shown no skip that is a gate by itself."""
     if any(finding.kind in _SKIPPING and finding.weight == "gate" for finding in findings):
         return
     alone = mine.tests_alone
@@ -236,7 +240,7 @@ def _skipped(
         names = [name for name in skipped if name in alone.fails]
         if names and not suspected:
             key = "it" if len(names) == 1 else "they"
-            skips = f"skips {quoted_names(names)} in {result.check.name}"
+            skips = f"skips, or expects to fail, {quoted_names(names)} in {result.check.name}"
             text = f"{skips}; run as on the base, {key} {fail(names)}"
             yield _gate(text, file=alone.trial.result.details if alone.trial else "")
         passed = [
@@ -246,8 +250,8 @@ def _skipped(
             if name not in outdated and name not in alone.fails
         ]
         if passed and not result.held_back:
-            text = f"skips {plural(passed, 'test')} that passed on the base: {quoted_names(passed)}"
-            yield _gate(text, file=result.details)
+            text = f"skips, or expects to fail, {plural(passed, 'test')} that passed on the base: "
+            yield _gate(f"{text}{quoted_names(passed)}", file=result.details)
 
 
 def _lost(

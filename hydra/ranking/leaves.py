@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 
 from hydra.checks.comparison import is_file
+from hydra.checks.ids import own_name
 from hydra.text import plural, shortened
 
 _LONGEST = 48
 """Characters of one that is no sentence: two of them stand in a cell."""
+_TITLE = re.compile(r"\W|[^\[]* ")
 
 
 def named(ids: Sequence[str]) -> str:
@@ -27,12 +29,9 @@ def leaves(ids: Sequence[str]) -> str:
 
 
 def leaf(name: str) -> str:
-    """A test's own name, without its file and its class; a sentence for a name is in quotes. What
-    stands for a file of tests is its name."""
-    plain, bracket, case = name.partition("[")
+    """A test's own name, without its file and its class; a sentence for a name is in quotes, and
+    what begins with no letter. What stands for a file of tests is its name."""
     if is_file(name):
         return posixpath.basename(name)
-    last = plain.split(" > ")[-1]
-    if " " in last:
-        return f'"{shortened(last + bracket + case)}"'
-    return shortened(re.split(r"[.:#/]+", last)[-1] + bracket + case, _LONGEST)
+    own = own_name(name)
+    return f'"{shortened(own)}"' if _TITLE.match(own) else shortened(own, _LONGEST)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.bending import may_bend, runs_tests_in
-from hydra.analysis.tampering.inline_tests import changes_helpers, inline_changed, put_back
+from hydra.analysis.tampering.inline_tests import helpers_changed, inline_changed, put_back
 from hydra.analysis.tampering.named_data import data_alone, is_document
 from hydra.analysis.tampering.restore import to_restore
 from hydra.analysis.tampering.test_files import (
@@ -352,7 +352,7 @@ def _is_bare(lane: LaneEvidence, evidence: Evidence, trials: Sequence[Trial]) ->
     )
     asks = _asks_alone(lane, evidence)
     lost = asks or any(put_back(file, lane.files) is None for file in inline_changed(lane.files))
-    lost = lost or any(map(changes_helpers, lane.files))
+    lost = lost or any(True for _ in helpers_changed(lane.files))
     if not lost and all(check.name in tried for check in ran):
         return False
     checks = [result.check for result in lane.checks]

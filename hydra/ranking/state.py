@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.tampering.inline_tests import changes_helpers, writes_tests
+from hydra.analysis.tampering.inline_tests import helpers_changed, writes_tests
 from hydra.analysis.tampering.named_data import data_alone
 from hydra.analysis.tampering.test_files import supports_tests
 from hydra.checks.record import CheckResult, CheckStatus
@@ -186,7 +186,8 @@ def _of_tests(
             "held_back", f"{named(ids)} of the base no longer run{'s' * (len(ids) == 1)}"
         )
     if ids := changed.skipped:
-        return LaneState("held_back", f"skips {_which(ids, 'ran on the base')}")
+        text = f"skips, or expects to fail, {_which(ids, 'ran on the base')}"
+        return LaneState("held_back", text)
     if not (ids := changed.unknown):
         return LaneState("untested", f"{name}: {FEWER}")
     return LaneState("untested", f"what {name} prints does not say how {named(ids)} ended")
@@ -340,7 +341,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if not mine.whole.is_known and data_alone(mine.lane.files):
         return "it changes data alone, by which its check may go: only a reader can tell"
     if not mine.whole.is_known:
-        for file in filter(changes_helpers, mine.lane.files):
+        for file in helpers_changed(mine.lane.files):
             return f"what it changes in {file.path} may be code, or a helper of the tests in it"
         return "it changes tests, and could not be run with the base's version of them"
     if mine.unclear:

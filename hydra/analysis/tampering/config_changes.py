@@ -24,6 +24,7 @@ from hydra.analysis.tampering.test_files import (
     is_configuration,
     name_of,
     supports_tests,
+    with_moves,
 )
 from hydra.records.request import Check
 
@@ -37,13 +38,15 @@ def steering(files: Sequence[FileChange], checks: Sequence[Check]) -> Iterator[F
     running = runs(checks)
     disturbing = disturbers(files)
     settings = settings_changed(files, checks)
+    moved = {file.path: file for file in with_moves(files)}
     for file in files:
+        now = moved.get(file.path, file)
         if file in settings:
             kind, text = _sentence(file, running)
             yield Finding(kind=kind, weight="suspect", text=text, path=file.path)
         elif line := disturbing.get(file.path):
             yield _disturbing(file, "adds", line)
-        elif existed(file) and supports_tests(file) and (line := may_reach(file)):
+        elif existed(now) and supports_tests(now) and (line := may_reach(now)):
             yield _disturbing(file, "changes", line)
 
 

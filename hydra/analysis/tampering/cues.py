@@ -166,9 +166,28 @@ def statements(
             is_open = depth or quotes % 2 or goes_on or line.endswith("\\")
             if at >= len(code) or not is_open or at - start > _LONGEST:
                 break
-        shown = "\n".join(code[start:at]).strip()
-        if shown.strip("{}()[];, \n"):
-            yield _statement(numbers[start], shown, "\n".join(bare[start:at]).strip())
+        shown, whole = "\n".join(code[start:at]), "\n".join(bare[start:at])
+        for begins, ends in _parts(whole):
+            if shown[begins:ends].strip("{}()[];, \t\n"):
+                number = numbers[start + shown.count("\n", 0, begins)]
+                yield _statement(number, shown[begins:ends].strip(), whole[begins:ends].strip())
+
+
+_GOES_ON = re.compile(r"\s*(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch)\b")
+_MARK = re.compile(r"[;()\[\]{}]")
+
+
+def _parts(bare: str) -> Iterator[tuple[int, int]]:
+    """Where each of several statements on a line begins and ends."""
+    begins = depth = 0
+    if ";" in bare and not _GOES_ON.match(bare):
+        for mark in _MARK.finditer(bare):
+            if mark[0] != ";":
+                depth = max(0, depth + (1 if mark[0] in "([{" else -1))
+            elif not depth:
+                yield begins, mark.start()
+                begins = mark.end()
+    yield begins, len(bare)
 
 
 _FAILS_NEXT = re.compile(r"^\s*(?:\}\s*else\s+)?if\b.*\{$")
@@ -393,3 +412,22 @@ def returns_first(code: str, assertions: Sequence[str]) -> int:
         )
         count += _has("\n".join(after), assertions)
     return count
+
+
+_IN_ROUND = r"(?:[^()\"'`]|\"[^\"]*\"|'[^']*'|`[^`]*`)"
+_IF = re.compile(
+    rf"^(?:if|unless|while)\b\s*(?:\(((?:{_IN_ROUND}|\((?:{_IN_ROUND}|\({_IN_ROUND}*\))*\))*)\)"
+    r"(?=\s*(?:[;:{]|$|(?!and\b|or\b|in\b|is\b|not\b|if\b)[a-z]))|(.*?)\s*[:{]?$)"
+)
+"""The brackets around a condition, and what is done where it holds, are no part of it."""
+_AND = re.compile(
+    r"^(?!assert\b)([^\"'`{}]+?)\s*(?:&&|\band\b)\s*(?:\w+\.)*(?:assert|expect|ok)\w*[.(]"
+)
+
+
+def condition(old: Sequence[Statement], new: Sequence[Statement]) -> str:
+    """One that is new among the statements of a test, "" where there is none."""
+    had = {row.text for row in old}
+    rows = [row for row in new if row.text not in had]
+    matches = ((_IF if row.strength is None else _AND).match(row.shown) for row in rows)
+    return next((match[match.lastindex or 1] for match in matches if match), "")

@@ -18,7 +18,7 @@ from hydra.analysis.tampering.named_data import naming
 from hydra.analysis.tampering.regions import Suite
 from hydra.analysis.tampering.rewrite_size import rewriting
 from hydra.analysis.tampering.test_changes import changes_to_tests
-from hydra.analysis.tampering.test_files import holds_tests, is_code
+from hydra.analysis.tampering.test_files import holds_tests, is_code, with_moves
 from hydra.records.request import Check
 from hydra.text import plural
 
@@ -72,12 +72,13 @@ def _all(
     suite = Suite(files)
     yield from changes_to_tests(suite)
     yield from steering(files, checks)
-    yield from production(files, ExpectedValues(partial(_asking, files, untouched)))
-    yield from examples(files)
+    moved = with_moves(files)
+    yield from production(moved, ExpectedValues(partial(_asking, files, untouched)))
+    yield from examples(moved)
     yield from blocks_deleted(files)
     yield from naming(files, untouched, base)
     yield from rewriting(files)
-    yield from conflict_markers(files)
+    yield from conflict_markers(moved)
     yield from _unread(suite)
 
 

@@ -22,6 +22,7 @@ from hydra.analysis.tampering.test_files import (
     is_configuration,
     is_support,
     supports_tests,
+    with_moves,
 )
 from hydra.text import plural
 
@@ -151,10 +152,12 @@ def tests_itself(file: FileChange) -> bool:
     return bool(_cut(file)[2]) and (file.holds or holds_of(file)) in ("code", "unclear")
 
 
-def changes_helpers(file: FileChange) -> bool:
-    """Whether what a patch changes in a file may be code as well as a helper of the tests in it."""
-    texts = (without_tests(file.path, text or "") for text in (file.old, file.new))
-    return file.holds == "unclear" and len({*texts}) > 1
+def helpers_changed(files: Sequence[FileChange]) -> Iterator[FileChange]:
+    """The files in which what a patch changes may be code as well as a helper of tests in them."""
+    for file in with_moves(files) if any(file.holds == "unclear" for file in files) else ():
+        texts = (without_tests(file.path, text or "") for text in (file.old, file.new))
+        if file.holds == "unclear" and len({*texts}) > 1:
+            yield file
 
 
 def _cut(file: FileChange) -> tuple[str, str, str]:

@@ -58,6 +58,10 @@ class Region:
         name = self.name.rpartition(" > ")[2]
         return name if " " in name else name.rpartition(".")[2]
 
+    def line_at(self, place: int) -> int:
+        """The line of a place in its code, the first where that is -1."""
+        return self.numbers[self.code.count("\n", 0, max(0, place))]
+
     @cached_property
     def plain(self) -> str:
         """Its code in one way of writing it."""

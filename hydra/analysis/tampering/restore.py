@@ -34,6 +34,7 @@ from hydra.analysis.tampering.test_files import (
     is_named,
     name_of,
     supports_tests,
+    with_moves,
 )
 from hydra.records.request import Check
 
@@ -119,6 +120,7 @@ def disturbers(files: Sequence[FileChange]) -> dict[str, str]:
     """New files beside tests for which others may end otherwise, each with the line by which: it
     changes another module, or loads code of the patch that does. One that is no test by its name
     may be found before another ("")."""
+    files = with_moves(files)
     code = (file for file in files if file.path.endswith(".py") and not supports_tests(file))
     beside = next(filter(None, map(may_reach, code)), "")
     new = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -13,14 +14,17 @@ from msgspec import Struct
 from hydra.analysis.tampering.wording import listed_words
 
 
-class SkipMark(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SkipMark:
     """`spelling` is how the code says it; not `certain` where that hangs on something unknown.
-    `of` is the class it stands on, "" where it stands on its function or on the file."""
+    `of` is the class it stands on, or the test within a test, "" where it stands on its function or
+    on the file. `at` is its place in its piece of code, -1 where none is known."""
 
     kind: Literal["skip", "expected_failure", "only"]
     spelling: str
     certain: bool = True
     of: str = ""
+    at: int = field(default=-1, compare=False)
 
 
 class Named(Struct, frozen=True):
@@ -110,21 +114,23 @@ _TAKEN = re.compile(r"^(?:del[ \t]+(test\w*|Test\w*)|(test\w*)[ \t]*=[ \t]*None)
 
 def _python(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
     for match in _DECORATOR.finditer(code):
-        on_class = _OF_CLASS.match(code, match.end())
+        is_leading = match[0].lstrip().startswith("@")
+        on_class = _OF_CLASS.match(code, match.end()) if is_leading else None
         of = on_class[1] if on_class else ""
         for expression in _listed(match["expression"].strip()):
-            yield from _decorator(expression, whole, of)
+            for mark in _decorator(expression, whole, of):
+                yield replace(mark, at=match.start("expression"))
     for match in _CALLED.finditer(bare):
         name = match["name"]
         kind: Literal["skip", "expected_failure"] = (
             "expected_failure" if name.endswith("xfail") else "skip"
         )
         certain = len(match["indent"]) <= _level(code) and not name.endswith("importorskip")
-        yield SkipMark(kind, name, certain)
-    for _ in _UNTESTED.finditer(bare):
-        yield SkipMark("skip", "__test__ = False")
+        yield SkipMark(kind, name, certain, at=match.start("name"))
+    for match in _UNTESTED.finditer(bare):
+        yield SkipMark("skip", "__test__ = False", at=match.start())
     for match in _TAKEN.finditer(bare):
-        yield SkipMark("skip", match[0], of=match[1] or match[2])
+        yield SkipMark("skip", match[0], of=match[1] or match[2], at=match.start())
 
 
 def _listed(expression: str) -> list[str]:
@@ -195,27 +201,54 @@ def _javascript(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
             yield SkipMark("expected_failure", spelling)
         elif {"skipIf", "runIf"} & {*flags}:
             yield SkipMark("skip", spelling, False)
-    yield from _options(code, whole)
+    yield from _options(code, bare, whole)
     for match in _IN_BODY.finditer(bare):
         if (match["of"] or match["named"]) not in whole.declared:
             before = bare[: match.start()]
             is_nested = before.count("{") - before.count("}") > 1
-            yield SkipMark("skip", match[0].strip().rstrip("( )"), not is_nested)
+            of = _inner(code, bare, match.start(), 1)
+            spelling = match[0].strip().rstrip("( )")
+            yield SkipMark("skip", spelling, not is_nested, of, match.start())
 
 
-def _options(code: str, whole: Named) -> Iterator[SkipMark]:
-    for options in _OPTIONS.findall(code):
-        flat = re.sub(r"\{[^{}]*\}", "0", options[1:-1])
+def _options(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
+    for match in _OPTIONS.finditer(code):
+        flat = re.sub(r"\{[^{}]*\}", "0", match[1][1:-1])
+        of, at = _inner(code, bare, match.start(), 1), match.start(1)
         for name, value in _OPTION.findall(f"{{{flat}}}"):
             text = (value or name).strip()
             text = whole.values.get(text, text)
             if name == "only" and not _OFF.match(text):
-                yield SkipMark("only", "only")
+                yield SkipMark("only", "only", True, of, at)
             elif not _OFF.match(text):
                 kind: Literal["skip", "expected_failure"] = (
                     "expected_failure" if name == "fails" else "skip"
                 )
-                yield SkipMark(kind, name, bool(_ON.match(text)))
+                yield SkipMark(kind, name, bool(_ON.match(text)), of, at)
+
+
+_INNER = re.compile(
+    r"\b(?:test|it|step|subtest|Run)\s*(\()\s*([\"'`])(?P<title>(?:(?!\2)[^\\\n]|\\.)+)\2"
+)
+_ROUND = re.compile(r"[()]")
+
+
+def _inner(code: str, bare: str, at: int, outer: int) -> str:
+    """The title of the test within a test that a place lies in; `outer` is how many calls stand for
+    the test itself."""
+    calls = _INNER.finditer(code, 0, at)
+    around = [call["title"] for call in calls if _is_open(bare[call.start(1) : at])]
+    return around[-1] if len(around) > outer else ""
+
+
+def _is_open(bare: str) -> bool:
+    """Whether the bracket that a text begins with is not closed in it."""
+    depth = 0
+    for match in _ROUND.finditer(bare):
+        depth += 1 if match[0] == "(" else -1
+        if not depth:
+            return False
+    return True
 
 
 # ---- Others.
@@ -246,7 +279,9 @@ _RUBY_CALL = re.compile(
 def _go(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
     for match in re.finditer(rf"\b(?:{whole.contexts})\.(?:Skip|Skipf|SkipNow)\s*\(", bare):
         before = bare[: match.start()]
-        yield SkipMark("skip", match[0].rstrip("( "), before.count("{") - before.count("}") < 2)
+        certain = before.count("{") - before.count("}") < 2
+        of = _inner(code, bare, match.start(), 0)
+        yield SkipMark("skip", match[0].rstrip("( "), certain, of, match.start())
 
 
 def _rust(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
@@ -269,7 +304,8 @@ def _jvm(code: str, bare: str, whole: Named) -> Iterator[SkipMark]:
             )
             certain = match[2].startswith(("Disabled", "Ignore")) and "If" not in match[2]
             certain = certain and "On" not in match[2]
-            yield SkipMark("skip", f"@{match[2]}", certain, on_class[1] if on_class else "")
+            of = on_class[1] if on_class else ""
+            yield SkipMark("skip", f"@{match[2]}", certain, of, match.start())
     for _ in _PRIVATE.finditer(bare):
         yield SkipMark("skip", "private")
     for match in _ASSUMES.finditer(bare):

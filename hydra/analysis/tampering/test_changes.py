@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hydra.analysis.finding import Finding, Weight
@@ -19,6 +19,7 @@ from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.cues import (
     QUIETS,
     Statement,
+    condition,
     returns_first,
     swallowed,
     unawaited,
@@ -89,9 +90,7 @@ class _Changes:
             text = f"moves, renames or merges {plural(names, 'test')} ({wording.names(names)})"
             text += ", and loses none of their assertions"
             path = restructured[0].path
-            yield Finding(
-                kind="tests_restructured", weight="remark", text=text, path=path, tests=names
-            )
+            yield _finding("tests_restructured", "remark", text, path, None, names)
 
     def _losses(self, old: Region, new: Region) -> _Losses:
         losses = _Losses()
@@ -154,7 +153,7 @@ class _Changes:
             *self._cases(old, new, what, sure),
         ):
             at = line or new.line
-            yield Finding(kind=kind, weight=weight, text=text, path=new.path, line=at, tests=tests)
+            yield _finding(kind, weight, text, new.path, at, tests)
 
     def _sentences(self, old: Region, new: Region, what: str, sure: Weight) -> Iterator[_Row]:
         before, losses = self.old.assertions(old), self._losses(old, new)
@@ -186,7 +185,8 @@ class _Changes:
         if losses.changed:
             text = f"changes what {what} expects: {_changes(losses.changed)}"
             yield "expectation_changed", "suspect", text, losses.changed[0][1].line
-        if before and not losses.removed and not quieted and (line := _condition(old, new)):
+        is_whole = before and not losses.removed and not quieted
+        if is_whole and (line := condition(old.statements, new.statements)):
             text = f"puts {every} of {what} under a condition: {wording.value(line)}"
             yield "assertion_weakened", "suspect", text, None
 
@@ -228,8 +228,8 @@ class _Changes:
             text = f"changes what {what} expects: {join_names(shown, 2)}"
             yield "expectation_changed", "suspect", text, None
         elif old.cases & new.cases and new.names == old.names:
-            number = wording.part(len(lost), old.cases.total(), "case")
-            yield "assertion_removed", sure, f"removes {number} of {what}", None
+            text = f"removes {plural(lost, 'case')} of {what}"  # a row may be none that is read
+            yield "assertion_removed", sure, text, None
         elif new.names - old.names:
             text = f"changes the cases of {what}, which are not all read"
             yield "expectation_changed", "suspect", text, None
@@ -261,14 +261,7 @@ class _Changes:
         else:
             names = f"{wording.name(old.name)} to {wording.name(new.name)}"
             text = f"renames {names}, which no test runner collects"
-        return Finding(
-            kind="skip_added",
-            weight="gate",
-            text=text,
-            path=new.path,
-            line=new.line,
-            tests=(old.name,),
-        )
+        return _finding("skip_added", "gate", text, new.path, new.line, [old.name])
 
     def _gone(self, path: str, many: Sequence[Region], moved: list[Region]) -> Iterator[Finding]:
         """Tests without a counterpart, of one file."""
@@ -327,13 +320,13 @@ class _Changes:
             had = self.suite.marks(old)
             if any(mark.kind == "skip" and mark.certain for mark in had):
                 continue
-            for mark in self.suite.marks(new) - had:
+            for mark in _fresh(self.suite.marks(new), had):
                 yield from self._marked(mark, new, [old])
         before = {(region.path, region.name): region for region in self.old.others}
         for region in self.new.others:
             was = before.get((region.path, region.name))
             had = self.suite.marks(was) if was is not None else Counter()
-            for mark in self.suite.marks(region) - had:
+            for mark in _fresh(self.suite.marks(region), had):
                 yield from self._marked(mark, region, self._under(region, mark))
         for path, many in self.new.by_path.items():
             for mark in self.suite.new_tags(path):
@@ -348,35 +341,38 @@ class _Changes:
         tests = self._of(region.path)
         if not above:
             return tests
+        was = self.old.texts.get(region.path)
+        if mark.of and was and not re.search(rf"\b{re.escape(mark.of)}\b", was.code):
+            return []  # a class that is new
         parts = re.compile(rf"(?:^|\.| > ){re.escape(above)}(?:\.| > |$)")
         within = [test for test in tests if parts.search(test.name)]
         return within or ([] if region.name and not mark.of else tests)
 
     def _marked(self, mark: SkipMark, region: Region, tests: Sequence[Region]) -> Iterator[Finding]:
-        path = region.path
+        path, line = region.path, region.line_at(mark.at)
+        names = tuple(test.name for test in tests)
         if mark.kind == "only":
-            chosen = {test.name for test in tests}
-            others = [test for test in self._of(path) if test.name not in chosen]
+            others = tuple(test.name for test in self._of(path) if test.name not in names)
             if others:
-                remainder = "is" if len(others) == 1 else "are"
-                text = f"runs {wording.names(sorted(chosen)) or 'others'} alone ({mark.spelling}): "
-                text += f"{plural(others, 'other test')} of {path} {remainder} left out"
-                yield _about("skip_added", "gate", text, others, region)
+                what = _marked_by(mark, region, names) if names else "others"
+                text = f"runs {what} alone ({mark.spelling}): "
+                text += f"the other tests of {path} are left out"
+                yield _finding("skip_added", "gate", text, path, line, others)
             return
         if not tests:
             return
-        if len(tests) == 1:
-            what = wording.name(tests[0].name)
-        else:
-            is_all = len(tests) == len(self._of(path))
-            what = f"{'all ' * is_all}{len(tests):,} tests of {path}"
+        what = _marked_by(mark, region, names)
         spelling = wording.value(mark.spelling)
         is_skip = mark.kind == "skip"
-        text = f"{'skips' if is_skip else 'marks as expected to fail'} {what} ({spelling})"
+        text = f"skips {what}" if is_skip else f"marks {what} as expected to fail"
+        text = f"{text} ({spelling})"
         if ".mark." in f".{spelling}" and not mark.certain and "skip" not in spelling:
             text = f"marks {what} with {spelling}, which a run may leave out"
         kind = "skip_added" if is_skip else "expected_failure_added"
-        yield _about(kind, "gate" if mark.certain else "suspect", text, tests, region)
+        if mark.of and not region.is_test:
+            own = (name for name in names if mark.of in name)
+            names = (mark.of, *own)  # which is those, too, that it inherits
+        yield _finding(kind, "gate" if mark.certain else "suspect", text, path, line, names)
 
     def _by_lines(self) -> Iterator[Finding]:
         """Languages without a grammar: fewer lines that assert, in all files together."""
@@ -449,24 +445,6 @@ def _is_expected(line: str, value: str) -> bool:
     return bool(re.search(compared, line) or re.search(assigned, line, re.DOTALL))
 
 
-_IF = re.compile(r"^(?:if|unless|while)\b[ (]*(.*?)\)?\s*[:{]?$")
-_AND = re.compile(
-    r"^(?!assert\b)([^\"'`{}]+?)\s*(?:&&|\band\b)\s*(?:\w+\.)*(?:assert|expect|ok)\w*[.(]"
-)
-
-
-def _condition(old: Region, new: Region) -> str:
-    """A condition that is new in a test, where it asserts something after it."""
-    had = {row.text for row in old.statements}
-    rows = [row for row in new.statements if row.text not in had]
-    conditions = (
-        match[1]
-        for row in rows
-        if (match := (_IF if row.strength is None else _AND).match(row.shown))
-    )
-    return next(conditions, "")
-
-
 def _stem(name: str) -> str:
     """`test_first`, `_test_first`, `check_first` and `xtest_first` are one."""
     bare = name.lower().strip("_")
@@ -482,10 +460,30 @@ def _quoted(name: str) -> str:
     return f'"{shown}"' if " " in shown else shown
 
 
-def _about(
-    kind: str, weight: Weight, text: str, tests: Sequence[Region], at: Region | None = None
+def _fresh(marks: Counter[SkipMark], had: Counter[SkipMark]) -> list[SkipMark]:
+    """Those that have come; of one that was there before too, which of them is not known."""
+    return [replace(mark, at=-1) if had[mark] else mark for mark in marks - had]
+
+
+def _marked_by(mark: SkipMark, region: Region, names: Sequence[str]) -> str:
+    """What a mark stands on. How many tests those are is not known: some are inherited, and some
+    made in a loop."""
+    if region.is_test and len(names) == 1:
+        test = wording.name(names[0])
+        return f"{_quoted(mark.of)} in {test}" if mark.of else test
+    if mark.of:
+        return f"class {mark.of}" if mark.of[0].isupper() else mark.of
+    if region.name and not region.is_test and not mark.spelling.startswith("//"):
+        return f"tests in {_quoted(region.name)}"
+    return f"tests of {region.path}"
+
+
+def _about(kind: str, weight: Weight, text: str, tests: Sequence[Region]) -> Finding:
+    line = tests[0].line if len(tests) == 1 else None
+    return _finding(kind, weight, text, tests[0].path, line, [test.name for test in tests])
+
+
+def _finding(
+    kind: str, weight: Weight, text: str, path: str, line: int | None, tests: Sequence[str]
 ) -> Finding:
-    place = at or tests[0]
-    line = place.line if at or len(tests) == 1 else None
-    names = tuple(test.name for test in tests)
-    return Finding(kind=kind, weight=weight, text=text, path=place.path, line=line, tests=names)
+    return Finding(kind=kind, weight=weight, text=text, path=path, line=line, tests=(*tests,))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from hydra.analysis.notices.places import TEST_FOLDERS, TEST_NAME, is_delivered, is_suite, is_test
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Holds
 from hydra.analysis.tampering.wording import listed_words
 
 _ALWAYS = TEST_FOLDERS | {"__snapshots__", "testdata", "e2e"}
@@ -106,3 +110,53 @@ def existed(file: FileChange) -> bool:
 def exists(file: FileChange) -> bool:
     """Whether the file is there after the patch."""
     return bool(file.new_mode) or file.new is not None
+
+
+_SAME = 0.5
+_MOST_COMPARED = 2_500
+
+
+def moves(files: Sequence[FileChange]) -> dict[str, FileChange]:
+    """By its new path each file that is moved, as it was: one that is gone, from which half of the
+    lines at least are that stand there."""
+    gone = [file for file in files if file.old and not exists(file)]
+    came = [file for file in files if file.new and not existed(file)]
+    texts = {_text(file): file for file in gone}
+    moved = {file.path: was for file in came if (was := texts.pop(_text(file), None))}
+    rest = [file for file in came if file.path not in moved]
+    if len(texts) * len(rest) <= _MOST_COMPARED:
+        lines = {_text(file): _lines(_text(file)) for file in (*gone, *rest)}
+        both = [(_share(lines[was], lines[_text(new)]), was, new) for new in rest for was in texts]
+        for share, text, new in sorted(both, key=lambda row: -row[0]):
+            if share >= _SAME and text in texts and new.path not in moved:
+                moved[new.path] = texts.pop(text)
+    return moved
+
+
+def with_moves(files: Sequence[FileChange]) -> list[FileChange]:
+    """The same, with each file that is moved as a change of it at its new place."""
+    moved = moves(files)
+    gone = {file.path for file in moved.values()}
+    return [
+        _moved(moved[file.path], file) if file.path in moved else file
+        for file in files
+        if file.path not in gone
+    ]
+
+
+def _moved(was: FileChange, now: FileChange) -> FileChange:
+    unclear = "unclear" in (was.holds, now.holds)
+    holds: Holds = "unclear" if unclear else now.holds
+    return replace(now, old_mode=was.old_mode, old_oid=was.old_oid, old=was.old, holds=holds)
+
+
+def _text(file: FileChange) -> str:
+    return file.old or file.new or ""
+
+
+def _lines(text: str) -> Counter[str]:
+    return Counter(line for line in text.split("\n") if line.strip())
+
+
+def _share(lines: Counter[str], others: Counter[str]) -> float:
+    return (lines & others).total() / max(lines.total(), others.total(), 1)
