@@ -535,3 +535,35 @@ def test_of_patches_that_break_more_nobody_is_said_to_disagree() -> None:
     ranks = judged(evidence(lanes, [base], trials=trials))
     assert [verdict.state for verdict in ranks.values()] == ["broken", "broken"]
     assert ranks["one"].decision == ranks["two"].decision == "changes what test_up expects: 1 -> 2"
+
+
+def test_who_changes_the_test_to_something_else_does_not_agree_and_who_does_the_same_is_named() -> None:
+    """`other` passes what `honest` asks now, and asks what its own code does not do; `less` asks
+    less; `same` breaks another test besides."""
+    base = result({UP: True, DOWN: True}, name="_base")
+    more = TEXT + "    assert up(4) == 2\n"
+
+    def changed(name: str, new: str, up: bool = True, down: bool = True) -> LaneEvidence:
+        files = [file(new=f"x = '{name}'\n"), file(PATH, more, new)]
+        return lane(name, result({UP: up, DOWN: down}), base=[base], files=files)
+
+    two = more.replace("== 1", "== 2")
+    lanes = [
+        changed("honest", two),
+        changed("other", more.replace("== 1", "== 7"), up=False),
+        changed("less", more.replace("    assert up(3) == 1\n", "")),
+        changed("same", two, down=False),
+    ]
+    names = [row.lane for row in lanes]
+    trials = [
+        *(protected(name, {UP: False, DOWN: name != "same"}, base) for name in names),
+        *(cross(name, "", {UP: False}, base) for name in ("honest", "same")),
+        *(
+            cross(author, on, {UP: True}, base)
+            for author in ("honest", "same")
+            for on in names
+            if on != author
+        ),
+    ]
+    ranks = judged(evidence(lanes, [base], trials=tuple(trials)))
+    assert ranks["honest"].decision == "changes what test_up expects: 1 -> 2, and only same agrees"

@@ -374,9 +374,12 @@ def test_changed_tests_that_could_not_be_held_against_the_bases_prove_nothing() 
     cut = NotTried(kind="protected", on="a", why="the limit of 40 runs was reached")
     verdict = of(rank(evidence([mine], [FAILING], not_tried=(cut,))))
     assert verdict.state == "untested"
-    assert (
-        verdict.reason == "it changes tests, and could not be run with the base's version of them"
+    assert verdict.reason == (
+        "it changes tests, and was not run with the base's version of them "
+        "(the limit of 40 runs was reached)"
     )
+    mends = "the one failure of the base in pytest passes with it"
+    assert mends in [row.text for row in verdict.reasons], "by whose version is not known"
 
 
 def test_code_that_may_bend_the_runner_proves_nothing_without_tests_that_must_fail() -> None:
@@ -643,3 +646,62 @@ def test_a_name_that_several_broken_tests_have_is_said_once() -> None:
     broken = lane("a", result(dict.fromkeys(names, False)), base=[base])
     (patch,) = rank(evidence([broken], [base])).lanes
     assert patch.reason == "breaks 3 tests that passed on the base (test_age and 2 more)"
+
+
+def test_new_files_of_tests_that_no_check_runs_are_named() -> None:
+    """As where `testpaths` names another file: "add a test", said of a patch that brings one."""
+    brought = file("tests/test_cut.py", None, "def test_cut():\n    assert up(3) == 2\n")
+    lanes = [lane(name, result({UP: True}), base=[PASSING], files=[brought]) for name in "ab"]
+    known = frozenset(("t.py", "src/up.py"))
+    cut = NotTried(kind="cross", on="", author="a", why="pytest names no new test")
+    verdict = rank(evidence(lanes, [PASSING], paths=known, not_tried=(cut,)))
+    assert of(verdict).reason == (
+        "tests/test_cut.py, which it brings, was not run by pytest: name a check that runs it"
+    )
+    assert verdict.says.endswith(
+        "a and b are tied: no test tells them apart, and tests/test_cut.py was not run"
+    )
+    assert verdict.not_tried == ("not tried: a's tests on other code (tests/test_cut.py was not run)",)
+    ran = result({UP: True, "tests/test_cut.py::test_cut": True})
+    mine = lane("a", ran, base=[PASSING], files=[brought])
+    assert "not run by" not in of(rank(evidence([mine], [PASSING], paths=known))).reason
+    quiet = result({UP: False})
+    assert quiet.tests is not None
+    quiet = replace(quiet, tests=dataclasses.replace(quiet.tests, unnamed=frozenset({"passed"})))
+    mine = lane("a", quiet, base=[FAILING], files=[brought])
+    reasons = of(rank(evidence([mine], [FAILING], paths=known))).reasons
+    assert not any("not run" in row.text for row in reasons), "it names too little to tell"
+
+
+def test_what_was_not_tried_says_whose_tests_and_on_whose_code() -> None:
+    lanes = [lane(name, result({UP: True}), base=[PASSING]) for name in "abc"]
+    limit = "the limit of 40 runs was reached"
+    rows = [NotTried(kind="cross", on=on, author="a", why=limit) for on in "bc"]
+    rows += [NotTried(kind="cross", on="", author=author, why="x") for author in "bc"]
+    rows += [NotTried(kind="protected", on="a", why=limit)]
+    assert rank(evidence(lanes, [PASSING], not_tried=tuple(rows))).not_tried == (
+        f"not tried: a's tests on the patches of b, c ({limit})",
+        "not tried: the tests of b and c on other code (x)",
+        f"not tried: the base's tests on a's patch ({limit})",
+    )
+
+
+def test_a_patch_that_leaves_what_another_mends_has_its_own_test_named() -> None:
+    right = lane("b", result({UP: True, DOWN: True}), base=[FAILING])
+    mine = lane("a", result({UP: True, DOWN: False, NEW: True}), base=[FAILING])
+    trials = (cross("a", "", {NEW: False}, FAILING), cross("a", "b", {NEW: True}, FAILING))
+    verdict = of(rank(evidence([mine, right], [FAILING], trials=trials)))
+    assert (verdict.state, verdict.reason) == (
+        "untested",
+        "1 test fails with and without it; its new test fails on the base and passes with it",
+    )
+
+
+def test_a_new_test_that_is_flaky_is_said_to_be() -> None:
+    once = result({UP: True, NEW: False})
+    now = replace(once, again=result({UP: True, NEW: True}))
+    mine = lane("a", now, base=[PASSING])
+    assert of(rank(evidence([mine], [PASSING]))).reason == "its new test is flaky"
+    base = result({UP: False}, name="_base")
+    proved = of(rank(evidence([lane("a", now, base=[base])], [base])))
+    assert "; its new test is flaky" in proved.reason

@@ -230,10 +230,9 @@ class Demands(Struct, frozen=True, kw_only=True):
         kinds = {finding.kind for finding in self.findings[other] if is_about(finding, test)}
         if not kinds:
             return False
-        own_ends = (
-            check.tests.by_id.get(test) for check in self.standings[other].lane.checks if check.tests
-        )
-        fails = "failed" in own_ends or self._fails_version(lane, other, test)
+        runs = (check.tests for check in self.standings[other].lane.checks if check.tests)
+        fails = any(tests.by_id.get(test) == "failed" for tests in runs)
+        fails = fails or self._fails_version(lane, other, test)
         return fails or ASSERTION_REMOVED in kinds
 
     def _agree(self, lane: str, test: str) -> list[str]:

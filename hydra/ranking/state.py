@@ -66,7 +66,8 @@ def ruling(
     if mended or passing:
         proof = _fixes(mine, mended) if mended else _passes_new(mine, passing)
         asks = f"; {agreed}" if agreed else ""
-        besides = f"{_besides(mine, mended)}{_refuted(mine, rows)}"
+        flaky = _flaky(mine, rows, evidence)
+        besides = f"{_besides(mine, mended)}{flaky and f'; {flaky}'}{_refuted(mine, rows)}"
         return LaneState("proved", f"{proof}{besides}{asks}{_but(findings)}")
     return LaneState("untested", _untested(mine, rows, evidence))
 
@@ -317,6 +318,19 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     return "".join(parts)
 
 
+def _flaky(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) -> str:
+    """That new tests of its own end both ways, which say nothing of it."""
+    before = {result.check.name: result.tests for result in evidence.baseline_of(mine.lane)}
+    ids = {row.id for row in rows if row.author == mine.lane.lane and row.says == "flaky"}
+    for check in mine.lane.checks:
+        base, flaky = before.get(check.check.name), check.comparison and check.comparison.flaky
+        if flaky and base is not None and "passed" not in base.unnamed:
+            ids |= {*flaky} - base.by_id.keys()
+    if len(ids) < 2:
+        return "its new test is flaky" * len(ids)
+    return f"{len(ids):,} new tests of its own are flaky"
+
+
 def _refuted(mine: LaneResults, rows: Sequence[CrossTest]) -> str:
     """Other patches' tests that fail on the base, tell the patches apart, and fail with it."""
     lane = mine.lane.lane
@@ -363,6 +377,8 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
         place = f" lie{'s' * (len(untried) == 1)} in code and" * _in_code(mine.lane.files)
         return f"its {_new(untried)}{place} {were(untried)} not run on the base"
+    if flaky := _flaky(mine, rows, evidence):
+        return flaky
     if paths := unrun(mine.lane, evidence):
         checks_run = joined([result.check.name for result in checks if result.check.kind == "test"])
         names = f"{join_names(paths, NAMED)}, which it brings"

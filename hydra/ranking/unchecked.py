@@ -1,4 +1,4 @@
-"""What patches change outside of the folders in which all checks ran, packages of a workspace; which
+"""What patches change outside of the folders in which all checks ran, packages of a workspace; what
 tests they bring that no check ran; and what a build has left in them."""
 
 from __future__ import annotations

@@ -791,6 +791,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("fixes in", r"fixes (?P<what>the one failure|both failures|all {n} failures) "
      "of the base in {check}", _fixes_in),
     ("fixes in", r"fixes (?P<what>{k} of {n} failures) of the base in {check}", _fixes_in),
+    ("not its mend", r"(?:{k} of {n} failures|the one failure) of the base in {check} pass(?:es)? "
+     "with it(?:, with its own version of tests)?", _is_known),
     ("turned", r"{checks} failed on the base and pass(?:es)?", _turned_checks),
     ("breaks nothing", "breaks nothing(?: that ran)?", _breaks_nothing),
     ("unserved", "{n} tests? skipped for lack of a service", _unserved),
@@ -799,6 +801,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),
     ("breaks", "breaks {test}, which passed on the base", _breaks),
     ("breaks", r"breaks {n} tests that passed on the base \({tests}\)", _breaks),
+    ("breaks", "fails {test}, which the base's output does not name", _breaks),
     ("breaks in", "breaks {named} in a check that it need not pass",
      lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane))),
     ("keeps", "keeps {named} of the base from running", _gone),
@@ -832,14 +835,18 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)),
     ("no put back", "it changes tests, and could not be run with the base's version of them",
      _without_put_back),
+    ("no put back", "it changes tests, and was not run with the base's version of them "
+     r"\((?:the limit of 40 runs was reached|{check} did not run to its end on the patch itself"
+     r"|interrupted)\)", _without_put_back),
     ("no put back", "it changes data alone, by which its check may go: only a reader can tell",
      _without_put_back),
     # Its gates.
-    ("fails now", r"(?:{check}: )?{n} tests? passed on the base and fails? now: {tests}",
-     _fails_now),
+    ("fails now", r"(?:{check}: )?{n} tests? (?:passed on the base and fails?|that the base's output "
+     "does not name fails?) now: {tests}", _fails_now),
     ("gone now", r"(?:{check}: )?{n} tests? of the base (?:is|are) (?:gone|skipped now): {tests}",
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
-    ("not said", r"(?:{check}: )?{n} tests? of the base ha(?:s|ve) no result: {tests}", _is_known),
+    ("not said", r"(?:{check}: )?{n} tests? of the base (?:is|are) not named now: {tests}",
+     _is_known),
     ("exited", r"(?:does not build: )?{check} exited with {n}(?:; it fails on the base as well, "
      "(?:with tests of other names|and does not say (?:(?:there )?which tests|of what)"
      "|and says only there which tests)|, though no test failed)?", lambda facts, lane, groups:
@@ -915,6 +922,9 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      "{tests}", _own_fail_everywhere),
     ("own flaky", r"{n} {kind} of its own (?:is|are) flaky, so tells? nothing: {tests}",
      _own_flaky),
+    ("own flaky", "its new test is flaky|{n} new tests of its own are flaky", _is_known),
+    ("own not run", "{paths}, which it brings, (?:was|were) not run(?: by {checks}: name a check "
+     "that runs (?:it|them))?", _is_known),
     ("own untried", r"its (?:{n} )?{kind} (?:was|were) not run on the base", _own_untried),
     ("own fail", r"{n} {kind} of its own fails?: {tests}", _own_fail),
     ("proved by", r"passes {lanes}'s (?:{n} )?{kind}, which fails? on the base", _proved_by),
