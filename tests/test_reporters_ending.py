@@ -235,3 +235,21 @@ def test_what_a_build_left_and_what_a_note_ends_with_stay_whole() -> None:
     assert f"note: {note}" in " ".join(shown.split())
     lane["files"] = lane["files"][1:]
     assert "--except" not in race_end(data, width=80), "it would leave nothing"
+
+
+def test_a_lane_that_a_new_test_was_not_tried_on_is_not_said_to_pass_it() -> None:
+    document = race()
+    document["verdict"]["cross"][0]["cells"]["claude"] = "not tried"
+    shown = race_end(document, width=None)
+    assert "passes the same tests" not in shown
+    assert "  fixes both failing tests, breaks nothing (43 passed)\n" in shown
+
+
+def test_a_test_that_it_fails_is_said_once_in_a_row() -> None:
+    document = race()["verdict"]
+    for lane in document["lanes"][:2]:
+        lane["reason"] = "fixes both failing tests; fails cursor-agent's new test"
+    text = "fails cursor-agent's 1 new test, which passes on no other patch: t::test_b"
+    document["lanes"][1]["reasons"] = [verdicts.reason("cross", text)]
+    row = next(line for line in table_text(document).splitlines() if " claude " in line)
+    assert row.count("fails cursor-agent's") == 1

@@ -15,6 +15,7 @@ from hydra.checks.results import ResultCounts, Tests
 from hydra.checks.results import Status as TestStatus
 from hydra.checks.text_parsers.output import read_text
 from hydra.ranking.collect import _lane as lane_evidence
+from hydra.ranking.evidence import EarlierCommit
 from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.ranking.unchecked import untested_places
 from hydra.ranking.verdict import rank
@@ -705,3 +706,19 @@ def test_a_new_test_that_is_flaky_is_said_to_be() -> None:
     base = result({UP: False}, name="_base")
     proved = of(rank(evidence([lane("a", now, base=[base])], [base])))
     assert "; its new test is flaky" in proved.reason
+
+
+def test_the_code_of_a_lane_that_asks_first_is_not_offered_with_anothers_tests() -> None:
+    gone = file("prices.py", "APPLE = 1\n", None)
+    brought = file("tests/test_new.py", None, "def test_new():\n    assert up(3) == 2\n")
+    first = result({UP: True, DOWN: True, NEW: True})
+    lanes = [
+        lane("a", first, base=[FAILING], files=[gone, brought]),
+        lane("b", result({UP: True, DOWN: True}), base=[FAILING], files=[gone, file()]),
+    ]
+    trials = (cross("a", "", {NEW: False}, FAILING), cross("a", "b", {NEW: True}, FAILING))
+    assert rank(evidence(lanes, [FAILING], trials=trials)).picks
+    taken = (EarlierCommit("c" * 40, "Prices", (file("prices.py", None, "APPLE = 1\n"),)),)
+    verdict = rank(evidence(lanes, [FAILING], trials=trials, history=taken))
+    assert (verdict.top, of(verdict, "b").decision) == ("a", "undoes ccccccc: Prices")
+    assert verdict.picks == ()
