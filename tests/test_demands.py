@@ -537,7 +537,7 @@ def test_of_patches_that_break_more_nobody_is_said_to_disagree() -> None:
     assert ranks["one"].decision == ranks["two"].decision == "changes what test_up expects: 1 -> 2"
 
 
-def test_who_changes_the_test_to_something_else_does_not_agree_and_who_does_the_same_is_named() -> None:
+def test_who_asks_something_else_does_not_agree_and_who_asks_the_same_is_named() -> None:
     """`other` passes what `honest` asks now, and asks what its own code does not do; `less` asks
     less; `same` breaks another test besides."""
     base = result({UP: True, DOWN: True}, name="_base")
