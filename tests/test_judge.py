@@ -592,7 +592,7 @@ def test_what_was_not_tried_is_said() -> None:
     lanes = [lane("a", result(GOOD), base=[BASE])]
     item = verdict(evidence(lanes, [BASE], not_tried=(cut,)))
     assert item.not_tried == (
-        "not tried: the base's tests on 1 patch (the limit of 40 runs was reached)",
+        "not tried: the base's tests on a's patch (the limit of 40 runs was reached)",
     )
     assert "the base's tests were not run with it" in texts(item.lanes[0])
 

@@ -841,8 +841,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("no put back", "it changes data alone, by which its check may go: only a reader can tell",
      _without_put_back),
     # Its gates.
-    ("fails now", r"(?:{check}: )?{n} tests? (?:passed on the base and fails?|that the base's output "
-     "does not name fails?) now: {tests}", _fails_now),
+    ("fails now", r"(?:{check}: )?{n} tests? (?:passed on the base and fails?|that the base's "
+     "output does not name fails?) now: {tests}", _fails_now),
     ("gone now", r"(?:{check}: )?{n} tests? of the base (?:is|are) (?:gone|skipped now): {tests}",
      lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]})),
     ("not said", r"(?:{check}: )?{n} tests? of the base (?:is|are) not named now: {tests}",
