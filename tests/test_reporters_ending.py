@@ -251,5 +251,6 @@ def test_a_test_that_it_fails_is_said_once_in_a_row() -> None:
         lane["reason"] = "fixes both failing tests; fails cursor-agent's new test"
     text = "fails cursor-agent's 1 new test, which passes on no other patch: t::test_b"
     document["lanes"][1]["reasons"] = [verdicts.reason("cross", text)]
-    row = next(line for line in table_text(document).splitlines() if " claude " in line)
+    shown = compare_text(document, width=None)
+    row = next(line for line in shown.splitlines() if re.match(r" +2  claude ", line))
     assert row.count("fails cursor-agent's") == 1

@@ -308,7 +308,9 @@ def test_a_new_test_does_not_stand_in_for_a_failure_that_another_patch_mends() -
     trials = (cross("idle", "", {NEW: False}, base), cross("idle", "mends", {NEW: False}, base))
     both = rank(evidence([idle, mends], [base], trials=trials))
     assert (of(both, "idle").state, of(both, "idle").rank) == ("untested", 2)
-    assert of(both, "idle").reason == "1 test fails with and without it"
+    assert of(both, "idle").reason == (
+        "1 test fails with and without it; its new test fails on the base and passes with it"
+    )
     alone = of(rank(evidence([idle], [base], trials=trials[:1])), "idle")
     assert alone.state == "proved"
     assert alone.reason.endswith("(2 passed); 1 test fails as on the base")
@@ -685,17 +687,6 @@ def test_what_was_not_tried_says_whose_tests_and_on_whose_code() -> None:
         f"not tried: a's tests on the patches of b, c ({limit})",
         "not tried: the tests of b and c on other code (x)",
         f"not tried: the base's tests on a's patch ({limit})",
-    )
-
-
-def test_a_patch_that_leaves_what_another_mends_has_its_own_test_named() -> None:
-    right = lane("b", result({UP: True, DOWN: True}), base=[FAILING])
-    mine = lane("a", result({UP: True, DOWN: False, NEW: True}), base=[FAILING])
-    trials = (cross("a", "", {NEW: False}, FAILING), cross("a", "b", {NEW: True}, FAILING))
-    verdict = of(rank(evidence([mine, right], [FAILING], trials=trials)))
-    assert (verdict.state, verdict.reason) == (
-        "untested",
-        "1 test fails with and without it; its new test fails on the base and passes with it",
     )
 
 

@@ -87,9 +87,9 @@ def _of_check(
     open_ends = [name for name in failed if name in comparison.unknown]
     if mended and not mine.whole.is_known:
         # It may have changed these very tests, or what runs them: that they pass is no mend.
-        own = ", with its own version of tests" * mine.touches_tests()
+        version = " and its own version of tests" * mine.touches_tests()
         count = f"{mended:,} of {len(failed):,} failures" if len(failed) > 1 else "the one failure"
-        yield f"{count} of the base in {name} pass{'es' * (mended == 1)} with it{own}"
+        yield f"{count} of the base in {name} pass{'es' * (mended == 1)} with it{version}"
     elif mended or not open_ends:
         yield from [f"{_mends(mended, len(failed))} of the base in {name}"] * bool(failed)
     if open_ends:

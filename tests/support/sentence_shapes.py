@@ -792,7 +792,7 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
      "of the base in {check}", _fixes_in),
     ("fixes in", r"fixes (?P<what>{k} of {n} failures) of the base in {check}", _fixes_in),
     ("not its mend", r"(?:{k} of {n} failures|the one failure) of the base in {check} pass(?:es)? "
-     "with it(?:, with its own version of tests)?", _is_known),
+     "with it(?: and its own version of tests)?", _is_known),
     ("turned", r"{checks} failed on the base and pass(?:es)?", _turned_checks),
     ("breaks nothing", "breaks nothing(?: that ran)?", _breaks_nothing),
     ("unserved", "{n} tests? skipped for lack of a service", _unserved),
