@@ -801,7 +801,8 @@ _SHAPES: tuple[tuple[str, str, Predicate], ...] = (
     ("still", r"{n} tests? (?:still fails?|fails? as on the base)", _still),
     ("breaks", "breaks {test}, which passed on the base", _breaks),
     ("breaks", r"breaks {n} tests that passed on the base \({tests}\)", _breaks),
-    ("breaks", "fails {test}, which the base's output does not name", _breaks),
+    ("breaks", r"fails (?:{test}, which|{n} tests that) the base's output does not name"
+     r"(?: \({tests}\))?", _breaks),
     ("breaks in", "breaks {named} in a check that it need not pass",
      lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane))),
     ("keeps", "keeps {named} of the base from running", _gone),
