@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import Hydra
-from tests.support.verdict_races import CODE, RIGHT, Files, Judged, lane, shop
+from tests.support.verdict_races import CODE, RIGHT, UP, Files, Judged, edited, lane, shop
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +41,11 @@ LANES: dict[str, Files] = {
     "halves": {PAGER: RIGHT + HALF, SHELF: "N = 1\n", "tests/test_halves.py": HALVES},
     "plain": {PAGER: RIGHT, STOCK: "N = 1\n"},
 }
+MORE: Files = {
+    PAGER: RIGHT.replace("def pages(n, size):", "def pages(n, size, up=True):"),
+    "tests/test_pages.py": edited(UP, UP.replace("3, 2)", "3, 2, up=True)")),
+}
+"""Mends what fails, and has its test ask so that no other code passes it."""
 
 
 def picks(*chosen: str) -> list[str]:
@@ -49,7 +54,7 @@ def picks(*chosen: str) -> list[str]:
 
 def test_a_composition_lands_only_with_what_its_lanes_pass(hydra: Hydra) -> None:
     shop(hydra.repo, {STOCK: "N = 0\n", SHELF: "N = 0\n", "tests/test_both.py": BOTH})
-    judged = Judged(hydra, LANES).run()
+    judged = Judged(hydra, {**LANES, "more": MORE}).run()
     assert judged.race is not None
     assert judged.race.returncode == 0, str(judged)
     refusals = {
@@ -59,6 +64,8 @@ def test_a_composition_lands_only_with_what_its_lanes_pass(hydra: Hydra) -> None
         "1 test that did not run on the base fails: tests.test_halves.Halves.test_halves": picks(
             "halves:tests/", f"plain:{PAGER}"
         ),
+        "1 test that passes with claude-plain and with claude-more fails in what would land: "
+        "tests.test_pages.Pages.test_up": picks(f"plain:{PAGER}", "more:tests/"),
     }
     for says, composition in refusals.items():
         for more in ([], ["--dry-run"]):

@@ -495,3 +495,11 @@ def test_a_branch_that_was_moved_since_is_not_what_was_checked(shelf: Shelf) -> 
 
     land(shelf, "claude", check=check)
     assert len(checked) == 1
+
+
+def test_what_the_code_of_a_proved_patch_does_all_the_same_is_a_warning(shelf: Shelf) -> None:
+    document = ranking(shelf, "codex")
+    asks = "asks in src/pager.py whether it runs under tests (PYTEST_CURRENT_TEST)"
+    document["lanes"][0]["reason"] += f"; but {asks}"
+    record(shelf, document)
+    assert land(shelf)[1] == [f"codex {asks}"]

@@ -196,7 +196,7 @@ def _held_back(now: CheckResult, base: CheckResult | None) -> str:
         also = f"; it fails on the base as well{_unheld(now, base)}" if is_known else ""
         return f"{name} {now.reason.removeprefix('it ')}{also}"
     if not comparison.breaks_nothing and not _replaces(comparison, now.tests):
-        return f"{name}: {_broken(comparison)}"
+        return f"{name}: {_broken(comparison, base)}"
     if _unexplained(now) and not (
         base and base.status is CheckStatus.FAILED and _unexplained(base)
     ):
@@ -246,16 +246,22 @@ def _no_tests(now: CheckResult, base: CheckResult | None) -> str:
     return f"{name} found no tests{', and none on the base' * alike} (exit {now.exit_code})"
 
 
-def _broken(comparison: Comparison) -> str:
+def _broken(comparison: Comparison, base: CheckResult | None) -> str:
+    """What the base does not name it may have passed, unnamed among others, or not have at all."""
+    before = base.tests.by_id if base is not None and base.tests is not None else {}
+    named = [id for id in comparison.broken if id in before]
+    unnamed = [id for id in comparison.broken if id not in before]
+    its_output = "that the base's output does not name"
     parts = [
-        (comparison.broken, "passed on the base and fails now", "passed on the base and fail now"),
+        (named, "passed on the base and fails now", "passed on the base and fail now"),
+        (unnamed, f"{its_output} fails now", f"{its_output} fail now"),
         (comparison.vanished, "of the base is gone", "of the base are gone"),
         (
             comparison.skipped,
             "of the base is skipped now, or expected to fail",
             "of the base are skipped now, or expected to fail",
         ),
-        (comparison.unknown, "of the base has no result", "of the base have no result"),
+        (comparison.unknown, "of the base is not named now", "of the base are not named now"),
     ]
     lines = [
         f"{plural(ids, 'test')} {many if len(ids) > 1 else name}: {quoted_names(ids)}"

@@ -22,7 +22,7 @@ from hydra.race.verdict import is_anew
 from hydra.ranking.model import LaneResult, LaneVerdict, Verdict
 from hydra.records.codec import as_json, shaped
 from hydra.records.store.reader import RunRecord
-from hydra.text import join_names, of_run, plural
+from hydra.text import fail, join_names, of_run, passes, plural
 
 Check = Callable[[RunRecord, str], Mapping[str, Any]]
 """Runs the checks of a run on a commit in its patches.git: `ok`, `why`, what a record
@@ -64,7 +64,7 @@ def checked(
             hint="land again; or land it unchecked: --no-check",
         )
     is_known = bool(document.get("recorded"))
-    failing = "" if is_known else "; ".join(_new_failures(reading, tree, document))
+    failing = "" if is_known else "; ".join(_new_failures(reading, tree, document, lanes))
     is_known = ruled and (is_known or _is_known(lanes, document))
     if failing or not (document["ok"] or is_known):
         raise LandingRefused(
@@ -88,9 +88,18 @@ def _against(checks: Sequence[CheckDocument]) -> set[tuple[str, str]]:
 
 
 def _new_failures(
-    reading: RunReading, tree: ComposedTree, document: Mapping[str, Any]
+    reading: RunReading,
+    tree: ComposedTree,
+    document: Mapping[str, Any],
+    lanes: Sequence[CheckedLane],
 ) -> Iterator[str]:
-    """Tests that fail here, and neither did on the base nor do with a lane's own patch."""
+    """Tests that fail here, and neither did on the base nor do with a lane's own patch; and those
+    that failed on the base and that each lane mends, where there are several or the branch has
+    moved: of a part of one, left alone, nobody has said that it mends them."""
+    is_moved = tree.head != tree.base and len(tree.lanes) == 1
+    is_moved = is_moved and tree.tree == tree_of(
+        reading.run, runs.commit_of(reading.run, tree.lanes[0])
+    )
     own = {
         (check.check, name)
         for lane in tree.lanes
@@ -104,6 +113,19 @@ def _new_failures(
             verb = "fails" if len(names) == 1 else "fail"
             tests = f"{plural(len(names), 'test')} that did not run on the base"
             yield f"{check.check}: {tests} {verb}: {join_names(names, _NAMED)}"
+        still = check.comparison.still_failing if check.comparison and check.required else ()
+        mended = [name for name in still if all(name in _mends(lane, check) for lane in lanes)]
+        if mended and (len(lanes) > 1 or is_moved):
+            with_all = " and ".join(f"with {lane}" for lane in tree.lanes)
+            tests = f"{plural(mended, 'test')} that {passes(mended)} {with_all}"
+            fails = f"{fail(mended)} in what would land"
+            yield f"{check.check}: {tests} {fails}: {join_names(mended, _NAMED)}"
+
+
+def _mends(lane: CheckedLane, check: CheckDocument) -> Sequence[str]:
+    """What failed on the base and passes with all of a lane's patch."""
+    own = (row for row in (lane.checks if lane else ()) if row.check == check.check)
+    return next((row.comparison.fixed for row in own if row.comparison), ())
 
 
 _NAMED = 3

@@ -101,8 +101,8 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why what is taken whole is not proved, and what was left to decide of which nobody was
-        asked, a sentence each."""
+        """Why what is taken whole is not proved, what its code does all the same, and what was left
+        to decide of which nobody was asked, a sentence each."""
         gates = (
             f"{lane.lane} is {STATES.get(lane.state, lane.state)}: {why}"
             for lane in self.verdict
@@ -111,7 +111,8 @@ class MergeSelection(Struct, frozen=True, kw_only=True):
         )
         decisions = (f"{row.lane} {row.decision}" for row in self.verdict if row.decision)
         unasked = (decision for decision in decisions if decision not in self.confirmed)
-        return (*((self.unread,) if self.unread else ()), *gates, *unasked)
+        buts = (f"{lane.lane} {lane.but}" for lane in self.verdict if lane.but)
+        return (*((self.unread,) if self.unread else ()), *gates, *buts, *unasked)
 
 
 def chosen(reading: RunReading, request: MergeRequest, scratch: Path) -> MergeSelection:

@@ -31,6 +31,11 @@ class RuledLane(Struct, frozen=True, kw_only=True):
         unproved = self.state != "proved" and self.checked and self.reason
         return self.gates or ((self.reason,) if unproved else ())
 
+    @property
+    def but(self) -> str:
+        """What its reason says against its code though it is proved, a clause after its name."""
+        return self.reason.partition("; but ")[2] if self.state == "proved" else ""
+
 
 class SalvagedFile(Struct, frozen=True, kw_only=True):
     """A file that was taken out of its place and is to be named: `path` in the tree, `file` where

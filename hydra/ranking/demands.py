@@ -14,7 +14,7 @@ from msgspec import Struct
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
 from hydra.checks.comparison import is_file
-from hydra.ranking.gates import LOSSES, tests_of
+from hydra.ranking.gates import ASSERTION_REMOVED, LOSSES, is_about, tests_of
 from hydra.ranking.model import CrossTest, Reason
 from hydra.ranking.results import LaneResults
 from hydra.text import joined, quoted_names
@@ -72,9 +72,9 @@ class Demands(Struct, frozen=True, kw_only=True):
 
     `witnesses` do the task as far as was tried and nothing speaks against them but what they ask
     of old tests; nothing speaks against the `unsure` either, and they act as the base;
-    `suspected` are the tests of which a patch's text shows that they ask something else; `literal`
-    are lanes whose code gives what tests expect, and that speak for no old test; `refused` are held
-    back by more than their checks, and speak for no change. `place` says of
+    `suspected` are the tests of which a patch's text shows that they ask something else; `refused`
+    are held back by more than their checks, and speak for no change; `findings` are what reading a
+    patch shows: one whose code gives what tests expect speaks for no old test. `place` says of
     each lane how well it does in all else, more is better; lanes of one group of `same` are one.
     """
 
@@ -83,8 +83,8 @@ class Demands(Struct, frozen=True, kw_only=True):
     witnesses: Collection[str]
     unsure: Collection[str]
     suspected: Mapping[str, Collection[str]]
-    literal: Collection[str]
     refused: Collection[str]
+    findings: Mapping[str, Sequence[Finding]]
     place: Mapping[str, tuple[float, ...]]
     same: Sequence[Group]
 
@@ -108,7 +108,7 @@ class Demands(Struct, frozen=True, kw_only=True):
             for test in tests
         }
         return Demand(
-            tests=support,
+            tests={test: (*support[test], *self._besides(lane, test)) for test in tests},
             alone=frozenset(test for test in tests if len(voices[test]) < needed[test]),
             looser=frozenset(test for test in tests if self._is_needless(lane, test)),
             outdated=frozenset(test for test in tests if self._is_outdated(lane, test)),
@@ -180,10 +180,13 @@ class Demands(Struct, frozen=True, kw_only=True):
         against = [
             other
             for other in self._others(lane, self.witnesses)
-            if other not in agree and other not in self.literal and not self._fails(other, test)
+            if other not in agree and not self._is_literal(other) and not self._fails(other, test)
         ]
         worse = [other for other in against if self.place[other] >= self.place[lane]]
         return len(against) > 1 + len(agree) or bool(worse and len(against) >= 1 + len(agree))
+
+    def _is_literal(self, lane: str) -> bool:
+        return any(finding.kind == "hard_coded" for finding in self.findings[lane])
 
     def _is_outvoted(self, lane: str, test: str, rows: Mapping[str, Collection[str]]) -> bool:
         """Whether another lane asks something else of the same test, and more agree with it."""
@@ -202,7 +205,35 @@ class Demands(Struct, frozen=True, kw_only=True):
         contradicts the base's as well."""
         if self._is_verified(lane, test):
             return self._agree(lane, test)
-        return self._contradicting(lane, test)
+        others = self._contradicting(lane, test)
+        return [other for other in others if not self._asks_other(lane, other, test)]
+
+    def _besides(self, lane: str, test: str) -> list[str]:
+        """Who asks and does the same of it, and whose own checks hold it back for another test: it
+        is named, and is no voice."""
+        rows = self._rows_of(lane, test)
+        return [
+            other
+            for other in self.standings
+            if other not in (lane, *self.witnesses, *self.refused)
+            and self._is_whole(other)
+            and not self._only_breaks(other, contradicted(self.standings[lane]))
+            and test in contradicted(self.standings[other])
+            and rows
+            and all(row.cells.get(other) in ("passed", "own") for row in rows)
+            and not self._asks_other(lane, other, test)
+        ]
+
+    def _asks_other(self, lane: str, other: str, test: str) -> bool:
+        """Whether the text of another patch has that test ask less, or what its own code or this
+        lane's does not do."""
+        kinds = {finding.kind for finding in self.findings[other] if is_about(finding, test)}
+        if not kinds:
+            return False
+        runs = (check.tests for check in self.standings[other].lane.checks if check.tests)
+        fails = any(tests.by_id.get(test) == "failed" for tests in runs)
+        fails = fails or self._fails_version(lane, other, test)
+        return fails or ASSERTION_REMOVED in kinds
 
     def _agree(self, lane: str, test: str) -> list[str]:
         """Who fails the base's version as well, and passes this lane's."""
@@ -210,7 +241,9 @@ class Demands(Struct, frozen=True, kw_only=True):
         return [
             other
             for other in self._contradicting(lane, test)
-            if rows and all(row.cells.get(other) in ("passed", "own") for row in rows)
+            if rows
+            and all(row.cells.get(other) in ("passed", "own") for row in rows)
+            and not self._asks_other(lane, other, test)
         ]
 
     def _contradicting(self, lane: str, test: str) -> list[str]:
@@ -233,9 +266,12 @@ class Demands(Struct, frozen=True, kw_only=True):
         named = all(
             result.comparison is not None and result.comparison.broken for result in stopped
         )
-        whole = mine.lane.patch is not None and not mine.lane.ended
-        clean = whole and named and lane not in self.refused
+        clean = self._is_whole(lane) and named and lane not in self.refused
         return clean and bool(broken) and broken <= {*tests}
+
+    def _is_whole(self, lane: str) -> bool:
+        mine = self.standings[lane].lane
+        return mine.patch is not None and not mine.ended
 
     def _others(self, lane: str, of: Collection[str]) -> list[str]:
         """One for each voice but its own."""

@@ -6,14 +6,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.model import Group
 from hydra.analysis.finding import Finding
+from hydra.checks.cross.plan import new_ids
+from hydra.checks.cross.trial import NotTried
 from hydra.checks.new_tests import is_cut, whole_and_single
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Comparison
 from hydra.ranking import cross_tests
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason
-from hydra.ranking.results import LaneResults, cut_off_failing, not_come_to
-from hydra.text import fail, joined, passes, plural, quoted_names
+from hydra.ranking.results import RAN, LaneResults, cut_off_failing, not_come_to
+from hydra.ranking.unchecked import unrun
+from hydra.text import NAMED, fail, join_names, joined, passes, plural, quoted_names, were
 
 
 def reasons(
@@ -39,6 +42,7 @@ def reasons(
             for remark in (mine.lane.patch.remarks if mine.lane.patch else ())
         ),
         *_not_tried(lane, evidence),
+        *_not_run(mine, evidence),
     )
 
 
@@ -81,7 +85,12 @@ def _of_check(
     )
     mended = sum(name in mends for name in failed)
     open_ends = [name for name in failed if name in comparison.unknown]
-    if mended or not open_ends:
+    if mended and not mine.whole.is_known:
+        # It may have changed these very tests, or what runs them: that they pass is no mend.
+        version = " and its own version of tests" * mine.touches_tests()
+        count = f"{mended:,} of {len(failed):,} failures" if len(failed) > 1 else "the one failure"
+        yield f"{count} of the base in {name} pass{'es' * (mended == 1)} with it{version}"
+    elif mended or not open_ends:
         yield from [f"{_mends(mended, len(failed))} of the base in {name}"] * bool(failed)
     if open_ends:
         yield f"what {name} prints does not say how {quoted_names(open_ends)} ended"
@@ -140,7 +149,7 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
         text = f"with the base's {what}, {quoted_names(back.too)} {fail(back.too)}"
         text += ", as with its own"
     elif back.clean and is_cut(back.trial.result):
-        text = f"with the base's {what}: {back.trial.result.check.name} {back.trial.result.says}"
+        text = f"with the base's {what}: {_ended(back.trial.result)}"
     elif back.clean:
         settings = ", under the base's settings" * _configured(mine)
         text = f"the base's tests pass with it{settings}"
@@ -154,11 +163,17 @@ def _put_back(mine: LaneResults) -> Iterator[Reason]:
         text = f"with the base's {what}, {quoted_names(names)} {fail(names)}"
     elif back.stopped or back.red:
         text = f"with the base's {what}: {'; '.join((*back.stopped, *back.red))}"
+    elif back.trial.result.status in RAN:
+        text = f"with the base's {what}: {_ended(back.trial.result)}"
     else:
         text = f"the base's {what} could not be run with it"
     if more := [name for name in back.mends if name not in (mine.fixed or ())]:
         text += f"; so {quoted_names(more)} {passes(more)}, which {fail(more)} on the base"
     yield Reason(kind="protected", text=text, file=file)
+
+
+def _ended(result: CheckResult) -> str:
+    return f"{result.check.name} {result.says}"
 
 
 def _cross(lane: str, rows: Sequence[CrossTest]) -> Iterator[Reason]:
@@ -304,20 +319,50 @@ def _not_tried(lane: str, evidence: Evidence) -> Iterator[Reason]:
             yield Reason(kind="unknown", text=text)
 
 
+def _not_run(mine: LaneResults, evidence: Evidence) -> Iterator[Reason]:
+    if paths := unrun(mine.lane, evidence):
+        text = f"{join_names(paths, NAMED)}, which it brings, {were(paths)} not run"
+        yield Reason(kind="unknown", text=text)
+
+
 def not_tried(evidence: Evidence) -> tuple[str, ...]:
-    """What was left out and why, a sentence for each kind and reason."""
-    values: dict[tuple[str, str], int] = {}
+    """What was left out and why: a sentence for all whose tests were so on the same patches."""
+    values: dict[tuple[str, str, str], list[str]] = {}
     for tried in evidence.not_tried:
-        values[tried.kind, tried.why] = values.get((tried.kind, tried.why), 0) + 1
-    rows = {
-        "protected": ("the base's tests on {}", "patch"),
-        "cross": ("one lane's tests on another's code, {}", "run"),
-        "canary": ("tests that must fail on {}", "patch"),
-    }
+        why = _why(tried, evidence)
+        values.setdefault((tried.kind, tried.author, why), []).append(tried.on)
+    rows: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (kind, author, why), lanes in values.items():
+        rows.setdefault((kind, why, tuple(lanes)), []).append(author)
     return tuple(
-        f"not tried: {rows[kind][0].format(plural(count, rows[kind][1]))} ({why})"
-        for (kind, why), count in values.items()
+        f"not tried: {_tests_of(kind, authors)} on {_patches(kind, lanes)}{why and f' ({why})'}"
+        for (kind, why, lanes), authors in rows.items()
     )
+
+
+def _tests_of(kind: str, authors: Sequence[str]) -> str:
+    whose = {"protected": "the base's tests", "canary": "tests that must fail"}.get(kind, "")
+    return whose or (
+        f"{authors[0]}'s tests" if len(authors) == 1 else f"the tests of {joined(authors)}"
+    )
+
+
+def _patches(kind: str, lanes: Sequence[str]) -> str:
+    """Whose; the tests of an author that are not tried on the base are tried nowhere."""
+    if kind == "cross" and "" in lanes:
+        return "other code"
+    if len(lanes) == 1:
+        return f"{lanes[0]}'s patch"
+    return f"the patches of {join_names(lanes, NAMED)}"
+
+
+def _why(tried: NotTried, evidence: Evidence) -> str:
+    """The reason that is recorded; where no check runs the tests, that."""
+    author = next((lane for lane in evidence.lanes if lane.lane == tried.author), None)
+    if author is None or tried.on or any(map(new_ids, author.checks)):
+        return tried.why
+    paths = unrun(author, evidence)
+    return f"{join_names(paths, NAMED)} {were(paths)} not run" if paths else tried.why
 
 
 _ORDER: Mapping[str, int] = {

@@ -26,7 +26,8 @@ from hydra.text import NAMED, fail, join_names, joined, passes, plural, quoted_n
 _CONFIGURING = ("test_configuration", "check_file")
 _REACHING = "tests_reach"
 DELETED = "test_deleted"
-LOSSES = (DELETED, "assertion_removed")
+ASSERTION_REMOVED = "assertion_removed"
+LOSSES = (DELETED, ASSERTION_REMOVED)
 """Kinds of findings that tell of tests that are gone, whole or in part."""
 
 
@@ -354,6 +355,12 @@ def tests_of(finding: Finding, back: PutBack) -> list[str]:
             ran[parts[-1]].append((name, parts))
     about = {name for test in finding.tests for name in _named(test, finding.path, ran, back)}
     return [name for name in back.fails if name in about]
+
+
+def is_about(finding: Finding, test: str) -> bool:
+    """Whether a finding names a test, as the code does, that a run calls so."""
+    parts = _parts(_CASE.sub("", test))
+    return any(_ends_alike(_parts(name), parts) for name in finding.tests)
 
 
 def suspected(mine: LaneResults, findings: Iterable[Finding]) -> frozenset[str]:

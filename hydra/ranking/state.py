@@ -27,7 +27,8 @@ from hydra.ranking.results import (
     mended_by_count,
     not_come_to,
 )
-from hydra.text import fail, joined, of_run, plural, were
+from hydra.ranking.unchecked import unrun
+from hydra.text import NAMED, fail, join_names, joined, of_run, plural, were
 
 _NOT_BEGUN = (126, 127)
 """What a shell ends with where a program of it is not there, or is none."""
@@ -61,11 +62,12 @@ def ruling(
         return min(against, key=lambda ruling: _GRAVEST.index(ruling.state))
     mended, passing = fixed(mine, findings), _passing(mine, rows)
     if unmended := _unmended(mine, all_of_them, mended, passing):
-        return LaneState("untested", unmended)
+        return LaneState("untested", f"{unmended}{_yet(mine, passing)}")
     if mended or passing:
         proof = _fixes(mine, mended) if mended else _passes_new(mine, passing)
         asks = f"; {agreed}" if agreed else ""
-        besides = f"{_besides(mine, mended)}{_refuted(mine, rows)}"
+        flaky = _flaky(mine, rows, evidence)
+        besides = f"{_besides(mine, mended)}{flaky and f'; {flaky}'}{_refuted(mine, rows)}"
         return LaneState("proved", f"{proof}{besides}{asks}{_but(findings)}")
     return LaneState("untested", _untested(mine, rows, evidence))
 
@@ -175,9 +177,13 @@ def _fixed_before(now: CheckResult, base: CheckResult) -> str:
 def _of_tests(
     name: str, changed: Comparison, base: CheckResult | None, *, by_tests: bool
 ) -> LaneState:
-    if ids := changed.broken:
-        return LaneState("broken", f"breaks {_which(ids, 'passed on the base')}")
     before = base.tests.by_id if base is not None and base.tests is not None else {}
+    if ids := changed.broken:
+        # What the base's output does not name, a patch to tests may have brought.
+        if passed := [id for id in ids if id in before or not by_tests]:
+            return LaneState("broken", f"breaks {_which(passed, 'passed on the base')}")
+        unnamed = "the base's output does not name"
+        return LaneState("broken", f"fails {_which(ids, unnamed)}")
     lost = (*changed.vanished, *changed.skipped)
     if not by_tests and any(before.get(id) != "failed" for id in lost):
         return LaneState("broken", f"keeps {named(lost)} of the base from running")
@@ -214,14 +220,21 @@ def fixed(mine: LaneResults, findings: Sequence[Finding] = ()) -> tuple[str, ...
 def _passing(mine: LaneResults, rows: Sequence[CrossTest]) -> tuple[CrossTest, ...]:
     """New tests, its own or others', that fail on the base and pass with the patch. They prove
     nothing where it changes tests and the base's were not run: it may break what those ask."""
-    if not mine.whole.is_known:
-        return ()
+    return _failing_before(mine, rows) if mine.whole.is_known else ()
+
+
+def _failing_before(mine: LaneResults, rows: Sequence[CrossTest]) -> tuple[CrossTest, ...]:
     lane = mine.lane.lane
     return tuple(
         row
         for row in rows
         if row.base == "failed" and row.says != "flaky" and row.cells.get(lane) in ("own", "passed")
     )
+
+
+def _yet(mine: LaneResults, passing: Sequence[CrossTest]) -> str:
+    """New tests that it passes and that prove nothing of it, as a further clause."""
+    return f"; {_passes_new(mine, passing)}" if passing else ""
 
 
 def _unmended(
@@ -306,6 +319,19 @@ def _besides(mine: LaneResults, mended: Sequence[str]) -> str:
     return "".join(parts)
 
 
+def _flaky(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) -> str:
+    """That new tests of its own end both ways, which say nothing of it."""
+    before = {result.check.name: result.tests for result in evidence.baseline_of(mine.lane)}
+    ids = {row.id for row in rows if row.author == mine.lane.lane and row.says == "flaky"}
+    for check in mine.lane.checks:
+        base, flaky = before.get(check.check.name), check.comparison and check.comparison.flaky
+        if flaky and base is not None and "passed" not in base.unnamed:
+            ids |= {*flaky} - base.by_id.keys()
+    if len(ids) < 2:
+        return "its new test is flaky" * len(ids)
+    return f"{len(ids):,} new tests of its own are flaky"
+
+
 def _refuted(mine: LaneResults, rows: Sequence[CrossTest]) -> str:
     """Other patches' tests that fail on the base, tell the patches apart, and fail with it."""
     lane = mine.lane.lane
@@ -341,9 +367,7 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if not mine.whole.is_known and data_alone(mine.lane.files):
         return "it changes data alone, by which its check may go: only a reader can tell"
     if not mine.whole.is_known:
-        for file in helpers_changed(mine.lane.files):
-            return f"what it changes in {file.path} may be code, or a helper of the tests in it"
-        return "it changes tests, and could not be run with the base's version of them"
+        return f"{_without_put_back(mine, evidence)}{_yet(mine, _failing_before(mine, rows))}"
     if mine.unclear:
         return f"the output of its checks does not say how {named(mine.unclear)} ended"
     if mine.gone:
@@ -354,9 +378,27 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if untried := [row for row in own if row.base == "not tried" and row.cells.get(row.author)]:
         place = f" lie{'s' * (len(untried) == 1)} in code and" * _in_code(mine.lane.files)
         return f"its {_new(untried)}{place} {were(untried)} not run on the base"
+    if flaky := _flaky(mine, rows, evidence):
+        return flaky
+    if paths := unrun(mine.lane, evidence):
+        checks_run = joined([result.check.name for result in checks if result.check.kind == "test"])
+        names = f"{join_names(paths, NAMED)}, which it brings"
+        them = "it" if len(paths) == 1 else "them"
+        return f"{names}, {were(paths)} not run by {checks_run}: name a check that runs {them}"
     before = {result.check.name: result for result in evidence.baseline_of(mine.lane)}
     alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
     return _not_on_base(alone[0], before) if alone else _alike(mine, before)
+
+
+def _without_put_back(mine: LaneResults, evidence: Evidence) -> str:
+    """Why the base's own tests have not said whether it does what they ask."""
+    for file in helpers_changed(mine.lane.files):
+        return f"what it changes in {file.path} may be code, or a helper of the tests in it"
+    changes, version = "it changes tests, and", "with the base's version of them"
+    for tried in evidence.not_tried:
+        if tried.kind == "protected" and tried.on == mine.lane.lane:
+            return f"{changes} was not run {version} ({tried.why.removeprefix('it was ')})"
+    return f"{changes} could not be run {version}"
 
 
 def _in_code(files: Sequence[FileChange]) -> bool:

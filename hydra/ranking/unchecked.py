@@ -1,5 +1,5 @@
-"""What patches change outside of the folders in which all checks ran, packages of a workspace; and
-what a build has left in them."""
+"""What patches change outside of the folders in which all checks ran, packages of a workspace; what
+tests they bring that no check ran; and what a build has left in them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from hydra.analysis.made_folders import MadeFolder, by_hand, made_folders
 from hydra.analysis.tampering.named_data import is_document
+from hydra.analysis.tampering.suite import tests_added
+from hydra.analysis.tampering.test_files import existed, is_code, is_named, is_tests
+from hydra.checks.collected import collected
 from hydra.config.check_specs import split_folders
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.results import RAN
@@ -32,6 +35,26 @@ def untested_places(evidence: Evidence) -> Iterator[str]:
             f"{joined(names)} {change} {shown}; {whose} tests were not run "
             "(race from the top, or name a check for them)"
         )
+
+
+def unrun(lane: LaneEvidence, evidence: Evidence) -> list[str]:
+    """New files of tests that none of its checks has run; nothing where the tests of one that ran
+    do not say in which files they lie."""
+    checks = [check for check in lane.checks if check.check.kind == "test" and check.status in RAN]
+    new = [
+        file.path
+        for file in lane.files
+        if not existed(file) and is_tests(file.path) and is_named(file.path) and is_code(file.path)
+    ]
+    paths = [path for path in new if path in tests_added(lane.files)]
+    named = (
+        check.tests and "passed" not in check.tests.unnamed and collected([check], evidence.paths)
+        for check in checks
+    )
+    if not (checks and paths and all(named)):
+        return []
+    ran = collected(checks, paths)
+    return [path for path in paths if path not in ran]
 
 
 def folders_of(lane: LaneEvidence, evidence: Evidence) -> tuple[MadeFolder, ...]:

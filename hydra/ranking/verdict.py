@@ -34,8 +34,9 @@ from hydra.ranking.scope import scope
 from hydra.ranking.selection import chances, telling
 from hydra.ranking.state import LaneState, fixed, ruling
 from hydra.ranking.together import picks_of_both
+from hydra.ranking.unchecked import unrun
 from hydra.ranking.undone import undoing, undone
-from hydra.text import joined, plural
+from hydra.text import NAMED, join_names, joined, plural, were
 
 
 def rank(evidence: Evidence) -> Verdict:
@@ -296,11 +297,7 @@ def _demands(
         unsure=[lane for lane in patched if idle[lane] is True and not gates_if_granted[lane]],
         suspected={lane: suspected(asking[lane], findings[lane]) for lane in patched},
         same=same,
-        literal=[
-            lane
-            for lane in patched
-            if any(finding.kind == "hard_coded" for finding in findings[lane])
-        ],
+        findings=findings,
         refused=[
             lane for lane in patched if {*gates_if_granted[lane]} - {*of_checks(asking[lane])}
         ],
@@ -375,11 +372,13 @@ def _is_tested(lane_results: Mapping[str, LaneResults], rulings: Mapping[str, La
 def _picks(
     top: str | None, order: Sequence[Sequence[str]], ranking_state: _RankingState
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What takes the tests of the top and the code of one that is equal to it in all tests."""
+    """What takes the tests of the top and the code of one that is equal to it in all tests, and of
+    which nobody is to be asked."""
     if not top or len(order) < 2 or ranking_state.before_next(top, order)[0] != "tests":
         return (), ()
     lane_results, rows = ranking_state.lane_results, ranking_state.rows
-    for other in filter(ranking_state.may_land, order[1]):
+    asking = {*ranking_state.decisions} - ranking_state.agreed
+    for other in filter(ranking_state.may_land, [lane for lane in order[1] if lane not in asking]):
         both = picks_of_both(lane_results[other].lane, lane_results[top].lane, rows)
         if any(both):
             return both
@@ -413,8 +412,7 @@ def _says(
     ahead = [lane.lane for lane in lanes if lane.rank == 1]
     tied = [lane for lane in ahead if ranking_state.may_land(lane)]
     if tied:
-        why = undecided(tied, ranking_state.rows, ranking_state.lane_results)
-        return f"{joined(tied)} are tied: {why}"
+        return f"{joined(tied)} are tied: {_undecided(tied, ranking_state)}"
     if not lanes:
         return "no lane left a patch"
     if not ranking_state.tested and len(ranking_state.evidence.lanes) > 1:
@@ -425,9 +423,16 @@ def _says(
         return f"{first.lane} is {state}: {first.reason}"
     none = f"none of {plural(lanes, 'patch')} is proved"
     if len(ahead) > 1:
-        why = undecided(ahead, ranking_state.rows, ranking_state.lane_results)
-        return f"{none}, and {joined(ahead)} are tied: {why}"
+        return f"{none}, and {joined(ahead)} are tied: {_undecided(ahead, ranking_state)}"
     return f"{none}; {first.lane} comes first, {state}: {first.reason}"
+
+
+def _undecided(tied: Sequence[str], ranking_state: _RankingState) -> str:
+    results = ranking_state.lane_results
+    why = undecided(tied, ranking_state.rows, results)
+    unrun_by_lane = (unrun(results[lane].lane, ranking_state.evidence) for lane in tied)
+    paths = [*dict.fromkeys(path for paths in unrun_by_lane for path in paths)]
+    return f"{why}, and {join_names(paths, NAMED)} {were(paths)} not run" if paths else why
 
 
 def undecided(

@@ -129,14 +129,24 @@ def lane_why(lane: LaneVerdict, verdict: Verdict) -> str:
     patched = lane.rank is not None
     if patched and lane.reason.startswith("no check ran"):
         return ""
-    if not top or not patched or ranking.proof(lane) != ranking.proof(top):
-        return gist(lane.reason).removeprefix(f"{ranking.state_word(lane)}: ")
-    if lane.lane == top.lane:
+    if patched and top and lane.lane == top.lane:
         return ""
+    is_other = not top or ranking.proof(lane) != ranking.proof(top)
+    if not top or not patched or is_other or _is_untried(lane, top, verdict):
+        return gist(lane.reason).removeprefix(f"{ranking.state_word(lane)}: ")
     pair = {lane.lane, top.lane}
     if any(group.kind == "identical" and pair <= {*group.lanes} for group in verdict.groups):
         return "the very same patch"
-    return ranking.fails(lane) or "passes the same tests"
+    failing = ranking.fails(lane)
+    return failing if failing and failing != ranking.fails(top) else "passes the same tests"
+
+
+def _is_untried(lane: LaneVerdict, top: LaneVerdict, verdict: Verdict) -> bool:
+    """Whether a new test that passes with the one did not run with the other."""
+    pair = {lane.lane: top.lane, top.lane: lane.lane}
+    rows = [row for row in verdict.cross if row.cells.get(row.author) == "own"]
+    cells = [row.cells.get(pair[row.author]) for row in rows if row.author in pair]
+    return "not run" in cells or "not tried" in cells
 
 
 def _short(sentence: str, room: int | None) -> list[str]:

@@ -77,7 +77,7 @@ def _row(lane: LaneVerdict, verdict: Verdict, marked: bool) -> list[Cell]:
 def reason(lane: LaneVerdict, verdict: Verdict) -> str:
     """Its sentence; with a new test that it fails, where the first has the same one."""
     line, first = lane.reason or lane.why, verdict.lanes[0]
-    same = lane.lane != first.lane and proof(lane) == proof(first)
+    same = lane.lane != first.lane and proof(lane) == proof(first) and "; fails " not in line
     return f"{line}; {failing}" if same and (failing := fails(lane)) else line
 
 

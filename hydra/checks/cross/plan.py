@@ -234,7 +234,7 @@ def _why_not(result: CheckResult, ids: Mapping[str, bool]) -> str:
         return f"{name} does not name every test; verbose, its tool does ({_VERBOSE})"
     if result.comparison is None:
         return f"{name} names no tests on the base, so none is known to be new"
-    return f"{name} names no new test"
+    return f"{name} names no new test{' that is steady' * bool(result.comparison.flaky)}"
 
 
 def _mixed(*trees: str) -> str:
