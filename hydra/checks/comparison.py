@@ -285,7 +285,9 @@ def _against_base(tests: Tests, baseline: Tests | None) -> Iterator[str]:
     if compared.vanished:
         yield _named(compared.vanished, "of the base did not run")
     if compared.skipped:
-        yield _named(compared.skipped, "of the base ran there and not here, skipped")
+        yield _named(
+            compared.skipped, "of the base ran there and not here, skipped or expected to fail"
+        )
     uncounted = tests.unnamed or baseline.unnamed
     if uncounted and tests.total < baseline.total:
         yield f"{tests.total:,} tests ran, and {baseline.total:,} on the base"
