@@ -383,8 +383,8 @@ def _untested(mine: LaneResults, rows: Sequence[CrossTest], evidence: Evidence) 
     if paths := unrun(mine.lane, evidence):
         checks_run = joined([result.check.name for result in checks if result.check.kind == "test"])
         names = f"{join_names(paths, NAMED)}, which it brings"
-        them = "it" if len(paths) == 1 else "them"
-        return f"{names}, {were(paths)} not run by {checks_run}: name a check that runs {them}"
+        pronoun = "it" if len(paths) == 1 else "them"
+        return f"{names}, {were(paths)} not run by {checks_run}: name a check that runs {pronoun}"
     before = {result.check.name: result for result in evidence.baseline_of(mine.lane)}
     alone = [result for result in checks if result.status in RAN and not _has_run(before, result)]
     return _not_on_base(alone[0], before) if alone else _alike(mine, before)
