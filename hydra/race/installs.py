@@ -62,7 +62,7 @@ def python_path(editable_installs: Iterable[EditableInstall]) -> tuple[str, ...]
 async def _folders_of(python: str, environ: Mapping[str, str]) -> list[str]:
     """Where a Python has its packages; [] where it does not say."""
     try:
-        ran = await run((python, "-c", _PACKAGES), env=environ, cwd=Path("/"), timeout=LIMIT)
+        ran = await run((python, "-B", "-c", _PACKAGES), env=environ, cwd=Path("/"), timeout=LIMIT)
         folders = json.loads(ran.stdout) if ran.exit_code == 0 else None
     except (CannotStart, ValueError):
         return []
