@@ -205,7 +205,8 @@ def _says(cells: Sequence[Cell], base: Cell, unsteady: bool) -> str:
     if len(cells) == 1:
         return "no other patch to try it on"
     if any(cell not in _RESULTS for cell in cells):
-        return "not tried on enough patches to tell them apart"
+        did = "tried" if "not tried" in cells else "run"  # what fails before it may keep it from it
+        return f"not {did} on enough patches to tell them apart"
     return "passes on every patch" if True in answers else "fails on every patch"
 
 
