@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hydra.analysis.equivalence.model import Group
+from hydra.analysis.tampering.suite import tests_changed
 from hydra.checks.comparison import (
     above,
     changed_ids,
@@ -32,11 +33,12 @@ def matrix(evidence: Evidence) -> tuple[CrossTest, ...]:
     lanes' and the tests' order is the evidence's."""
     lanes = [lane for lane in evidence.lanes if lane.files]
     tried = _tried(evidence)
+    by_base = _by_base(evidence)
     rows: list[CrossTest] = []
     for author in lanes:
         for result in author.checks:
             if result.check.kind == "test" and result.comparison is not None:
-                rows += _rows(author, result, lanes, tried)
+                rows += _rows(author, result, lanes, tried, by_base)
     return (
         *rows,
         *(_review_row(test, [lane.lane for lane in lanes]) for test in evidence.review_tests),
@@ -73,8 +75,25 @@ def _tried(evidence: Evidence) -> _Tried:
     }
 
 
+def _by_base(evidence: Evidence) -> Mapping[tuple[str, str], CheckResult]:
+    """By lane and check the run by the base's version of the tests: its own where the patch changes
+    none."""
+    results = {
+        (lane.lane, result.check.name): result
+        for lane in evidence.lanes
+        if not tests_changed(lane.files)
+        for result in lane.checks
+    }
+    protected = (trial for trial in evidence.trials if trial.kind == "protected")
+    return results | {(trial.on, trial.result.check.name): trial.result for trial in protected}
+
+
 def _rows(
-    author: LaneEvidence, own: CheckResult, lanes: Sequence[LaneEvidence], tried: _Tried
+    author: LaneEvidence,
+    own: CheckResult,
+    lanes: Sequence[LaneEvidence],
+    tried: _Tried,
+    by_base: Mapping[tuple[str, str], CheckResult],
 ) -> Iterator[CrossTest]:
     comparison = own.comparison
     assert comparison is not None
@@ -94,8 +113,11 @@ def _rows(
         id
         for id in mended_ids(own, base.tests, brought)
         if any(
-            lane.lane in ends and ends[lane.lane].of(id) == "failed" and _passes(lane, check, id)
-            for lane in lanes
+            ends[lane].of(id) == "failed"
+            and (result := by_base.get((lane, check)))
+            and result.tests
+            and end_of(result.tests, id) == "passed"
+            for lane in ends
         )
     )
     changed = (*changed_ids(own, base.tests, brought), *asking_more, *unloaded(own, base.tests))
@@ -115,14 +137,6 @@ def _rows(
             changed=id in changed,
             files={**files, author.lane: own.details},
         )
-
-
-def _passes(lane: LaneEvidence, check: str, id: str) -> bool:
-    """Whether a test passes on a patch by its own version of it, or the base's."""
-    return any(
-        result.check.name == check and result.tests and end_of(result.tests, id) == "passed"
-        for result in lane.checks
-    )
 
 
 def _own_end(own: CheckResult, id: str) -> Cell:

@@ -70,6 +70,8 @@ def standing(repo: Path, args: Sequence[str]) -> Standing | None:
                 return None  # whatever comes next ends it
             if inside == ".git" or inside.startswith(".git/"):
                 folders[:] = [name for name in folders if f"{inside}/{name}" not in _GITS_OWN]
+            if "__pycache__" in folders:  # of what runs without confinement
+                folders.remove("__pycache__")
             for name in names:
                 path = Path(folder, name)
                 status = path.lstat()

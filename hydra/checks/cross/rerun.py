@@ -59,7 +59,8 @@ def missed(
     on: CheckResult | None = None,
 ) -> set[str]:
     """Which of an author's tests, new and changed, in the files `brought`, pass on its patch and
-    fail on another: of those that it mends, the ones that pass in that one's own run, `on`."""
+    fail on another: of those that it mends, the ones that pass there by the base's version of
+    the tests, its run `on`."""
     mine = [name for name, passes in new_ids(own).items() if passes]
     ended = on_base.tests if on_base is not None else None
     mine += (*changed_ids(own, ended, brought), *unloaded(own, ended))

@@ -242,8 +242,15 @@ class _TrialScheduler:
         own = self._own_result(job.author, job)
         if own is None:
             return set()
-        by_own = self._own_result(on, job) if on else None
-        return missed(result.result, own, self._on_base(job), job.paths, by_own)
+        return missed(result.result, own, self._on_base(job), job.paths, self._by_base(on, job))
+
+    def _by_base(self, on: str, job: TrialJob) -> CheckResult | None:
+        """A patch's run by the base's version of the tests: its own where it changes none."""
+        for other in self._plan.protected:
+            if (other.on, other.check) == (on, job.check):
+                result = self._results.get(other.key)
+                return result.result if result else None
+        return self._own_result(on, job) if on else None
 
     async def _again(self, jobs: Sequence[TrialJob]) -> None:
         """One more run of each; what they share is run for one of them."""
@@ -282,11 +289,12 @@ class _TrialScheduler:
 
     def _doubtful(self, job: TrialJob) -> bool:
         result, own = self._results.get(job.key), self._own_result(job.author, job)
-        by_own = self._own_result(job.on, job) if job.on else None
         return (
             result is not None
             and own is not None
-            and doubtful(result.result, own, self._on_base(job), job.paths, by_own)
+            and doubtful(
+                result.result, own, self._on_base(job), job.paths, self._by_base(job.on, job)
+            )
         )
 
     def _is_lucky(self, job: TrialJob) -> bool:
