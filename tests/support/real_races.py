@@ -75,7 +75,7 @@ def run(row: Row, hydra: Hydra) -> str:
         lines += _trials(Path(hydra.run("runs", "path").stdout.strip()))
     text = re.sub(r"-r \w+", "-r RUN", "".join(lines)).replace(sys.executable, "{python}")
     text = re.sub(r"\bundoes [0-9a-f]{7}\b", "undoes COMMIT", text)
-    text = re.sub(r"\b([Tt]est_|test_in_)?t[0-9a-f]{10}", r"\1TOKEN", text)
+    text = re.sub(r"(?<=_)t[0-9a-f]{10}", "TOKEN", text)
     return text.replace(str(hydra.repo), "{shop}").replace(str(hydra.scratch), "{scratch}")
 
 
