@@ -293,7 +293,7 @@ def _hint(parts: tuple[str, ...], value: object, name: str) -> str:
     leaves = {key.leaf: key.name for key in reversed(KEYS)}
     near = nearest(name, [key.name for key in KEYS]) or leaves.get(nearest(parts[-1], leaves), "")
     if nearest(parts[-1], ("timeout",)) and not near.endswith("timeout"):
-        near = "limits.total"
+        near = "limits.idle" if "idle" in parts[-1] else "limits.total"
     text = f"the nearest known key is {near}" if near else ""
     return text or "docs/reference/configuration.md lists them all"
 
@@ -410,7 +410,8 @@ def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[st
     where, needed = next(iter(table.values())).where, _NEEDED.get(matter, "")
     if needed and needed not in table:
         key = NAMED[matter][needed]
-        hint = f"add {needed} = {key.example}: {key.meaning}"
+        meaning = key.meaning[:1].lower() + key.meaning[1:].rstrip(".")
+        hint = f"add {needed} = {key.example} ({meaning})"
         raise ConfigError(f"{where}: {section} has no {needed}", hint=hint)
     if matter == "profiles":
         agents.check(table["agent"].value, table["agent"].where)

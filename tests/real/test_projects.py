@@ -112,6 +112,7 @@ def _of_git(name: str) -> bool:
 def test_the_right_patch_is_first_and_proved(checkout: Checkout, gate: fakes.Barrier) -> None:
     """While a lane ruins what it has installed, and the user installs something else."""
     before = everything(checkout)
+    checkout.place.users_at_work = True
     judged = Judged(checkout.place, busy_lanes(checkout, gate))
     with ThreadPoolExecutor() as pool:
         race = pool.submit(judged.run, checks=())

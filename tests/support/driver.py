@@ -72,7 +72,8 @@ def standing(repo: Path, args: Sequence[str]) -> Standing | None:
                 folders[:] = [name for name in folders if f"{inside}/{name}" not in _GITS_OWN]
             if "__pycache__" in folders:  # of what runs without confinement
                 folders.remove("__pycache__")
-            for name in names:
+            # git marks the shared part of a split index as used, whoever reads it.
+            for name in (name for name in names if not name.startswith("sharedindex.")):
                 path = Path(folder, name)
                 status = path.lstat()
                 seen[f"{inside}/{name}"] = status.st_mode, status.st_size, status.st_mtime_ns
