@@ -15,7 +15,6 @@ from msgspec import Meta, convert
 
 from hydra.errors import ConfigError
 from hydra.records.request import Effort
-from hydra.text import shortened
 
 # --- units, the largest first: "1h30m", "10s", "100MB", "4MiB" ---
 
@@ -121,6 +120,8 @@ _SWITCHES = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 def shown(value: object) -> str:
     """A wrong value as a person wrote it, in TOML's words; of a long one its ends."""
     if isinstance(value, str | bool):
+        from hydra.text import shortened  # not before: every --help reads this file
+
         return shortened(json.dumps(value, ensure_ascii=False))
     if isinstance(value, int | float):
         # TOML's hexadecimal integers have no end, and Python refuses to print one of 5,000 digits.

@@ -279,7 +279,8 @@ def _as_recorded(lane: LanePlan, past: Past, patch: Patch | None) -> Outcome:
     """As its own event has it."""
     outcome = past.outcome
     assert outcome is not None
-    if outcome.exit is None:  # an earlier Hydra's: it says how the lane ended, and no more
+    # An earlier Hydra wrote how a lane ended and no more; and an agent may not have ended.
+    if outcome.exit is None:
         outcome = _as_transcribed(outcome, lane, past)
     if patch and outcome.patch and outcome.patch.commit == patch.commit:
         patch = outcome.patch  # it knows more of it
