@@ -272,6 +272,16 @@ def test_a_sparse_partial_clone(partial: Hydra) -> None:
     assert "+fixed" in git(partial.repo, "diff", base, "FETCH_HEAD")
 
 
+def test_a_copy_of_a_partial_clone_that_promises_nothing_is_none(partial: Hydra) -> None:
+    said = partial.run("race", "fix it", "--dry-run")
+    assert "a partial clone (blob:none)" in said.stdout + said.stderr
+    git(partial.scratch, "clone", "-q", "clone", "copy")
+    partial.repo = partial.scratch / "copy"
+    assert list(partial.repo.glob(".git/objects/pack/*.promisor"))
+    said = partial.run("race", "fix it", "--dry-run")
+    assert said.returncode == 0 and "a partial clone" not in said.stdout + said.stderr
+
+
 def test_a_partial_clone_without_an_object(partial: Hydra) -> None:
     terms = ("rev-list", "--objects", "--missing=print", "--all")
     (missing,) = (line[1:] for line in git(partial.repo, *terms).split("\n") if line[:1] == "?")

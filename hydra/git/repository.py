@@ -97,7 +97,7 @@ def read(start: Path, *, home: Path | None = None, state: Path | None = None) ->
         state=_state(git_dir),
         shallow=shallow == "true",
         linked=git_dir != common_dir,
-        partial=any((common_dir / "objects" / "pack").glob("*.promisor")),
+        partial=any(_is_promise(key, value) for key, value in config.result().items()),
         config=config.result(),
     )
 
@@ -188,6 +188,14 @@ def _config(start: Path) -> dict[str, str]:
         # `[commit] gpgSign` with no value at all is true.
         values[os.fsdecode(key)] = os.fsdecode(value) if named else "true"
     return values
+
+
+def _is_promise(key: str, value: str) -> bool:
+    """Whether a setting makes git itself take the clone as partial: a pack that says so may have
+    come along with a copy of it that has everything."""
+    if key == "extensions.partialclone":
+        return True
+    return key.startswith("remote.") and key.endswith(".promisor") and value != "false"
 
 
 def _state(git_dir: Path) -> str:

@@ -11,6 +11,7 @@ from hydra.analysis.patch import FileChange
 from hydra.checks.lack import joined
 from hydra.checks.record import NAMED, CheckDocument, CheckStatus
 from hydra.errors import EXIT_NO_USABLE_LANE, EXIT_OK
+from hydra.ranking.cross_tests import with_new
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import (
     ChangedFile,
@@ -28,6 +29,7 @@ def whole(
 ) -> Verdict:
     """One run's verdict with its evidence; `race` is the run's result, and `place` where in the
     checkout one types what its sentences offer."""
+    evidence = with_new(evidence)
     lanes = {lane.lane: lane for lane in evidence.lanes}
     results = {lane.lane: lane for lane in race.lanes}
     touched = _touched(evidence)
