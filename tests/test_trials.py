@@ -61,7 +61,7 @@ def assert_recorded(bench: Trying, trials: Trials) -> None:
 LANES = {
     "a": {"src/pager.py": f"# a\n{RIGHT}", "test_a.py": THREE},
     "b": {"src/pager.py": f"# b\n{RIGHT}", "test_b.py": ODD},
-    "c": {"src/pager.py": f"# c\n{RIGHT}", "test_pages.py": f"# c\n{BASE}"},
+    "c": {"src/pager.py": f"# c\n{RIGHT}", "test_pages.py": f"C = 1\n{BASE}"},
 }
 
 

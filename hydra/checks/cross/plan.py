@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hydra.analysis.equivalence.groups import same
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.bending import may_bend, runs_tests_in
 from hydra.analysis.tampering.inline_tests import inline_brought
@@ -152,7 +153,7 @@ def _on_base(author: TrialSubject, cut: list[NotTried]) -> Iterator[TrialJob]:
     be crossed."""
     inline = {file.path for file in inline_brought(author.files)}
     files = _files(author, {*tests_brought(author.files), *inline})
-    changed = any(file.old_mode for file in files if file.path not in inline)
+    changed = any(_asks_else(file) for file in files if file.path not in inline)
     reasons: list[str] = []
     for result in _tests(author) if files else ():
         ids = new_ids(result)
@@ -162,6 +163,12 @@ def _on_base(author: TrialSubject, cut: list[NotTried]) -> Iterator[TrialJob]:
             reasons.append(_why_not(result, ids))
     if reasons:
         cut.append(NotTried(kind="cross", on="", author=author.lane, why=reasons[0]))
+
+
+def _asks_else(file: FileChange) -> bool:
+    """Whether of a file that was there more is changed than its form."""
+    texts = file.old, file.new
+    return bool(file.old_mode) and (None in texts or not same(file.path, *map(str, texts)))
 
 
 def _files(subject: TrialSubject, paths: Collection[str]) -> tuple[FileChange, ...]:
