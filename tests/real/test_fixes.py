@@ -35,6 +35,7 @@ def checkout(task: Task, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     if GATING[task.repository].get("own"):
         needs_history(task)
     monkeypatch.setenv("PIP_CACHE_DIR", str(CACHE / f"of-{ACCOUNTS[0]}" / "pip"))
+    monkeypatch.delenv("PIP_CONSTRAINT", raising=False)  # they pin a pytest of their own
     checkout = Checkout(scratch / "clones", scratch / "work", task.repository)
     checkout.make()
     yield checkout
