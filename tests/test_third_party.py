@@ -121,7 +121,7 @@ def test_ones_own_hydra_toml_names_one_and_a_repositorys_may_not(toy: Hydra) -> 
     (site(toy) / "toy_adapter-1.0.dist-info" / "entry_points.txt").unlink()
     assert "toy" not in listed(toy)[0]
     (toy.repo / "hydra.toml").write_text(adapters(toy=SPEC))
-    assert 'there is no agent "toy"' in refused(toy, "toy", OPT_IN)
+    assert "no agent is called 'toy'" in refused(toy, "toy", OPT_IN)
     settings(toy, adapters(toy=SPEC))
     text = refused(toy, "toy", OPT_IN)
     assert "agents.toy.adapter may not be set by a repository's hydra.toml" in text
@@ -134,7 +134,7 @@ def test_ones_own_hydra_toml_names_one_and_a_repositorys_may_not(toy: Hydra) -> 
     assert lane["origin"] == BARE
     settings(toy, adapters(toy=SPEC) + '[agents.tyo]\nmodel = "x"\n')
     done = toy.run("agents")
-    assert (done.returncode, "the nearest is toy" in done.stderr) == (2, True)
+    assert (done.returncode, "did you mean toy?" in done.stderr) == (2, True)
 
 
 # --- never from the repository -------------------------------------------------------------------
