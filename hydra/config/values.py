@@ -83,8 +83,8 @@ def count(low: float, high: float, kind: Any = int) -> ValueKind:
     return ValueKind("number", takes, Annotated[kind, Meta(ge=low, le=high)], allowed=(low, high))
 
 
-class Measure(NamedTuple):
-    """A number with a unit: its units, the largest first, by how many of the smallest each has; an
+class Quantity(NamedTuple):
+    """Numbers with a unit: the units, the largest first, by how many of the smallest each has; an
     example; how 0 is written; how many of the smallest unit are 1 in a setting."""
 
     name: str
@@ -127,7 +127,7 @@ class Measure(NamedTuple):
 
 
 _TIMES = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-DURATION = Measure("duration", _TIMES, '"90s", "10m" or "1h30m"', "0s", 1000)
+DURATION = Quantity("duration", _TIMES, '"90s", "10m" or "1h30m"', "0s", 1000)
 """In seconds, to the millisecond."""
 duration, format_duration = DURATION.read, DURATION.write
 
@@ -137,7 +137,7 @@ _SIZES = {
     **{"TiB": 1024**4, "TB": 1000**4, "GiB": 1024**3, "GB": 1000**3, "MiB": 1024**2, "MB": 1000**2},
     **{"KiB": 1024, "kB": 1000, "B": 1},
 }
-SIZE = Measure("size", _SIZES, '"100MB", "4MiB" or "2GiB"', "0B", flags=re.IGNORECASE)
+SIZE = Quantity("size", _SIZES, '"100MB", "4MiB" or "2GiB"', "0B", flags=re.IGNORECASE)
 """In bytes."""
 
 

@@ -71,17 +71,17 @@ def _check_agents(settings: Config) -> None:
                 f"{settings.agents[key].source}: agents.{key}.adapter: {key} is {why}",
                 hint="give the agent a name of its own, the key that its adapter has: [agents.toy]",
             )
-    known = (*registry.OWN, *declared)
+    keys = (*registry.OWN, *declared)
     places = {key: agent.source for key, agent in settings.agents.items()}
     for name, profile in settings.profiles.items():
-        if name in known:
+        if name in keys:
             message = f'no profile can be called "{name}": an agent is called so'
             raise ConfigError(f"{profile.source}: {message}", hint="give it another name")
         places.setdefault(profile.agent, f"{profile.source}: profiles.{name}.agent")
-    unknown = [key for key in places if key not in known]
+    unknown = [key for key in places if key not in keys]
     others = _further() if unknown else []
     for key in (key for key in unknown if key not in others):
-        error = registry.unknown(key, (*known, *others))
+        error = registry.unknown(key, (*keys, *others))
         raise ConfigError(f"{places[key]}: {error.message}", hint=error.hint)
 
 
