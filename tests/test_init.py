@@ -70,9 +70,9 @@ def test_the_users_own_is_written_where_it_is_read_and_sets_nothing_yet(
     assert main(["init", "--user"]) == 2
     assert "never overwrites" in capsys.readouterr().err
     opened = re.sub(r"^#(?=\S)", "", path.read_text(), flags=re.MULTILINE)
-    settings = load(user=(str(path), opened), environ={"HOME": str(scratch)})
+    settings = load(user=(str(path), opened))
     assert (settings.race.max_parallel, settings.profiles["careful"].agent) == (4, "claude")
-    assert settings.agents["acp"].path == str(scratch / "bin" / "my-agent")
+    assert settings.agents["acp"].path == "~/bin/my-agent"
 
 
 def test_a_link_to_nowhere_is_not_written_through(repo: Path, scratch: Path) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from hydra.adapters import registry
+from hydra.adapters.probe import settings
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
-from hydra.config.load import load
 from hydra.errors import ConfigError, UsageError
 from tests.support.command import Hydra
 
 
 @pytest.mark.parametrize("name", registry.NOT_RUN)
-def test_it_is_refused_by_name_wherever_it_stands(name: str) -> None:
+def test_it_is_refused_by_name_wherever_it_stands(tmp_path: Path, name: str) -> None:
     why, instead = registry.NOT_RUN[name]
     with pytest.raises(UsageError) as refused:
         registry.lanes([f"2x{name}:opus@high"])
@@ -23,12 +23,9 @@ def test_it_is_refused_by_name_wherever_it_stands(name: str) -> None:
         instead,
     )
     for text in (f'[agents.{name}]\nmodel = "x"', f'[profiles.x]\nagent = "{name}"'):
+        (tmp_path / "hydra.toml").write_text(text)
         with pytest.raises(ConfigError) as unset:
-            load(
-                user=("user.toml", text),
-                agent_keys=tuple(registry.OWN),
-                not_run=registry.NOT_RUN,
-            )
+            settings.load(None, {"HYDRA_CONFIG": str(tmp_path / "hydra.toml")}, {})
         assert f"Hydra does not run {name}: {why}" in unset.value.message
         assert unset.value.hint == instead
 

@@ -62,7 +62,6 @@ def settings(text: str, theirs: str = "") -> Config:
     return load(
         user=("user.toml", text),
         repository=("shop/hydra.toml", theirs),
-        agent_keys=("claude", "codex"),
     )
 
 

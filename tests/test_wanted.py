@@ -12,7 +12,7 @@ from hydra.adapters.supported import check_supported
 from hydra.config.load import load
 from hydra.config.schema import Config, Profile, RaceSettings
 from hydra.errors import ConfigError, UnsupportedFlag, UsageError
-from hydra.race.lane_plan import effort_at, resolve_options, smaller, tier_at
+from hydra.race.lane_plan import resolve, resolve_options, smaller
 from hydra.records.agent import SpawnRequest
 from hydra.records.request import Budget, Effort, Lane, Permission
 
@@ -39,7 +39,7 @@ time = "90s"
 
 
 def config(text: str = PROFILE) -> Config:
-    return load(user=("user.toml", text), agent_keys=tuple(registry.OWN))
+    return load(user=("user.toml", text))
 
 
 def lane(spec: str, item: Config) -> Lane:
@@ -176,15 +176,15 @@ CURSOR = '[profiles.r]\nagent = "cursor-agent"\n'
 def test_the_hint_names_what_the_user_wrote(
     spec: str, text: str, flags: dict[str, object], hint: str
 ) -> None:
-    item = load(user=("/u/hydra.toml", text), flags=flags, agent_keys=tuple(registry.OWN))
+    item = load(user=("/u/hydra.toml", text), flags=flags)
     runner = lane(spec, item)
     options = resolve_options(item, runner)
     with pytest.raises(UnsupportedFlag) as refused:
         check_supported(
             registry.OWN["cursor-agent"].descriptor,
             request(effort=options.effort, service_tier=options.service_tier),
-            effort_at=effort_at(item, runner),
-            tier_at=tier_at(item, runner),
+            effort_at=resolve(item, runner, "effort")[1],
+            tier_at=resolve(item, runner, "service_tier")[1],
         )
     assert refused.value.hint == hint
 
@@ -193,7 +193,16 @@ def test_the_hint_names_what_the_user_wrote(
     ("text", "line"),
     [
         ('[profiles.x]\nmodel = "m"', r"\[profiles.x\] has no agent"),
-        ('[profiles.x]\nagent = "claud"', 'no agent "claud"'),
+        (
+            '[profiles.x]\nagent = "claud"',
+            "x.agent: no agent is called 'claud'; did you mean claude",
+        ),
+        (
+            '\n[agents.cluade]\npath = "/x"',
+            "line 3: no agent is called 'cluade'; did you mean claude",
+        ),
+        ('[agents."a.b"]\nmodel = "m"', 'no agent can be called "a.b": a name is of'),
+        ('[agents.2xa]\nadapter = "a:B"', "2xa is no name that an agent can have"),
         ('[profiles.claude]\nagent = "codex"', 'can be called "claude": an agent is called so'),
         ('[profiles.X]\nagent = "codex"', "a name is of a-z"),
         ('[profiles."x.y"]\nagent = "codex"', 'can be called "x.y": a name is of a-z'),
@@ -205,9 +214,10 @@ def test_the_hint_names_what_the_user_wrote(
         ("[budget]\ncost = 0", "takes a number of 0.01"),
     ],
 )
-def test_a_profile_that_is_none(text: str, line: str) -> None:
+def test_an_agent_or_a_profile_that_is_none(tmp_path: Path, text: str, line: str) -> None:
+    (tmp_path / "hydra.toml").write_text(text)
     with pytest.raises(ConfigError, match=line):
-        config(text)
+        settings.load(None, {"HYDRA_CONFIG": str(tmp_path / "hydra.toml")}, {})
 
 
 @pytest.mark.parametrize("more", ['agent = "codex"', 'preface = "Be kind."'])
@@ -218,14 +228,14 @@ def test_two_profiles_of_one_name(more: str) -> None:
     with pytest.raises(
         ConfigError, match=r"two profiles are called x: user\.toml, line 2 and shop"
     ):
-        load(user=("user.toml", name), repository=theirs, agent_keys=("codex",))
+        load(user=("user.toml", name), repository=theirs)
 
 
 @pytest.mark.parametrize("key", ['permission = "edit"', 'environment = ["A"]'])
 def test_a_repositorys_profile_says_less(key: str) -> None:
     text = f'[profiles.x]\nagent = "codex"\n{key}'
     with pytest.raises(ConfigError, match="may not be set by a repository"):
-        load(repository=("shop/hydra.toml", text), agent_keys=("codex",))
+        load(repository=("shop/hydra.toml", text))
 
 
 def test_a_name_that_is_neither_agent_nor_profile_is_told_both() -> None:
@@ -249,11 +259,11 @@ def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
     [
         (lambda path: None, "cannot be read"),
         (lambda path: path.symlink_to("/etc/hostname"), "outside the repository"),
-        (lambda path: path.mkdir(), "is no file"),
+        (lambda path: path.mkdir(), "is not a file of at most 64KiB"),
         (lambda path: path.symlink_to("p.md"), "cannot be read"),
-        (lambda path: path.write_bytes(b"\xff\xfe"), "no UTF-8"),
+        (lambda path: path.write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
         (lambda path: path.write_bytes(b"a\0b"), "holds NUL bytes"),
-        (lambda path: path.write_bytes(b"x" * 70_000), "over 64 KiB"),
+        (lambda path: path.write_bytes(b"x" * 70_000), "is not a file of at most 64KiB"),
     ],
 )
 def test_a_preface_file_that_cannot_be_taken(make: object, text: str, tmp_path: Path) -> None:
@@ -268,7 +278,7 @@ def test_a_preface_file_that_cannot_be_taken(make: object, text: str, tmp_path: 
 def test_a_repositorys_preface_file_is_inside_it(path: str) -> None:
     text = f'[profiles.x]\nagent = "codex"\npreface_file = "{path}"'
     with pytest.raises(ConfigError, match="takes a path inside the repository"):
-        load(repository=("shop/hydra.toml", text), agent_keys=("codex",))
+        load(repository=("shop/hydra.toml", text))
 
 
 def test_no_link_leads_a_preface_into_gits_own_folder(tmp_path: Path) -> None:

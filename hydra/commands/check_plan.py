@@ -18,7 +18,7 @@ from hydra.checks.baseline import all_checks, all_dropped
 from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError
 from hydra.git.base_commit import Repository, check_copies
-from hydra.race.check_selection import placed, with_paths, with_setup
+from hydra.race.check_selection import is_typed, placed, with_paths, with_setup
 from hydra.race.command_context import CommandContext
 from hydra.race.dependencies import names_of
 from hydra.race.installs import find_installs, python_path
@@ -47,7 +47,7 @@ def plan_here(
     plan = history.plan(record.folder)
     confinement = trio.run(try_confinement, environ)
     confinement = trio.run(try_layers, confinement, environ, place.state)
-    is_asked = _is_asked(config, "race.check")
+    is_asked = is_typed(config, "race.check")
     own = known_checks(record.folder, plan.checks)
     named = is_asked or not own
     checks = placed(config, root, folder) if named else own
@@ -65,7 +65,7 @@ def plan_here(
             "nothing confines the repository's checks here, so they do not run",
             hint='name them yourself (--check "..."), or put them in your own hydra.toml',
         )
-    setup = config.race.setup if _is_asked(config, "race.setup") else plan.setup
+    setup = config.race.setup if is_typed(config, "race.setup") else plan.setup
     _refuse_redacted(record, () if named else checks, () if setup is config.race.setup else setup)
     plan = replace(
         plan,
@@ -107,15 +107,10 @@ def _refuse_redacted(record: RunRecord, checks: Sequence[Check], setup: Sequence
 
 def _copies(repository: Repository, config: Config, plan: RacePlan) -> tuple[str, ...]:
     # The race has looked at its own, of which some may be gone by now.
-    if not _is_asked(config, "race.copy"):
+    if not is_typed(config, "race.copy"):
         return plan.copies
     check_copies(repository, config.race.copies, text=config.sources["race.copy"])
     return config.race.copies
-
-
-def _is_asked(config: Config, key: str) -> bool:
-    """Whether a flag names it, or a variable in its place: else it is as in the race."""
-    return config.sources.get(key, "").startswith(("--", "HYDRA_"))
 
 
 def _was_trusted(record: RunRecord) -> bool:

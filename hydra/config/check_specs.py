@@ -13,9 +13,6 @@ from hydra.errors import ConfigError
 from hydra.records.request import Check
 from hydra.redaction import redacted
 
-KINDS = ("test", "build", "lint")
-COMMAND = r"\A(?=\s*\S)[^\x00-\x08\x0b-\x1f]*\Z"
-"""For the shell: one line or several."""
 NAME = r"[a-z][a-z0-9-]{0,39}"
 RUNNERS = frozenset(("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "bundle"))
 """Of `uv run pytest` it is pytest that has the name."""
@@ -42,34 +39,26 @@ _LINTERS = frozenset(
 _BUILDERS = frozenset(("build", "compile", "cmake", "ninja"))
 
 
-def check_spec(spec: str) -> str:
-    """What `--check` takes: a command, or `name=command`. Raises `ConfigError`."""
-    command = spec.strip()
-    if re.fullmatch(_ASSIGNMENT, command) and not re.fullmatch(_NAMED, command):
-        raise ConfigError(  # to the shell it is a variable, and always passes
-            f'"{command}" runs nothing: it is no name=command with a name of lower-case letters, '
-            "digits and dashes"
-        )
-    return command
-
-
 def named(specs: Iterable[str], taken: Iterable[str] = ()) -> list[Check]:
-    """The checks of `--check` and of `check = [...]`, each with a name of its own.
+    """The checks of `--check` and of `check = [...]`, each a command, or `name=command`, and each
+    with a name of its own that is not `taken`.
 
-    Raises `ConfigError` where two are given one name.
+    Raises `ConfigError` for one that runs nothing, and where two are given one name.
     """
     checks: list[Check] = []
     used = set(taken)
     for spec in specs:
         match = re.fullmatch(_NAMED, spec)
+        if not match and re.fullmatch(_ASSIGNMENT, spec):  # to the shell a variable: always passes
+            why = "it is no name=command with a name of lower-case letters, digits and dashes"
+            raise ConfigError(f'"{spec}" runs nothing: {why}')
         command = match[2].strip() if match else spec
         name = match[1] if match else name_of(redacted(command))
         if not match and name in used:
             name = next(free for number in count(2) if (free := f"{name}-{number}") not in used)
         if name in used:
-            raise ConfigError(
-                f'two checks are called "{name}"', hint="name them apart: a=..., b=..."
-            )
+            hint = "name them apart: a=..., b=..."
+            raise ConfigError(f'two checks are called "{name}"', hint=hint)
         used.add(name)
         checks.append(Check(name, command, kind_of(name, command)))
     return checks
@@ -93,16 +82,13 @@ def _program_name(command: str) -> str:
     first, *rest = command.split() or [""]
     first = first.rpartition("/")[2].lower()
     terms = [term for term in rest if not term.startswith("-")]
+    verbs = [term for term in terms[:2] if term not in ("run", "exec")] * (first in _WITH_VERB)
+    name = "-".join((first, *verbs[:1])).removesuffix(".sh")
     if re.fullmatch(_INTERPRETERS, first):
         options = [term for term in rest if term.startswith("--")]
         script = terms[0].rpartition("/")[2] if terms else "-".join((first, *options[:1]))
-        return _safe(re.sub(r"\.\w+$", "", script))
-    verbs = [term for term in terms[:2] if term not in ("run", "exec")] * (first in _WITH_VERB)
-    return _safe("-".join((first, *verbs[:1])))
-
-
-def _safe(name: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", name.lower().removesuffix(".sh")).strip("-")[:32]
+        name = re.sub(r"\.\w+$", "", script).lower()
+    name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:32]
     return name if re.fullmatch(NAME, name) else "check"
 
 

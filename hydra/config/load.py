@@ -7,9 +7,8 @@ the file and line, the variable or the flag.
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache, partial
-from itertools import takewhile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 from msgspec import convert
 
 from hydra.config import check_specs, values
-from hydra.config.schema import FIXED, KEYS, LOCAL, LOWER, NAMED, NO, PATH, Config, Key
+from hydra.config.schema import FIXED, KEYS, LOCAL, LOWER, NAMED, NEVER, NO, PATH, Config, Key
 from hydra.errors import ConfigError
 from hydra.records.request import Permission
 from hydra.redaction import notice
@@ -45,31 +44,6 @@ Layer = dict[str, ConfigValue]
 Tables = dict[str, dict[str, Layer]]
 """What `[agents.claude]` and the like say, by `agents`, the name, the key's last part."""
 
-Further = Callable[[], Collection[str]]
-NotRun = Mapping[str, tuple[str, str]]
-
-
-class AgentKeys:
-    """The agents that settings may name: `names`, and what `further` finds, which costs; without
-    `names` every name is one. `not_run` are refused, each with why, and what to do instead."""
-
-    def __init__(self, names: Collection[str], further: Further, not_run: NotRun) -> None:
-        self.names, self._further, self._not_run = tuple(names), cache(further), not_run
-
-    def __contains__(self, agent: object) -> bool:
-        return agent in self.names or agent in self._further()
-
-    def check(self, agent: str, where: str) -> None:
-        """Raises `ConfigError` for a name that is none of them."""
-        if re.fullmatch(values.NAME, agent) and (not self.names or agent in self):
-            return
-        if agent in self._not_run:
-            why, instead = self._not_run[agent]
-            raise ConfigError(f"{where}: Hydra does not run {agent}: {why}", hint=instead)
-        near = nearest(agent, (*self.names, *self._further()))
-        hint = f"the nearest is {near}" if near else "`hydra agents` lists them"
-        raise ConfigError(f'{where}: there is no agent "{agent}"', hint=hint)
-
 
 def load(
     *,
@@ -77,21 +51,21 @@ def load(
     repository: tuple[str, str] | None = None,
     environ: Mapping[str, str] = MappingProxyType({}),
     flags: Mapping[str, object] = MappingProxyType({}),
-    agent_keys: Collection[str] = (),
-    further_keys: Further = tuple,
-    not_run: NotRun = MappingProxyType({}),
+    agent_keys: Iterable[str] = (),
 ) -> Config:
-    """The settings of a race, every one checked, with where each came from.
+    """The settings of a race, every one checked, with where each came from; but whether there is an
+    agent of a name that they have is for others to say.
 
     `user` and `repository` are (path for messages, TOML text); `flags` go by dotted key, and None,
     an empty tuple or an absent switch means that the flag was not given. A list from a higher place
-    replaces a lower one's, but for protected paths, to which a repository only adds. `agent_keys`,
-    `further_keys` and `not_run` are those of `AgentKeys`; HYDRA_<KEY>_PATH and HYDRA_<KEY>_MODEL
-    are read for each. Raises `ConfigError`.
+    replaces a lower one's, but for protected paths, to which a repository only adds.
+    HYDRA_<KEY>_PATH and HYDRA_<KEY>_MODEL are read for each of `agent_keys`, and for each agent in
+    the user's own file. Raises `ConfigError`.
     """
-    agents = AgentKeys(agent_keys, further_keys, not_run)
-    own = _from_file(*user, agents, trusted=True) if user else {}
-    theirs = _from_file(*repository, agents, trusted=False) if repository else {}
+    own = _from_file(*user) if user else {}
+    theirs = _from_file(*repository, trusted=False) if repository else {}
+    named = (name.split(".")[1] for name in own if name.startswith("agents."))
+    agents = dict.fromkeys((*agent_keys, *named))
     variables, options = _from_environment(environ, agents), _from_flags(flags)
     layers = (own, _heeded(theirs, own, variables | options), variables, options)
     # Checks are one list: the highest place that names any names them all.
@@ -102,8 +76,7 @@ def load(
             for layer in layers
             for name, item in layer.items()
             if not _names_a_check(name) or layer is naming[-1]
-        },
-        *(environ, agents),
+        }
     )
 
 
@@ -111,17 +84,17 @@ def _names_a_check(name: str) -> bool:
     return name == "race.check" or (name.startswith("checks.") and name.count(".") == 2)
 
 
-def read_file(path: Path, *, trusted: bool = True) -> tuple[str, str] | None:
+def read_file(path: Path, *, trusted: bool = True, most: int = 1024**2) -> tuple[str, str] | None:
     """(path, text) as `load` takes it, or None where there is no such file; /dev/null is none.
 
-    A repository's file is a stranger's: only a regular file of at most 1 MiB is read. Raises
+    A repository's file is a stranger's: only a regular file of at most `most` bytes is read. Raises
     `ConfigError` for anything else there, and for text that is not UTF-8.
     """
     try:
         if not path.exists() or path == Path(os.devnull):
             return None
-        if not path.is_file() or path.stat().st_size > 1024**2:
-            raise ConfigError(f"{path} is not a file of at most 1 MiB")
+        if not path.is_file() or path.stat().st_size > most:
+            raise ConfigError(f"{path} is not a file of at most {values.SIZE.write(most)}")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
@@ -147,60 +120,57 @@ def _heeded(theirs: Layer, own: Layer, above: Collection[str]) -> Layer:
         if mine and name == "judge.protected_paths":
             paths = tuple(dict.fromkeys((*mine.value, *item.value)))
             heeded[name] = item._replace(value=paths, source=f"{mine.source}, {item.source}")
-        if item.key.repository == LOWER:
-            excess = _excess(item, mine)
-            if excess > 0 and name not in above:
-                raise _raised(item, mine)
-            if excess >= 0:
-                del heeded[name]
+        if item.key.repository == LOWER and not _lowers(item, mine, overruled=name in above):
+            del heeded[name]
     return heeded
 
 
-def _excess(item: ConfigValue, mine: ConfigValue | None) -> float:
-    """How much more a repository's value grants than the user's own, or the default."""
-    value = mine.value if mine else item.key.default
-    if item.key.kind.name != "word":
-        return float(item.value) - (0.5 if value is None else float(value))
-    ranks = {"plan": 0, "edit": 1}
-    if value in ("default", "config") and value != item.value:
-        return ranks.get(item.value, 2) - 0.5  # than what a CLI does `plan` alone is surely less
-    return ranks.get(item.value, 2) - ranks.get(value, 2)
+def _lowers(item: ConfigValue, mine: ConfigValue | None, *, overruled: bool) -> bool:
+    """Whether it grants less than the user's own value, or the default. Raises where it grants
+    more, and no flag or variable holds instead."""
+    key, value = item.key, mine.value if mine else item.key.default
+    excess = _excess(item.value, value)
+    if excess > 0 and not overruled:
+        theirs, yours = (values.shown(key.kind.write(grant)) for grant in (item.value, value))
+        yours = f"{yours} ({mine.where})" if mine else key.shown or yours
+        raise ConfigError(
+            f"{item.where}: {key.leaf} = {theirs} is more than you grant: yours is {yours}",
+            hint=f"a repository's hydra.toml may only lower it: {_ways(key)}",
+        )
+    return excess < 0
 
 
-def _raised(item: ConfigValue, mine: ConfigValue | None) -> ConfigError:
-    key, mine_is = item.key, mine.value if mine else item.key.default
-    theirs, yours = (values.shown(key.kind.write(value)) for value in (item.value, mine_is))
-    yours = f"{yours} ({mine.where})" if mine else key.shown or yours
-    way = f"use {key.flag.split(' / ')[0]}" if key.flag else f"set {key.environment}"
-    return ConfigError(
-        f"{item.where}: {key.leaf} = {theirs} is more than you grant: yours is {yours}",
-        hint=f"a repository's hydra.toml may only lower it: {way}, or put it in {_OWN_FILE}",
+def _excess(theirs: Any, yours: Any) -> float:
+    """How much more the first grants than the second. Of what a CLI does by itself it is known only
+    that `plan` is less."""
+    ranks = {"plan": 0, "edit": 0.25, None: 0.5}
+    more, less = (
+        grant if isinstance(grant, int | float) else ranks.get(grant, 0.5)
+        for grant in (theirs, yours)
     )
+    return 0 if theirs == yours else more - (0.1 if yours in ("default", "config") else less)
 
 
 # --- a place to a layer ---
 
 
-def _from_file(path: str, text: str, agents: AgentKeys, *, trusted: bool) -> Layer:
-    """A hydra.toml: the user's own (`trusted`), or a repository's, which may say less.
-
-    An agent that the user's own names an adapter for is known from then on.
-    """
-    layer = {}
-    pairs, lines = list(_entries(_parsed(path, text))), _lines(text)
-    if trusted and agents.names:
-        agents.names += tuple(parts[1] for parts, _ in pairs if parts[::2] == ("agents", "adapter"))
-    for parts, value in pairs:
-        name = ".".join(parts)
+def _from_file(path: str, text: str, *, trusted: bool = True) -> Layer:
+    """A hydra.toml: the user's own (`trusted`), or a repository's, which may say less."""
+    layer, lines = {}, _lines(text)
+    for parts, value in _entries(_parsed(path, text)):
         line = next((lines[at] for n in range(len(parts), 0, -1) if (at := parts[:n]) in lines), 0)
         where = f"{path}, line {line}" if line else path
-        is_table = value == {} and len(parts) == 2 and parts[0] in NAMED
-        if is_table or (len(parts) > 2 and parts[0] in NAMED):
-            _check_name(parts[0], parts[1], where, agents)
+        name, matter = ".".join(parts), parts[0]
+        is_table = value == {} and len(parts) == 2 and matter in NAMED
+        if is_table or (len(parts) > 2 and matter in NAMED):
+            _check_name(matter, parts[1], where)
         if is_table or (value == {} and name in _SECTIONS):
             continue  # a table whose lines are all commented out: nobody has filled it in yet
         key = _key_of(parts, value, where)
-        _check_setter(key, name, where, trusted=trusted)
+        if key.repository == NEVER or (key.repository == NO and not trusted):
+            by = "a file" if key.repository == NEVER else "a repository's hydra.toml"
+            message = f"{where}: {name} may not be set by {by}"
+            raise ConfigError(message, hint=_ways(key, parts[1]))
         checked = _checked(key.kind.read, value, f"{where}: {name}")
         if not trusted and key.field == "preface_file":
             # It reaches a service: nothing of this machine's that the repository does not have.
@@ -254,21 +224,19 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
     return lines
 
 
-def _check_name(matter: str, name: str, where: str, agents: AgentKeys) -> None:
-    """Raises where `[<matter>.<name>]` is of no agent, or has a name that it cannot have."""
-    if matter == "agents":
-        agents.check(name, where)
-    form = (check_specs.NAME, ", a letter first") if matter == "checks" else (values.NAME, "")
+def _check_name(matter: str, name: str, where: str) -> None:
+    """Raises where `[<matter>.<name>]` has a name that it cannot have."""
     reasons = {
-        f"a name is of a-z, 0-9 and -{form[1]}": not re.fullmatch(form[0], name),
+        "a name is of a-z, 0-9 and -": not re.fullmatch(values.NAME, name),
+        "a name begins with a letter": matter == "checks" and not name[:1].isalpha(),
         f"that is a key of [{matter}]": f"{matter}.{name}" in FIXED,
-        "an agent is called so": matter == "profiles" and name in agents.names,
         "that is a count": matter == "profiles" and re.match(r"\d+x.", name),
         "that is this machine": matter == "remotes" and name == LOCAL,
     }
     for why in (why for why, holds in reasons.items() if holds):
         message = f'{where}: no {matter[:-1]} can be called "{name}": {why}'
-        raise ConfigError(message, hint="give it another name")
+        agents = "`hydra agents` lists them"
+        raise ConfigError(message, hint=agents if matter == "agents" else "give it another name")
 
 
 def _key_of(parts: tuple[str, ...], value: object, where: str) -> Key:
@@ -298,16 +266,15 @@ def _hint(parts: tuple[str, ...], value: object, name: str) -> str:
     return text or "docs/reference/configuration.md lists them all"
 
 
-def _check_setter(key: Key, name: str, where: str, *, trusted: bool) -> None:
-    """Raises where no file, or not this file, may say the key."""
-    if key.file and (trusted or key.repository != NO):
-        return
-    by = "a repository's hydra.toml" if key.file else "a file"
-    variable = _variable(key, name.split(".")[1])
-    ways = {f"put it in {_OWN_FILE}": key.file, f"use {key.flag}": key.flag}
-    ways[f"set {variable}"] = variable
-    hint = ", or ".join(way for way, holds in ways.items() if holds)
-    raise ConfigError(f"{where}: {name} may not be set by {by}", hint=hint)
+def _ways(key: Key, agent: str = "") -> str:
+    """Who else can set what a file, or a repository's, may not."""
+    variable = _variable(key, agent)
+    ways = {
+        f"put it in {_OWN_FILE}": key.repository != NEVER,
+        f"use {key.flag.split(' / ')[0]}": key.flag,
+        f"set {variable}": variable,
+    }
+    return ", or ".join(way for way, holds in ways.items() if holds)
 
 
 def _checked(read: Callable[[Any], Any], value: object, where: str) -> Any:
@@ -322,24 +289,17 @@ def _variable(key: Key, agent: str) -> str:
     return key.environment.replace("<KEY>", re.sub(r"[^A-Z0-9]", "_", agent.upper()))
 
 
-def _from_environment(environ: Mapping[str, str], agents: AgentKeys) -> Layer:
+def _from_environment(environ: Mapping[str, str], agents: Iterable[str]) -> Layer:
     """The HYDRA_ variables that the table of keys names; an empty one counts as unset."""
-    keys = {key.environment: key for key in FIXED.values() if key.environment}
+    rows = [(name, "", key) for name, key in FIXED.items()]
+    own = NAMED["agents"].items()
+    rows += [(f"agents.{agent}.{leaf}", agent, key) for agent in agents for leaf, key in own]
     layer = {}
-    for variable, text in environ.items():
-        of_agent = re.fullmatch(r"HYDRA_([A-Z0-9_]+)_(PATH|MODEL)", variable)
-        agent = of_agent[1].lower().replace("_", "-") if of_agent else ""
-        if not text.strip():
-            continue
-        if key := keys.get(variable):
-            name = key.name
-        elif of_agent and agent in agents:
-            key = NAMED["agents"][of_agent[2].lower()]
-            name = f"agents.{agent}.{key.leaf}"
-        else:
-            continue
-        checked = _checked(key.kind.read_text, text, variable)
-        layer[name] = ConfigValue(key, checked, variable, variable)
+    for name, agent, key in rows:
+        variable = _variable(key, agent)
+        if text := environ.get(variable, "").strip():
+            checked = _checked(key.kind.read_text, text, variable)
+            layer[name] = ConfigValue(key, checked, variable, variable)
     return layer
 
 
@@ -363,20 +323,19 @@ def _from_flags(flags: Mapping[str, object]) -> Layer:
 # --- checked values to records ---
 
 
-def _config(layer: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Config:
+def _config(layer: Layer) -> Config:
     tables: Tables = {matter: {} for matter in NAMED}
     fixed: dict[str, dict[str, Any]] = defaultdict(dict)
     for dotted, item in layer.items():
         matter, *name, leaf = dotted.split(".")
         if name:
-            table = tables[matter].setdefault(name[0], {})
-            table[leaf] = _at_home(item, environ) if leaf == "path" else item
+            tables[matter].setdefault(name[0], {})[leaf] = item
         else:
             fixed[matter][item.key.field] = item.value
     named = {
-        matter: {name: _whole(matter, name, tables, agents) for name in tables[matter]}
-        for matter in tables
+        matter: {name: _whole(matter, name, tables) for name in tables[matter]} for matter in tables
     }
+    _check_models(tables["models"])
     checks = [
         {"kind": check_specs.kind_of(name, fields["command"]), **fields}
         for name, fields in named.pop("checks").items()
@@ -394,17 +353,10 @@ def _config(layer: Layer, environ: Mapping[str, str], agents: AgentKeys) -> Conf
     return convert(document, Config)
 
 
-def _at_home(item: ConfigValue, environ: Mapping[str, str]) -> ConfigValue:
-    home = environ.get("HOME", "")
-    if item.value.startswith("~/") and not home.startswith("/"):
-        raise ConfigError(f'{item.where}: "{item.value}" needs HOME, which is not set')
-    return item._replace(value=re.sub("^~(?=/)", lambda _: home.rstrip("/"), item.value))
-
-
 _NEEDED = {"checks": "command", "profiles": "agent", "remotes": "mode", "models": "id"}
 
 
-def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[str, Any]:
+def _whole(matter: str, name: str, tables: Tables) -> dict[str, Any]:
     """What a record is made of. Raises where a key of its table lacks, or goes with no other."""
     table, section = tables[matter][name], f"[{matter}.{name}]"
     where, needed = next(iter(table.values())).where, _NEEDED.get(matter, "")
@@ -413,17 +365,13 @@ def _whole(matter: str, name: str, tables: Tables, agents: AgentKeys) -> dict[st
         meaning = key.meaning[:1].lower() + key.meaning[1:].rstrip(".")
         hint = f"add {needed} = {key.example} ({meaning})"
         raise ConfigError(f"{where}: {section} has no {needed}", hint=hint)
-    if matter == "profiles":
-        agents.check(table["agent"].value, table["agent"].where)
     if (remote := table.get("remote")) and remote.value not in (LOCAL, *tables["remotes"]):
         near = nearest(remote.value, tables["remotes"])
         hint = f"the nearest is {near}" if near else f"write [remotes.{remote.value}], or {LOCAL}"
         message = f'{remote.where}: {matter}.{name}.remote: there is no remote "{remote.value}"'
         raise ConfigError(message, hint=hint)
     if matter == "remotes":
-        _check_places(section, where, table)
-    if matter == "models":
-        _check_model(name, where, tables["models"])
+        _check_place(section, table)
     fields = {item.key.field: item.value for item in table.values()}
     return {**fields, "name": name, "budget": fields, "source": where}
 
@@ -433,30 +381,29 @@ _PLACES = {"host": "ssh", "container": "docker", "image": "docker", "pod": "k8s"
 _MODES = {**_PLACES, "namespace": "k8s", "context": "k8s"}
 
 
-def _check_places(section: str, where: str, table: Layer) -> None:
+def _check_place(section: str, table: Layer) -> None:
     """Raises where a remote says no place, more than one, or that of another mode."""
     mode = table["mode"].value
     places = [leaf for leaf, of in _PLACES.items() if of == mode]
-    stated = [leaf for leaf in table if leaf in places]
     wrong = [leaf for leaf in table if _MODES.get(leaf, mode) != mode]
+    stated = [*(leaf for leaf in table if leaf in places), *wrong]
     if wrong or len(stated) != 1:
-        at = table[wrong[0]].where if wrong else where
-        takes, has = " or ".join(places), joined([*stated, *wrong] or ["none"])
-        message = f"{at}: mode {mode} takes one {takes}, and {section} has {has}"
-        raise ConfigError(message, hint="add it, take out what is too much, or change the mode")
+        at, takes = table[wrong[0] if wrong else "mode"].where, " or ".join(places)
+        message = f"{at}: mode {mode} takes one {takes}, and {section} has "
+        hint = "add it, take out what is too much, or change the mode"
+        raise ConfigError(message + joined(stated or ["none"]), hint=hint)
 
 
-def _check_model(name: str, where: str, models: Mapping[str, Layer]) -> None:
-    """Raises where half of its prices is stated, or a name of its is one of a model above it."""
-    prices = models[name].keys() & {"input_price", "output_price"}
-    if len(prices) == 1 or ("cached_price" in models[name] and not prices):
-        hint = "give input_price and output_price, or none"
-        raise ConfigError(f"{where}: [models.{name}] has half of its prices", hint=hint)
-
-    def terms(model: str) -> set[str]:
-        aliases = models[model].get("aliases")
-        return {term.lower() for term in (model, *(aliases.value if aliases else ()))}
-
-    for other in takewhile(lambda model: model != name, models):
-        for term in sorted(terms(name) & terms(other)):
-            raise ConfigError(f'{where}: "{term}" already stands for the model {other}')
+def _check_models(models: Mapping[str, Layer]) -> None:
+    """Raises where half of a model's prices is stated, or a name of its is one of another's."""
+    owners: dict[str, str] = {}
+    for name, table in models.items():
+        where = next(iter(table.values())).where
+        prices = table.keys() & {"input_price", "output_price"}
+        if len(prices) == 1 or ("cached_price" in table and not prices):
+            hint = "give input_price and output_price, or none"
+            raise ConfigError(f"{where}: [models.{name}] has half of its prices", hint=hint)
+        aliases = table["aliases"].value if "aliases" in table else ()
+        for term in (name, *map(str.lower, aliases)):
+            if (owner := owners.setdefault(term, name)) != name:
+                raise ConfigError(f'{where}: "{term}" already stands for the model {owner}')

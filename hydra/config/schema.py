@@ -13,8 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from hydra.config import values
-from hydra.config.check_specs import COMMAND, KINDS, check_spec
-from hydra.config.values import BOOLEAN, ValueKind
+from hydra.config.values import BOOLEAN, DURATION, SIZE, ValueKind
 from hydra.records.request import (
     RETRY_REASONS,
     Budget,
@@ -26,7 +25,7 @@ from hydra.records.request import (
     TrialCap,
 )
 
-YES, LOWER, NO = "yes", "only lower", "no"
+YES, LOWER, NO, NEVER = "yes", "only lower", "no", "no file may"
 """Whether a repository's own hydra.toml may set a key (docs/decisions.md, 14)."""
 
 
@@ -34,9 +33,9 @@ class Key(NamedTuple):
     """One key of `hydra.toml`, by its dotted `name` (`race.agents`, `agents.<key>.path`); in a table
     below `name` is its last part, where that is not the field's.
 
-    `repository` is YES, LOWER or NO, `file` False for what no file may say. `help` is what `--help`
-    says of the flag, `{}` in it the default, `metavar` what stands for its value. `shown` stands in
-    the docs where the default is not a value; `example` is what `hydra.toml.example` has, as TOML.
+    `repository` is YES, LOWER, NO or NEVER. `help` is what `--help` says of the flag, `{}` in it the
+    default, `metavar` what stands for its value. `shown` stands in the docs where the default is not
+    a value; `example` is what `hydra.toml.example` has, as TOML.
     """
 
     kind: ValueKind
@@ -51,7 +50,6 @@ class Key(NamedTuple):
     leaf: str = ""
     field: str = ""
     default: Any = None
-    file: bool = True
     metavar: str | None = None
     short: str = ""
     help: str = ""
@@ -60,8 +58,8 @@ class Key(NamedTuple):
 # fmt: off
 
 _KIB, _MIB, _TIB, _DAY = 1024, 1024**2, 1024**4, 86400
-_LIMIT, _GRACE = values.seconds(0.001, 30 * _DAY), values.seconds(0, 3600)
-_OUTPUT, _PATCH = values.in_bytes(64 * _KIB, _TIB), values.in_bytes(_KIB, _TIB)
+_LIMIT, _GRACE = DURATION.within(0.001, 30 * _DAY), DURATION.within(0, 3600)
+_OUTPUT, _PATCH = SIZE.within(64 * _KIB, _TIB), SIZE.within(_KIB, _TIB)
 _PRICE, _TOKENS = values.count(0, 100_000, float), values.count(1, 1_000_000_000)
 _EFFORT = values.choice(*Effort)
 _PERMISSION = values.choice(*(level for level in Permission if level is not Permission.UNRESTRICTED), elsewhere=" (all of the machine is given by --unsafe-full-access alone)")
@@ -74,7 +72,7 @@ _SHOWN = values.text("a place below your home folder, or an absolute path", r"~?
 _HOME = values.text('a folder below your home folder ("~/.my-agent")', r"~(?:/(?!\.\.?(?:/|\Z))[^/]+)+")
 _LINE = values.text("a line of text")
 _LINES = ValueKind("string", "text of 1 to 20000 characters", Annotated[str, Meta(max_length=20_000, pattern=r"\A(?=\s*\S)[^\0]*\Z")])
-_COMMAND = ValueKind("string", "a command for the shell, without control characters", Annotated[str, Meta(pattern=COMMAND)], str.strip)
+_COMMAND = ValueKind("string", "a command for the shell, without control characters", Annotated[str, Meta(pattern=r"\A(?=\s*\S)[^\x00-\x08\x0b-\x1f]*\Z")], str.strip)
 _DATE = ValueKind("string", 'a day ("2026-11-22")', date, date.isoformat)
 _AGENT, _REMOTE = values.text("the name of an agent", values.NAME), values.text("the name of a remote", values.NAME)
 _MODEL = values.text("the name of a model", values.MODEL)
@@ -96,15 +94,15 @@ class RaceSettings(Struct, frozen=True, kw_only=True):
     agents: Annotated[tuple[str, ...], Key(values.listed(values.text("an agent", parse=values.lane_spec)), "The lanes: an agent, with copies (`2xcodex`) or a model (`claude:opus`).", "HYDRA_AGENTS", "--agent", shown="every ready Tier-1 agent", example='["claude", "2xcodex", "claude:opus"]', short="-a", metavar="AGENT", help="Who races: claude, codex:MODEL, 2xclaude ... (repeatable). Default: claude and codex, where they are ready.")] = ()
     permission: Annotated[Permission | None, Key(_PERMISSION, "What an agent may do without asking: `plan`, `edit` or `full-auto`; `default` is what its CLI does by itself, `config` what your settings of that CLI say.", "HYDRA_PERMISSION", "--permission", LOWER, "full-auto where confined, else edit", '"edit"', metavar="LEVEL", help="What agents may do unasked: plan, edit, full-auto; default and config: as the agent has it. Default: full-auto where they are confined.")] = None
     effort: Annotated[Effort | None, Key(_EFFORT, "How hard the models are to think: `low`, `medium`, `high` or `max`.", "HYDRA_EFFORT", "--effort", shown="the agent's", example='"high"', metavar="LEVEL", help="How hard the models think: low, medium, high, max; of one agent: AGENT@high.")] = None
-    unsafe_full_access: Annotated[bool, Key(BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NO, file=False, help="Confine nothing: the whole machine.")] = False
+    unsafe_full_access: Annotated[bool, Key(BOOLEAN, "Agents run with no sandbox and may write wherever you may.", "", "--unsafe-full-access", NEVER, help="Confine nothing: the whole machine.")] = False
     network: Annotated[bool | None, Key(BOOLEAN, "Whether the agents' tools reach the network (the model is always reached).", "HYDRA_NETWORK", "--network / --no-network", LOWER, "as each CLI itself has it", "false", help="Whether the agents' commands have a network.")] = None
-    allow_experimental: Annotated[bool, Key(BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NO, name="allow_experimental_adapters", file=False, help="Let experimental agents run (`hydra agents` lists them).")] = False
+    allow_experimental: Annotated[bool, Key(BOOLEAN, "Lets experimental adapters race.", "HYDRA_ALLOW_EXPERIMENTAL_ADAPTERS", "--allow-experimental-adapters", NEVER, name="allow_experimental_adapters", help="Let experimental agents run (`hydra agents` lists them).")] = False
     max_parallel: Annotated[int, Key(values.count(1, 64), "Lanes that run at once; the others wait.", "HYDRA_MAX_PARALLEL", "--max-parallel", metavar="N", help="Agents at once ({}).")] = 4
     copies: Annotated[tuple[str, ...], Key(_INSIDE, "Untracked files that each lane gets a copy of; never part of a patch.", "HYDRA_COPY", "--copy", example='[".env"]', name="copy", metavar="PATH", help="Copy this ignored file, such as .env.")] = ()
     share: Annotated[tuple[str, ...], Key(_INSIDE, "Ignored folders that each lane has copy-on-write, beside the environments and packages that Hydra knows.", "HYDRA_SHARE", "--share", example='["data/models"]', metavar="FOLDER", help="Show this ignored folder, copy-on-write, as .venv and node_modules are.")] = ()
     setup: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands run in each lane before its agent starts; new files they leave are in no patch.", "HYDRA_SETUP", "--setup", example='["npm ci"]', metavar="CMD", help='Run this first, such as "npm ci".')] = ()
     setup_trusted: bool = True
-    check: Annotated[tuple[str, ...], Key(values.listed(_COMMAND._replace(parse=check_spec), "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")] = ()
+    check: Annotated[tuple[str, ...], Key(values.listed(_COMMAND, "\n"), "Commands that are run on each patch: `pytest -q`, or `name=command`.", "HYDRA_CHECK", "--check", example='["pytest -q", "lint=ruff check ."]', metavar="CMD", help="Run this on each patch (repeatable; NAME=CMD names it). Default: the tests that Hydra finds, which it names; --no-check: none.")] = ()
     keep: Annotated[str, Key(values.choice("all", "failed", "none"), "Whose worktrees stay after the race; patches and records always do.", "HYDRA_KEEP", "--keep", help="Whose folders to keep as they are ({}). Patches are always kept.")] = "failed"
     include_dirty: Annotated[bool, Key(BOOLEAN, "Race from the working tree with its uncommitted changes instead of HEAD.", "HYDRA_INCLUDE_DIRTY", "--include-dirty", NO, help="Take uncommitted changes along.")] = False
     allow_filters: Annotated[tuple[str, ...], Key(values.listed(_LINE), "git content filters that may run, by name (LFS always may).", "HYDRA_ALLOW_FILTER", "--allow-filter", NO, example='["nbstripout"]', name="allow_filter", metavar="NAME", help="Race although git would run this filter (.gitattributes).")] = ()
@@ -122,15 +120,15 @@ _LIMITS = {
     "check": Key(_LIMIT, "The longest one check may take.", "HYDRA_CHECK_TIME", name="check_time"),
     "check_bytes": Key(_OUTPUT, "Kept of one check's output, like `raw_output`.", "HYDRA_CHECK_OUTPUT", name="check_output"),
     "raw_bytes": Key(_OUTPUT, "Kept of an agent's output: head, tail, and a counted gap.", "HYDRA_RAW_OUTPUT", name="raw_output"),
-    "line_bytes": Key(values.in_bytes(_KIB, 256 * _MIB), "The longest line that is parsed; longer ones are kept and counted.", "HYDRA_LINE", name="line"),
+    "line_bytes": Key(SIZE.within(_KIB, 256 * _MIB), "The longest line that is parsed; longer ones are kept and counted.", "HYDRA_LINE", name="line"),
     "stderr_bytes": Key(_OUTPUT, "Kept of an agent's stderr, like `raw_output`.", "HYDRA_STDERR", name="stderr"),
     "patch_file_bytes": Key(_PATCH, "The largest file in a patch; a larger one is reported.", "HYDRA_PATCH_FILE", name="patch_file"),
     "patch_bytes": Key(_PATCH, "A patch over this is incomplete; its worktree is kept.", "HYDRA_PATCH_TOTAL", name="patch_total"),
     "patch_untracked": Key(values.count(0, 10_000_000), "New files in a patch; with more it is incomplete and the folder is named.", "HYDRA_UNTRACKED", name="untracked"),
     # A stranger may neither fill the user's disk nor have their records go.
-    "disk_floor": Key(values.in_bytes(0, _TIB), "Free space, or 5% of the disk where that is less, under which no race runs.", "HYDRA_DISK_FLOOR", repository=NO),
-    "retention": Key(values.seconds(0, 3650 * _DAY), "Age from which a run that holds no work goes by itself.", "HYDRA_RETENTION", repository=NO),
-    "retention_bytes": Key(values.in_bytes(0, 1024 * _TIB), "What a repository's runs may take before `hydra race` and `hydra runs` warn of it.", "HYDRA_RETENTION_SIZE", repository=NO, name="retention_size"),
+    "disk_floor": Key(SIZE.within(0, _TIB), "Free space, or 5% of the disk where that is less, under which no race runs.", "HYDRA_DISK_FLOOR", repository=NO),
+    "retention": Key(DURATION.within(0, 3650 * _DAY), "Age from which a run that holds no work goes by itself.", "HYDRA_RETENTION", repository=NO),
+    "retention_bytes": Key(SIZE.within(0, 1024 * _TIB), "What a repository's runs may take before `hydra race` and `hydra runs` warn of it.", "HYDRA_RETENTION_SIZE", repository=NO, name="retention_size"),
 }
 
 
@@ -148,25 +146,25 @@ class CheckSettings(Struct, frozen=True):
 
 _CHECK = {
     "command": Key(_COMMAND, "What /bin/sh runs; 0 is passed.", shown="none: it must be there", example='"pytest -q"'),
-    "kind": Key(values.choice(*KINDS), "`test`, `build` or `lint`: only a failing test is run once more.", shown="guessed from the command", example='"test"'),
+    "kind": Key(values.choice("test", "build", "lint"), "`test`, `build` or `lint`: only a failing test is run once more.", shown="guessed from the command", example='"test"'),
     "required": Key(BOOLEAN, "Whether a patch must pass it to be usable."),
     "junit": Key(PATH, "Where it writes JUnit XML: a path or a glob from the top.", shown="what it is asked for by environment", example='"build/test-results/**/*.xml"'),
 }
 
 
 # A stranger may neither keep the machine busy for longer nor lift the user's own gates.
-_TRIALS = {
+_JUDGE = {
     "runs": Key(values.count(0, 10_000), "Runs of a check for trials, in one race or `hydra check`; 0 tries nothing.", "HYDRA_TRIAL_RUNS", "--trial-runs", LOWER, name="trial_runs", metavar="N", help="Run patches' new tests on each other in at most N runs ({})."),
-    "seconds": Key(values.seconds(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER, name="trial_time"),
+    "seconds": Key(DURATION.within(0, 30 * _DAY), "The longest that all trials together may take.", "HYDRA_TRIAL_TIME", repository=LOWER, name="trial_time"),
+    "protected_paths": Key(values.listed(_PATTERN, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]'),
 }
-_PROTECTED = {"protected_paths": Key(values.listed(_PATTERN, ":"), "What no patch may touch: files, folders, patterns as in a .gitignore, but for `!`. A repository's add to yours.", "HYDRA_PROTECTED_PATHS", example='["migrations/", "*.lock"]')}
 _CONFINE = {"show": Key(values.listed(_SHOWN, ":"), "Files and folders that the agents may read, in your home folder or elsewhere.", "HYDRA_SHOW", example='["~/lib", "/data/fixtures"]')}
 
 _RETRY = {
     "times": Key(values.count(0, 10), "How often a lane is tried again after a failure of `on`.", "HYDRA_RETRY", "--retry", metavar="N", help="Try again after a failure of the agent's service ({})."),
     "on": Key(values.listed(values.choice(*RETRY_REASONS)), "After which failures: `rate_limit`, `overloaded`, `network`, `crash`."),
-    "wait": Key(values.seconds(0, 3600), "How long it waits before the first, give or take; twice as long for each further."),
-    "longest": Key(values.seconds(0, _DAY), "The longest that it waits."),
+    "wait": Key(DURATION.within(0, 3600), "How long it waits before the first, give or take; twice as long for each further."),
+    "longest": Key(DURATION.within(0, _DAY), "The longest that it waits."),
     "with_patch": Key(BOOLEAN, "Whether it is tried again although it has changed something."),
 }
 
@@ -177,7 +175,7 @@ class HookSettings(Struct, frozen=True, kw_only=True):
     pre_run: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands before a race; one that does not end with 0 keeps it from beginning.", example='["notify-send Hydra"]')] = ()
     post_run: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands after it, once its result stands.", example='["notify-send Hydra"]')] = ()
     on_error: Annotated[tuple[str, ...], Key(_COMMANDS, "Commands for each lane that ended with an error.", example='["notify-send Hydra"]')] = ()
-    timeout: Annotated[float, Key(values.seconds(0.1, 3600), "How long each of them may take.")] = 60.0
+    timeout: Annotated[float, Key(DURATION.within(0.1, 3600), "How long each of them may take.")] = 60.0
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that they are given.", example='["SLACK_WEBHOOK"]')] = ()
 
 
@@ -185,14 +183,15 @@ def _budget(what: str) -> dict[str, Key]:
     return {
         "turns": Key(values.count(1, 100_000), f"Answers of the model that {what} may use.", example="40"),
         "cost_usd": Key(values.count(0.01, 100_000, float), f"Dollars that {what} may cost, as far as its agent tells what it costs.", example="2.5", name="cost"),
-        "seconds": Key(values.seconds(1, 7 * _DAY), f"Time that {what} may take; `limits.total` holds as well.", example='"20m"', name="time"),
+        "seconds": Key(DURATION.within(1, 7 * _DAY), f"Time that {what} may take; `limits.total` holds as well.", example='"20m"', name="time"),
         "tool_calls": Key(values.count(1, 100_000), f"Tool calls that {what} may make.", example="200"),
     }
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True):
-    """`[agents.<key>]`. `path` is absolute, or None to look on PATH; `adapter` is a third party's,
-    as module:NAME; `folders` are below HOME, as `~/.my-agent`."""
+    """`[agents.<key>]`. `path` is absolute, or below HOME as `~/bin/x`, or None to look on PATH;
+    `adapter` is a third party's, as module:NAME; `folders` are below HOME, as `~/.my-agent`;
+    `source` is where the table stands."""
 
     path: Annotated[str | None, Key(_PROGRAM, "The program to run for this agent.", "HYDRA_<KEY>_PATH", repository=NO, shown="found on PATH", example='"~/bin/claude"')] = None
     model: Annotated[str | None, Key(_MODEL, "The model of lanes that name none.", "HYDRA_<KEY>_MODEL", shown="the CLI's own", example='"opus"')] = None
@@ -203,6 +202,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     environment: Annotated[tuple[str, ...], Key(_VARIABLES, "Names of further environment variables that this agent is given.", repository=NO, example='["ACME_PROXY_TOKEN", "ACME_*"]')] = ()
     remote: Annotated[str, Key(_REMOTE, "The remote on which it runs; `local` is this machine.", repository=NO, shown="this machine", example='"gpubox"')] = ""
     adapter: Annotated[str | None, Key(_ADAPTER, "A third party's adapter, in the table of an agent that Hydra has none for.", repository=NO, shown="Hydra's own, or one that is installed", example='"my_pkg:ADAPTER"')] = None
+    source: str = ""
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -248,10 +248,9 @@ class Remote(Struct, frozen=True, kw_only=True):
         """Where that is, in a few words: `gpubox over ssh`."""
         if self.mode == "ssh":
             return f"{self.host} over ssh"
-        if self.mode == "docker":
-            return f"container {self.container}" if self.container else f"image {self.image}"
-        space = f" of {self.namespace}" if self.namespace else ""
-        return f"pod {self.pod}{space}" + (f" in {self.context}" if self.context else "")
+        parts = {"container": self.container, "image": self.image, "pod": self.pod}
+        parts |= {"of": self.namespace, "in": self.context}
+        return " ".join(f"{what} {name}" for what, name in parts.items() if name)
 
 
 class OwnModel(Struct, frozen=True):
@@ -329,11 +328,10 @@ KEYS = (
     *_table("limits", Limits(), _LIMITS),
     *_table("checks", CheckSettings()),
     *_table("checks.<name>", Check("", ""), _CHECK),
-    *_table("judge", TrialCap(), _TRIALS),
-    *_table("judge", Config(), _PROTECTED),
+    *_table("judge", TrialCap(), _JUDGE),
     *_table("retry", Retry(), _RETRY, NO),
     *_table("hooks", HookSettings(), None, NO),
-    *_table("confine", Config(), _CONFINE, NO),
+    *_table("confine", None, _CONFINE, NO),
     *_table("budget", Budget(), _budget("one lane"), NO),
     *_table("agents.<key>", AgentSettings()),
     *_table("profiles.<name>", None, _of_fields(Profile) | _budget("its lane")),

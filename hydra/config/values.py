@@ -16,62 +16,6 @@ from msgspec import Meta, convert
 from hydra.errors import ConfigError
 from hydra.records.request import Effort
 
-# --- units, the largest first: "1h30m", "10s", "100MB", "4MiB" ---
-
-_MILLISECONDS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-# Decimal and binary units are both common (git and npm print one, cgroups and ulimit the other), so
-# a bare "4M" is refused rather than guessed.
-_BYTES: dict[str, int] = {
-    f"{prefix}{unit}": base**power
-    for power, prefix in ((4, "T"), (3, "G"), (2, "M"))
-    for unit, base in (("iB", 1024), ("B", 1000))
-} | {"KiB": 1024, "kB": 1000, "B": 1}
-
-
-def duration(text: str) -> float:
-    """Seconds, to the millisecond, from "90s", "10m", "1h30m", "1.5h", "500ms", "2d". Raises
-    `ConfigError`; a number without a unit is told apart from nonsense."""
-    example = 'a duration: write it as "90s", "10m" or "1h30m"'
-    return _measured(text, _MILLISECONDS, ("m", "s"), example) / 1000
-
-
-def size(text: str) -> int:
-    """Bytes from "100MB", "4MiB", "1.5GB", "512B". Raises `ConfigError`."""
-    example = 'a size: write it as "100MB", "4MiB" or "2GiB"'
-    return _measured(text, _BYTES, ("MB", "MiB"), example, re.IGNORECASE)
-
-
-def _measured(
-    text: str, units: Mapping[str, int], usual: tuple[str, str], example: str, flags: int = 0
-) -> int:
-    line = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", line):
-        ways = " or ".join(f'"{line}{unit}"' for unit in usual)
-        what = example.partition(":")[0]
-        raise ConfigError(f"{line} is {what} without a unit: write {ways}")
-    parts = (rf"(?:(\d{{1,30}}(?:\.\d{{1,18}})?)\s*{unit}\s*)?" for unit in units)
-    match = re.fullmatch("".join(parts), line, flags)
-    if not line or match is None:
-        raise ConfigError(f"{shown(text)} is not {example}")
-    terms = zip(match.groups("0"), units.values(), strict=True)
-    return round(sum((float(n) if "." in n else int(n)) * unit for n, unit in terms))
-
-
-def format_duration(seconds: float) -> str:
-    """The shortest text that `duration` reads back to exactly `seconds`."""
-    return _written(round(seconds * 1000), _MILLISECONDS, "s")
-
-
-def format_size(count: int) -> str:
-    """The shortest text that `size` reads back to exactly `count` bytes."""
-    return _written(count, _BYTES, "B")
-
-
-def _written(number: int, units: Mapping[str, int], of_none: str) -> str:
-    unit = next((unit for unit, factor in units.items() if number and not number % factor), of_none)
-    return f"{number // units[unit]}{unit}"
-
-
 # --- kinds ---
 
 
@@ -133,31 +77,68 @@ def shown(value: object) -> str:
 BOOLEAN = ValueKind("boolean", "true or false", bool)
 
 
-def count(low: float, high: int, kind: Any = int) -> ValueKind:
+def count(low: float, high: float, kind: Any = int) -> ValueKind:
     """A number from the first to the second: whole, or a float."""
     takes = f"a {'whole ' * (kind is int)}number of {low} to {high}"
     return ValueKind("number", takes, Annotated[kind, Meta(ge=low, le=high)], allowed=(low, high))
 
 
-def seconds(low: float, high: int) -> ValueKind:
-    """A duration from the first to the second."""
-    return _with_unit("duration", duration, format_duration, count(low, high, float))
+class Quantity(NamedTuple):
+    """Numbers with a unit: the units, the largest first, by how many of the smallest each has; an
+    example; how 0 is written; how many of the smallest unit are 1 in a setting."""
+
+    name: str
+    units: Mapping[str, int]
+    example: str
+    zero: str
+    scale: int = 1
+    flags: int = 0
+
+    def read(self, text: str) -> float:
+        """The number, rounded to the smallest unit. Raises `ConfigError`; what is without a unit is
+        told apart from nonsense."""
+        line = text.strip()
+        parts = (rf"(?:(\d{{1,30}}(?:\.\d{{1,18}})?)\s*{unit}\s*)?" for unit in self.units)
+        match = re.fullmatch("".join(parts), line, self.flags)
+        if not line or match is None:
+            bare = re.fullmatch(r"\d+(\.\d+)?", line)
+            term, what = (line, "a {} without a unit") if bare else (shown(text), "not a {}")
+            raise ConfigError(f"{term} is {what.format(self.name)}: write it as {self.example}")
+        terms = zip(match.groups("0"), self.units.values(), strict=True)
+        number = round(sum((float(n) if "." in n else int(n)) * unit for n, unit in terms))
+        return number / self.scale if self.scale > 1 else number
+
+    def write(self, value: float) -> str:
+        """The shortest text that `read` reads back to exactly this."""
+        number = round(value * self.scale)
+        unit = next(unit for unit, factor in self.units.items() if not number % factor)
+        return f"{number // self.units[unit]}{unit}" if number else self.zero
+
+    def within(self, low: float, high: float) -> ValueKind:
+        """One from the first to the second."""
+        kind = count(low, high, float if self.scale > 1 else int).type
+        takes = f"a {self.name} of {self.write(low)} to {self.write(high)}"
+
+        def read(value: object) -> Any:
+            # A number alone is read as its text, so that the unit that is missing is named.
+            return convert(self.read(f"{value}"), kind)
+
+        return ValueKind(self.name, takes, str | int | float, read, write=self.write)
 
 
-def in_bytes(low: int, high: int) -> ValueKind:
-    """A size from the first to the second."""
-    return _with_unit("size", size, format_size, count(low, high))
+_TIMES = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+DURATION = Quantity("duration", _TIMES, '"90s", "10m" or "1h30m"', "0s", 1000)
+"""In seconds, to the millisecond."""
+duration, format_duration = DURATION.read, DURATION.write
 
-
-def _with_unit(
-    name: str, parse: Callable[[str], float], write: Callable[[Any], str], number: ValueKind
-) -> ValueKind:
-    def read(value: object) -> Any:
-        # A number alone is read as its text, so that the unit that is missing is named.
-        return convert(parse(f"{value}"), number.type)
-
-    takes = f"a {name} of {' to '.join(map(write, number.allowed))}"
-    return ValueKind(name, takes, str | int | float, read, write=write)
+# Decimal and binary units are both common (git and npm print one, cgroups and ulimit the other), so
+# a bare "4M" is refused rather than guessed.
+_SIZES = {
+    **{"TiB": 1024**4, "TB": 1000**4, "GiB": 1024**3, "GB": 1000**3, "MiB": 1024**2, "MB": 1000**2},
+    **{"KiB": 1024, "kB": 1000, "B": 1},
+}
+SIZE = Quantity("size", _SIZES, '"100MB", "4MiB" or "2GiB"', "0B", flags=re.IGNORECASE)
+"""In bytes."""
 
 
 def choice(*allowed: str, elsewhere: str = "") -> ValueKind:

@@ -15,9 +15,6 @@ from hydra.config.schema import Config
 from hydra.race.guesses.commands import guess_checks
 from hydra.records.request import Check, Permission
 
-_TYPED = ("--", "HYDRA_")
-"""How a source begins that is no file: a file's commands run at the top, where it lies."""
-
 
 def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -> Config:
     """The settings of a race that begins in `folder` of the checkout at `top`; `none`: without
@@ -29,7 +26,7 @@ def with_checks(config: Config, top: Path, folder: str, *, none: bool = False) -
 def with_setup(config: Config, folder: str) -> Config:
     """The settings, with a set-up that was typed run in `folder`, where one stands."""
     race = config.race
-    if not (race.setup and _typed(config, "race.setup")):
+    if not (race.setup and is_typed(config, "race.setup")):
         return config
     setup = tuple(in_folder(name, folder) for name in race.setup)
     return replace(config, race=replace(race, setup=setup))
@@ -50,7 +47,7 @@ def _checks(config: Config, top: Path, folder: str, none: bool) -> dict[str, Any
 def placed(config: Config, top: Path, folder: str) -> tuple[Check, ...]:
     """The checks of the settings; those that were typed run in `folder`, where one stands."""
     checks = config.checks.checks
-    if folder and _typed(config, "race.check"):
+    if folder and is_typed(config, "race.check"):
         return tuple(_placed(check, top, folder) for check in checks)
     return checks
 
@@ -62,8 +59,9 @@ def _placed(check: Check, top: Path, folder: str) -> Check:
     return replace(check, name=f"{folder}: {check.name}", command=in_folder(check.command, folder))
 
 
-def _typed(config: Config, key: str) -> bool:
-    return config.sources.get(key, "").startswith(_TYPED)
+def is_typed(config: Config, key: str) -> bool:
+    """Whether a flag or a variable names it, and no file: a file's commands run at the top."""
+    return config.sources.get(key, "").startswith(("--", "HYDRA_"))
 
 
 def folder_of(top: Path, directory: Path) -> str:

@@ -42,12 +42,6 @@ class CommandContext(Struct, frozen=True, kw_only=True):
         """It holds the repository's runs."""
         return paths.runs_dir(self.state, self.repository.root)
 
-    def place_of(self, directory: Path) -> str:
-        """Where in the checkout `directory` is, "" for its top."""
-        top, real = self.repository.root.resolve(), directory.resolve()
-        name = real.relative_to(top).as_posix() if real.is_relative_to(top) else "."
-        return "" if name == "." else name
-
     def run(
         self,
         config: Config,

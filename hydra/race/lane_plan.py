@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -95,7 +96,8 @@ def plan_lane(inputs: PlanInputs, lane: Lane) -> LanePlan:
     try:
         if remote is not None:
             _check_carried(descriptor, remote)
-        at = {"effort_at": effort_at(config, lane), "tier_at": tier_at(config, lane)}
+        at = {"effort_at": resolve(config, lane, "effort")[1]}
+        at["tier_at"] = resolve(config, lane, "service_tier")[1]
         check_supported(descriptor, request, **at)
         command = inputs.adapters[lane.adapter].build_command(request, result)
     except AgentError as error:
@@ -253,44 +255,31 @@ def resolve_options(config: Config, lane: Lane) -> Profile:
     """What this lane asks for: its profile, and what that leaves to others. `permission` None:
     nobody named one; `remote` "" is this machine."""
     profile = config.profiles.get(lane.profile, _NO_PROFILE)
-    agent = config.agent(lane.adapter)
+    remote = resolve(config, lane, "remote")[0]
     return replace(
         profile,
-        model=lane.model or profile.model or agent.model,
-        effort=lane.effort or profile.effort or config.race.effort or agent.effort,
+        model=resolve(config, lane, "model")[0],
+        effort=resolve(config, lane, "effort")[0],
         permission=_lower(config.race.permission, profile.permission),
         budget=smaller(config.budget, profile.budget),
-        service_tier=profile.service_tier or agent.service_tier,
-        environment=(*agent.environment, *profile.environment),
-        remote=_elsewhere(profile.remote or agent.remote),
+        service_tier=resolve(config, lane, "service_tier")[0] or "",
+        environment=(*config.agent(lane.adapter).environment, *profile.environment),
+        remote=remote if remote and remote != LOCAL else "",
     )
 
 
-def tier_at(config: Config, lane: Lane) -> str:
-    """Where the service tier stands that `resolve_options` takes; "" for nowhere."""
-    in_profile = bool(config.profiles.get(lane.profile, _NO_PROFILE).service_tier)
-    value = in_profile or config.agent(lane.adapter).service_tier
-    return _table(lane, in_profile=in_profile) if value else ""
-
-
-def effort_at(config: Config, lane: Lane) -> str:
-    """The same of its effort: `@high`, `--effort`, `[profiles.reviewer]`."""
-    if lane.effort:
-        return f"@{lane.effort}"
-    in_profile = config.profiles.get(lane.profile, _NO_PROFILE).effort is not None
-    if config.race.effort and not in_profile:
-        source = config.sources.get("race.effort", "--effort")
-        return f"[race] in {source}" if "/" in source else source
-    value = in_profile or config.agent(lane.adapter).effort
-    return _table(lane, in_profile=in_profile) if value else ""
-
-
-def _table(lane: Lane, *, in_profile: bool) -> str:
-    return f"[profiles.{lane.profile}]" if in_profile else f"[agents.{lane.adapter}]"
-
-
-def _elsewhere(remote: str) -> str:
-    return "" if remote == LOCAL else remote
+def resolve(config: Config, lane: Lane, name: str) -> tuple[Any, str]:
+    """The nearest value of that name, and where it stands: `@high`, `[profiles.reviewer]`,
+    `--effort`; (None, "") for nowhere."""
+    source = config.sources.get(f"race.{name}", "")
+    places = {
+        f"@{lane.effort}": lane,
+        f"[profiles.{lane.profile}]": config.profiles.get(lane.profile),
+        f"[race] in {source}" if "/" in source else source: config.race,
+        f"[agents.{lane.adapter}]": config.agent(lane.adapter),
+    }
+    rows = ((getattr(record, name, None), where) for where, record in places.items())
+    return next(((value, where) for value, where in rows if value), (None, ""))
 
 
 def _lower(race: Permission | None, profile: Permission | None) -> Permission | None:

@@ -9,7 +9,7 @@ from textwrap import fill
 
 import tomli_w
 
-from hydra.config.schema import KEYS, LOWER, NO, Key
+from hydra.config.schema import KEYS, LOWER, NEVER, NO, Key
 
 EXAMPLE = Path(__file__).parents[2] / "hydra.toml.example"
 PAGE = EXAMPLE.parent / "docs" / "reference" / "configuration.md"
@@ -64,7 +64,9 @@ def example() -> str:
     parts = [_prose(_INTRO)]
     for section, text in _INTROS.items():
         parts.append(f"{_prose(text)}\n[{_EXAMPLES.get(section, section)}]")
-        parts += [_setting(key) for key in KEYS if key.section == section and key.file]
+        parts += [
+            _setting(key) for key in KEYS if key.section == section and key.repository != NEVER
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,10 +105,10 @@ def page(text: str) -> str:
 def row(key: Key) -> str:
     """A key as a row of the page."""
     default = key.shown or f"`{default_text(key)}`"
-    may = {LOWER: "may lower it", NO: "no"}.get(key.repository, "yes")
+    may = "may lower it" if key.repository == LOWER else key.repository
     ways = " ".join(f"`{way}`" for way in (key.environment, *key.flag.split(" / ")) if way)
-    cells = (f"`{key.name}`", key.kind.name, default, key.meaning)
-    return f"| {' | '.join((*cells, may if key.file else 'no file may'))} | {ways} |"
+    cells = (f"`{key.name}`", key.kind.name, default, key.meaning, may)
+    return f"| {' | '.join(cells)} | {ways} |"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from hydra.adapters.contract import KEY, Adapter
 from hydra.adapters.plugins import PluginReference, installed, load
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.config.schema import Config
-from hydra.errors import ConfigError, UsageError
+from hydra.errors import UsageError
 from hydra.records.agent import Origin
 from hydra.records.plan import RacePlan
 
@@ -154,14 +154,3 @@ def _taken(key: str, references: tuple[PluginReference, ...]) -> Adapter:
             f'[agents.{key}] adapter = "{first.origin.spec}"',
         )
     return load(first)
-
-
-def check_names(config: Config) -> None:
-    """Raises `ConfigError` where a third party's adapter is to take the name of Hydra's own."""
-    for key, agent in config.agents.items():
-        if agent.adapter and (key in registry.OWN or not KEY.fullmatch(key)):
-            why = "one of Hydra's own" if key in registry.OWN else "no name that an agent can have"
-            raise ConfigError(
-                f"{_source(config, key)}: agents.{key}.adapter: {key} is {why}",
-                hint="give the agent a name of its own, the key that its adapter has: [agents.toy]",
-            )

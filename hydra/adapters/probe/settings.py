@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from hydra import paths
 from hydra.adapters import registry
+from hydra.adapters.contract import KEY
 from hydra.adapters.probe.context import ProbeContext
 from hydra.config.load import load as load_layers
 from hydra.config.load import read_file
@@ -44,15 +46,43 @@ def load(root: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
         repository=read_file(root / "hydra.toml", trusted=False) if root is not None else None,
         environ=environ,
         flags=flags,
-        agent_keys=tuple(registry.OWN),
-        further_keys=_further,
-        not_run=registry.NOT_RUN,
+        agent_keys=_with_variables(environ),
     )
-    if any(agent.adapter for agent in settings.agents.values()):
-        from hydra.adapters.probe import available
-
-        available.check_names(settings)
+    _check_agents(settings)
     return settings
+
+
+def _with_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The agents whose variables may be among these; what is installed is looked up for one that
+    is none of Hydra's own."""
+    names = re.findall(r"^HYDRA_(\w+)_(?:PATH|MODEL)$", "\n".join(environ), re.MULTILINE)
+    own = {key.upper().replace("-", "_") for key in registry.OWN}
+    return (*registry.OWN, *(_further() if {*names} - own else ()))
+
+
+def _check_agents(settings: Config) -> None:
+    """Raises `ConfigError` for an agent that there is not, and for a name that another has: a
+    profile's of an agent, an agent's of one of Hydra's own."""
+    declared = [key for key, agent in settings.agents.items() if agent.adapter]
+    for key in declared:
+        if key in registry.OWN or not KEY.fullmatch(key):
+            why = "one of Hydra's own" if key in registry.OWN else "no name that an agent can have"
+            raise ConfigError(
+                f"{settings.agents[key].source}: agents.{key}.adapter: {key} is {why}",
+                hint="give the agent a name of its own, the key that its adapter has: [agents.toy]",
+            )
+    keys = (*registry.OWN, *declared)
+    places = {key: agent.source for key, agent in settings.agents.items()}
+    for name, profile in settings.profiles.items():
+        if name in keys:
+            message = f'no profile can be called "{name}": an agent is called so'
+            raise ConfigError(f"{profile.source}: {message}", hint="give it another name")
+        places.setdefault(profile.agent, f"{profile.source}: profiles.{name}.agent")
+    unknown = [key for key in places if key not in keys]
+    others = _further() if unknown else []
+    for key in (key for key in unknown if key not in others):
+        error = registry.unknown(key, (*keys, *others))
+        raise ConfigError(f"{places[key]}: {error.message}", hint=error.hint)
 
 
 LONGEST_PREFACE = 64 * 1024
@@ -74,34 +104,25 @@ def with_prefaces(settings: Config, lanes: Iterable[Lane], root: Path) -> Config
 
 def _joined(name: str, profile: Profile, root: Path) -> str:
     line = profile.preface_file
-    path = Path(line).expanduser() if line.startswith(("/", "~/")) else root / line
     inside = not line.startswith(("/", "~/"))
-    where = f"{profile.source}: the preface of {name}"
+    path = root / line if inside else Path(line).expanduser()
     try:
-        real = path.resolve(strict=True)
-        top = root.resolve()
+        real, top = path.resolve(strict=True), root.resolve()
         if inside and not real.is_relative_to(top):
-            raise ConfigError(f"{where} lies outside the repository: {line}")
+            raise ConfigError(f"{line} lies outside the repository")
         if inside and ".git" in str(real.relative_to(top)).lower().split("/"):
-            raise ConfigError(f"{where} lies in .git: {line}")  # remotes have passwords, say
-        if not real.is_file():
-            raise ConfigError(f"{where} is no file: {line}")
-        with real.open("rb") as file:
-            data = file.read(LONGEST_PREFACE + 1)
-        if len(data) > LONGEST_PREFACE:
-            raise ConfigError(f"{where} is over 64 KiB: {line}", hint="make it shorter")
-        text = data.decode()
+            raise ConfigError(f"{line} lies in .git")  # remotes have passwords, say
+        _, text = read_file(real, trusted=not inside, most=LONGEST_PREFACE) or (line, "")
         if "\0" in text:
-            raise ConfigError(f"{where} holds NUL bytes: {line}", hint="name a file of plain text")
-    except (OSError, RuntimeError, UnicodeDecodeError) as problem:
+            raise ConfigError(f"{line} holds NUL bytes")
+    except (ConfigError, OSError, RuntimeError) as problem:
         # A link that leads to itself is a RuntimeError before Python 3.13.
-        why = problem.strerror if isinstance(problem, OSError) else "a link that leads to itself"
-        why = "no UTF-8" if isinstance(problem, UnicodeDecodeError) else why
+        why = getattr(problem, "strerror", None) or "a link that leads to itself"
+        text = getattr(problem, "message", f"{line} cannot be read ({why})")
         raise ConfigError(
-            f"{where} cannot be read: {line} ({why})",
-            hint="name a file in the repository, or one by its whole path",
+            f"{profile.source}: the preface of {name}: {text}",
+            hint="name a file of plain text in the repository, or one by its whole path",
         ) from problem
-    notice(text, trusted=not inside)
     return "\n\n".join(filter(None, (profile.preface.strip(), text.strip())))
 
 
@@ -116,13 +137,14 @@ def probe_context(
     fresh: bool = False,
 ) -> ProbeContext:
     """Where the user's agents are probed, as their settings say."""
+    home = paths.home_dir(environ)
     return ProbeContext(
         environ=environ,
-        home=paths.home_dir(environ),
+        home=home,
         confinement=confinement,
         state=state,
-        paths=programs(config),
-        extra_names=extra_names(config),
+        paths=programs(config, home),
+        extra_names={key: agent.environment for key, agent in config.agents.items()},
         show=config.show,
         masks=masks,
         cache_file=paths.cache_dir(environ) / "probes.json",
@@ -131,14 +153,10 @@ def probe_context(
     )
 
 
-def programs(settings: Config) -> dict[str, str]:
-    """The configured program of each agent that has one."""
-    return {key: agent.path for key, agent in settings.agents.items() if agent.path}
-
-
-def extra_names(settings: Config) -> dict[str, tuple[str, ...]]:
-    """The environment variables that each agent is given beyond its own."""
-    return {key: agent.environment for key, agent in settings.agents.items()}
+def programs(settings: Config, home: Path) -> dict[str, str]:
+    """The configured program of each agent that has one; `~/bin/x` is below `home`."""
+    own = {key: agent.path for key, agent in settings.agents.items() if agent.path}
+    return {key: re.sub("^~(?=/)", lambda _: f"{home}", path) for key, path in own.items()}
 
 
 def check_folders(settings: Config, agents: Iterable[str], home: Path) -> None:

@@ -144,7 +144,7 @@ def _installed(
     home, state = folder / "home", folder / "state"
     for file in (home, state):
         file.mkdir(parents=True, exist_ok=True)
-    config = settings.load(None, environ, {})
+    own = settings.programs(settings.load(None, environ, {}), home)
     led = {"PATH": environ.get("PATH", os.defpath), "HOME": str(home), "LANG": "C.UTF-8"}
     for subject in subjects:
         if reach := reaches().get(subject.key):
@@ -154,7 +154,7 @@ def _installed(
         home=home,
         confinement=judge("", 127, ""),
         state=state,
-        paths={key: str(path) for key, path in (programs or settings.programs(config)).items()},
+        paths={key: str(path) for key, path in (programs or own).items()},
         extra_names={},
         confirm_sign_in=True,
     )
