@@ -9,6 +9,7 @@ shown is written anew where a change of words was meant; read the diff.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -308,8 +309,8 @@ def _settled(text: str, scratch: Path, commits: Iterable[str]) -> str:
 
 
 def helps() -> str:
-    """What `--help` and `--help-all` show of every command; apart, for once all options were
-    shown they are shown by `--help` too, until the process ends."""
+    """What `--help` shows of every command, and which lines `--help-all` has instead; apart, for once
+    all options were shown they are shown by `--help` too, until the process ends."""
     terms = [sys.executable, "-m", "tests.support.earlier", "help"]
     root = Path(__file__).parents[2]
     return subprocess.run(terms, cwd=root, capture_output=True, text=True, check=True).stdout
@@ -318,9 +319,13 @@ def helps() -> str:
 def _helps() -> str:
     parts = []
     for text in ("", *COMMANDS, *(f"runs {name}" for name in ("show", "path", "rm"))):
-        for option in ("--help", "--help-all"):
-            done = CliRunner().invoke(hydra_command, [*text.split(), option], terminal_width=80)
-            parts.append(f"$ hydra {text} {option}\n{done.output}")
+        short, whole = (
+            CliRunner().invoke(hydra_command, [*text.split(), option], terminal_width=80).output
+            for option in ("--help", "--help-all")
+        )
+        lines = difflib.ndiff(*([" ".join(line.split()) for line in each.splitlines()] for each in (short, whole)))
+        more = "".join(f"{line}\n" for line in lines if line[0] in "+-")
+        parts.append(f"$ hydra {text} --help\n{short}\n$ hydra {text} --help-all\n{more}")
     return "\n".join(parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ def approved(name: str, text: str) -> None:
     if _WRITES:
         path.write_bytes(text.encode())
     assert text == path.read_bytes().decode(), name
+
+
+def alike(entries: Iterable[tuple[str, str]]) -> str:
+    """Texts under their names; those that are the same have one entry under all of their names."""
+    names: dict[str, list[str]] = {}
+    for name, text in entries:
+        names.setdefault(text, []).append(f"{name}\n")
+    return "\n".join("".join(each) + text for text, each in names.items())
 
 
 def section(title: str, text: str) -> str:
@@ -44,7 +52,7 @@ class Documents:
         return "".join(f"{line}\n" for line in self._lines(_without_empty(json.loads(text)), name))
 
     def _lines(self, value: Any, place: str) -> list[str]:
-        flat = json.dumps(value, ensure_ascii=False)
+        flat = json.dumps(value)
         if len(flat) > _LONG and not isinstance(value, str):
             if flat in self._places:
                 return [f"= {self._places[flat]}"]
