@@ -149,8 +149,8 @@ def verdict_lines(facts: Evidence) -> Iterator[str]:
 
 
 def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
-    """The same of a document, as `hydra compare --json` prints it; `files` of the run, too. Of what a
-    lane's one sentence consists bears a number, or is its gate."""
+    """The same of a document, as `hydra compare --json` prints it; `files` of the run, too. What a
+    lane's one sentence consists of bears a number, or is its gate."""
 
     def place(row: Row) -> str:
         where = f"{row['path']}:{row['line']}" if row["line"] else row["path"]
@@ -192,7 +192,9 @@ def _marks(why: str, texts: Sequence[str]) -> dict[str, str]:
     """The place in `why` of each reason that it consists of; none where it is something else."""
     rest, marks = why, dict[str, str]()
     while rest:
-        parts = [text for text in texts if text not in marks and f"{rest}; ".startswith(f"{text}; ")]
+        parts = [
+            text for text in texts if text not in marks and f"{rest}; ".startswith(f"{text}; ")
+        ]
         if not parts:
             return {}
         part = max(parts, key=len)
