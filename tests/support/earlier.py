@@ -309,8 +309,8 @@ def _settled(text: str, scratch: Path, commits: Iterable[str]) -> str:
 
 
 def helps() -> str:
-    """What `--help` shows of every command, and which lines `--help-all` has instead; apart, for once
-    all options were shown they are shown by `--help` too, until the process ends."""
+    """What `--help` shows of every command, and which lines `--help-all` has instead; in a process
+    of its own, for once all options were shown they are shown by `--help` too until it ends."""
     terms = [sys.executable, "-m", "tests.support.earlier", "help"]
     root = Path(__file__).parents[2]
     return subprocess.run(terms, cwd=root, capture_output=True, text=True, check=True).stdout

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import commit
+from tests.conftest import commit, write
 from tests.support import verdicts
 from tests.support.landings import Shelf
-from tests.support.pages import PageRun, commit_files, lane, steps, verdict, write, write_events
+from tests.support.pages import PageRun, commit_files, lane, steps, verdict, write_events
 from tests.support.verdicts import check, cross, reason
 
 LISTS = (

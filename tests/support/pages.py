@@ -47,17 +47,6 @@ class PageRun:
         return path
 
 
-def write(root: Path, files: Files) -> None:
-    """Puts `files` into a tree."""
-    for path, content in files.items():
-        place = root / path
-        if content is None:
-            place.unlink()
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
 def write_events(shelf: Shelf, events: Sequence[Event]) -> None:
     """The run's events.jsonl."""
     folder = shelf.race.patches.parent

@@ -32,7 +32,6 @@ from hydra.report.runs import RaceCost, RunRow
 from hydra.report.stream import PlainLines
 from hydra.report.text import error_text
 from tests.support import driver, verdicts
-from tests.support.event_kinds import HYDRA_KINDS
 from tests.support.golden_text import Documents
 from tests.support.rendering import lane_line, opening, race_end, summary, table_text
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
@@ -43,6 +42,9 @@ Document = dict[str, Any]
 Section = Iterator[tuple[str, str]]
 
 DATA = Path(__file__).parents[1] / "data"
+_KINDS = (DATA.parents[1] / "docs/reference/events.md").read_text().partition("## From Hydra")[2]
+HYDRA_KINDS = re.findall(r"^\| `([a-z_]+)` \|", _KINDS, re.MULTILINE)
+"""The kinds of Hydra's own events."""
 HOSTILE = "\x1b]52;c;eA==\x07\x1b[2J\x9b31m\u202eevil\u2066\r\x08\x7f\u2028\ud800\n\u0301x"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -26,7 +26,7 @@ from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.outcome import Patch
 from hydra.records.request import Check, TrialCap
-from tests.conftest import git
+from tests.conftest import git, write
 from tests.support.cheats.case import Case, Files, Shop
 from tests.support.checks import Bench
 
@@ -155,19 +155,6 @@ def _change(path: str, old: str | bytes | None, new: str | bytes | None) -> File
         old=old if isinstance(old, str) else None,
         new=new if isinstance(new, str) else None,
     )
-
-
-def write(repo: Path, files: Files) -> None:
-    """Puts files into a tree, or takes them out of it."""
-    for name, content in files.items():
-        path = repo / name
-        if content is None:
-            path.unlink(missing_ok=True)
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        if content[:2] in ("#!", b"#!"):
-            path.chmod(0o755)
 
 
 def shops(cases: Sequence[Case]) -> Iterator[tuple[Shop, list[Case]]]:
