@@ -65,11 +65,10 @@ def document(name: str, words: Mapping[str, str] | None = None) -> Document:
 def lane(name: str, rank: int | None, *, mergeable: bool = True, **more: Any) -> Document:
     """One lane of a verdict document, of which nothing is known but this."""
     state, why = "proved" if mergeable else "broken", more.get("why", "")
-    unknown = dict.fromkeys(("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))
     bare: Document = {
         **{"rank": rank, "state": state, "reason": why, "why": why, "label": name.title()},
         **{"reasons": [], "chance": None, "checks": [], "patch": None, "files": []},
-        **{"usage": unknown, "seconds": 61.0, "message": ""},
+        **{"usage": {}, "seconds": 61.0, "message": ""},
     }
     return verdicts.lane(name, **{**bare, **more})
 
