@@ -246,7 +246,7 @@ def clean(root: Path) -> bool:
 
 @contextmanager
 def signing(how: str, root: Path, scratch: Path) -> Iterator[Path]:
-    """The user signs by `gpg` or `ssh`, with a key of the test's own; gpg's process goes with it."""
+    """The user signs by `gpg` or `ssh`, by a key of the test's own; gpg's process ends with it."""
     if how == "ssh":
         yield signing_ssh(root, scratch)
         return
