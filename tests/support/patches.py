@@ -5,12 +5,17 @@ from __future__ import annotations
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.findings import findings
-from tests.support.evidences import file
 
 
 def change(path: str, old: str | None, new: str | None) -> FileChange:
     """One path of a patch; None where it is not there."""
-    return file(path, old, new)
+    return FileChange(
+        path=path,
+        old=old,
+        new=new,
+        old_mode="" if old is None else "100644",
+        new_mode="" if new is None else "100644",
+    )
 
 
 def found(*files: tuple[str, str | None, str | None]) -> tuple[Finding, ...]:
