@@ -65,7 +65,7 @@ class Documents:
         for name, part in parts:
             first, *rest = self._lines(part, f"{place} {name}")
             rows.append([f'"{name}": {first}' if named else first, *rest])
-        opening, closing = "{}" if named else "[]"
+        opening, closing = ("{", "}") if named else ("[", "]")
         return [opening, *(f"  {line}" for line in _side_by_side(rows)), closing]
 
 

@@ -36,11 +36,11 @@ def large(
         commit_files(shelf, name, changed)
         cases = [f"tests/test_part{n // 50:02}.py::test_case_{n:04}" for n in range(tests)]
         differ = cases[number : max(1, tests // 10)]
-        lists = {**{key: [] for key in LISTS}, "fixed": differ[:100]}
-        lists["new"] = [f"{case}[{name}]" for case in differ[:50]]
+        lists: dict[str, list[str]] = {key: [] for key in LISTS}
+        lists |= {"fixed": differ[:100], "new": [f"{case}[{name}]" for case in differ[:50]]}
         counts = {key: len(cases) for key, cases in lists.items()}
         named = {"source": "junit", "passed": tests, "failed": 0, "skipped": 0, "failing": []}
-        compared = {"tests": named, "comparison": {**lists, "counts": counts}}
+        compared: verdicts.Document = {"tests": named, "comparison": {**lists, "counts": counts}}
         said = reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
         row = lane(
             name,
