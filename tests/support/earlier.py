@@ -323,12 +323,15 @@ def _helps() -> str:
             CliRunner().invoke(hydra_command, [*text.split(), option], terminal_width=80).output
             for option in ("--help", "--help-all")
         )
-        lines = difflib.ndiff(
-            *([" ".join(line.split()) for line in each.splitlines()] for each in (short, whole))
-        )
+        lines = difflib.ndiff(_even(short), _even(whole))
         more = "".join(f"{line}\n" for line in lines if line[0] in "+-")
         parts.append(f"$ hydra {text} --help\n{short}\n$ hydra {text} --help-all\n{more}")
     return "\n".join(parts)
+
+
+def _even(text: str) -> list[str]:
+    """Lines without their columns, which are wider where a longer option stands."""
+    return [" ".join(line.split()) for line in text.splitlines()]
 
 
 ALWAYS = {
