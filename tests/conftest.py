@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -158,3 +158,16 @@ def commit(cwd: Path, message: str) -> None:
     """All that is there, by plain git."""
     git(cwd, "add", "-A")
     git(cwd, "commit", "-qm", message)
+
+
+def write(root: Path, files: Mapping[str, str | bytes | None]) -> None:
+    """Puts files into a tree, or takes them out of it; what begins with `#!` may be run."""
+    for name, content in files.items():
+        path = root / name
+        if content is None:
+            path.unlink(missing_ok=True)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if content[:2] in ("#!", b"#!"):
+            path.chmod(0o755)

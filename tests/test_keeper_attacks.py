@@ -41,8 +41,8 @@ pytestmark = [
     pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls go by number"),
 ]
 
-REACH = [attack.__name__ for attack in attacks.REACH]
-HAMPERING = [attack.__name__ for attack in attacks.HAMPERING]
+REACH = [*attacks.REACH]
+HAMPERING = [*attacks.HAMPERING]
 
 
 @dataclass

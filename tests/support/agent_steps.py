@@ -32,44 +32,17 @@ DAEMON_LIFE = ("sleep", "1000")
 """What a daemon does when its step names nothing else."""
 
 
-CLAUDE_FAILURES: dict[str, tuple[str, int | None, str, str]] = {
+CLAUDE_FAILURES: dict[str, tuple[str, int, str, str]] = {
     # reason: (error, api_error_status, terminal_reason, text)
-    "sign_in": (
-        "authentication_failed",
-        None,
-        "api_error",
-        "Not logged in \u00b7 Please run /login",
-    ),
-    "bad_key": (
-        "authentication_failed",
-        401,
-        "api_error",
-        "Failed to authenticate. API Error: 401 authentication error",
-    ),
     "rate_limit": ("rate_limit", 429, "api_error", "API Error: 429 rate limit reached"),
     "context_overflow": ("invalid_request", 400, "prompt_too_long", "Prompt is too long"),
     "error": ("server_error", 500, "api_error", "API Error: 500 the service failed"),
 }
 """An API failure: the result's `subtype` stays "success", only `is_error` tells (2.1.330)."""
 
-LIMITS = {"max_turns": "error_max_turns", "budget": "error_max_budget_usd"}
-"""A limit of the user's own that was reached, and the result's `subtype`."""
 CODEX_FAILURES = {
-    "sign_in": "unexpected status 401 Unauthorized: Missing bearer authentication in header",
-    "bad_key": "unexpected status 401 Unauthorized: Incorrect API key provided",
     "rate_limit": "exceeded retry limit, last status: 429 Too Many Requests",
-    "context_overflow": "Codex ran out of room in the model's context window. Start a new thread "
-    "or clear earlier history before retrying.",
-    "budget": "Quota exceeded. Check your plan and billing details.",
     "error": "stream disconnected before completion: the service failed",
-}
-CURSOR_FAILURES = {
-    "sign_in": "Error: Authentication required. Please run 'cursor-agent login' first.",
-    "bad_key": "Error: The API key is invalid. Please run 'cursor-agent login' again.",
-    "rate_limit": "Error: You have reached your usage limit (429).",
-    "context_overflow": "Error: The conversation is too long for the model's context window.",
-    "budget": "Error: You have reached your spending limit.",
-    "error": "Error: The service failed.",
 }
 
 
@@ -96,38 +69,9 @@ def _flood(run: Performer, options: Mapping[str, Any]) -> None:
         document -= len(block)
 
 
-def _retry(run: Performer, options: Mapping[str, int]) -> None:
-    """The CLI tells that it asks the service again; cursor-agent's documentation has no event."""
-    wire: Any = run.wire
-    attempt, of, status = options["attempt"], options["of"], options["status"]
-    if _agent(run) == "claude":
-        wire.send(
-            {
-                "type": "system",
-                "subtype": "api_retry",
-                "attempt": attempt,
-                "max_retries": of,
-                "retry_delay_ms": 500,
-                "error_status": status,
-                "error": {401: "authentication_failed", 429: "rate_limit"}.get(
-                    status, "server_error"
-                ),
-                "session_id": wire.session,
-                "uuid": wire.fresh(),
-            }
-        )
-    elif _agent(run) == "codex":
-        why = f"unexpected status {status}"
-        wire.send({"type": "error", "message": f"Reconnecting... {attempt}/{of} ({why})"})
-
-
 def _agent(run: Performer) -> str:
     agent: str = run.wire.script["agent"]
     return agent
-
-
-def _spawn_daemon(run: Performer, options: Mapping[str, Any]) -> None:
-    spawn_daemon(options)
 
 
 def _wait_for(run: Performer, path: str) -> None:
@@ -276,9 +220,7 @@ def _fail(run: Performer, reason: str) -> None:
         wire.send({"type": "error", "message": message})
         wire.send({"type": "turn.failed", "error": {"message": message}})
     elif _agent(run) == "cursor-agent":
-        wire.complain(CURSOR_FAILURES[reason])
-    elif reason in LIMITS:
-        wire._result(LIMITS[reason], LIMITS[reason].removeprefix("error_"), errors=[])
+        wire.complain("Error: The service failed.")
     else:
         # A synthetic assistant line, then a result that says success and is an error.
         error, status, terminal, text = CLAUDE_FAILURES[reason]
@@ -302,11 +244,11 @@ def _signal_self(run: Performer, number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-def spawn_daemon(options: Mapping[str, Any]) -> None:
-    """Starts a process that does not want to be found; returns once it runs.
+def spawn_daemon(run: Performer, options: Mapping[str, Any]) -> None:
+    """Starts a process that does not want to be found, in a session of its own and without a
+    parent; returns once it runs.
 
-    Options, each false unless said: `setsid` (a session of its own), `double_fork` (its parent
-    is gone), `clear_env` (no marker left), `ignore_term`, `hold_stdout` (keeps the agent's pipe
+    Options: `clear_env` (no marker left), `ignore_term`, `hold_stdout` (keeps the agent's pipe
     open). `argv` is what it becomes; `name` what it is called in a process list (argv[0]).
     """
     ready, count = os.pipe()
@@ -316,27 +258,25 @@ def spawn_daemon(options: Mapping[str, Any]) -> None:
     os.close(count)
     os.read(ready, 1)  # EOF: the last holder has called exec, so all its wiles are in place
     os.close(ready)
-    if options.get("double_fork"):
-        os.waitpid(child, 0)
+    os.waitpid(child, 0)
 
 
 def _become_daemon(options: Mapping[str, Any], count: int) -> None:
     try:
-        if options.get("setsid"):
-            os.setsid()
-        if options.get("double_fork") and os.fork():
+        os.setsid()
+        if os.fork():
             os._exit(0)
-        if options.get("ignore_term"):
+        if options["ignore_term"]:
             for ignored in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(ignored, signal.SIG_IGN)
         null = os.open(os.devnull, os.O_RDWR)
-        for fd in (0, 2) if options.get("hold_stdout") else (0, 1, 2):
+        for fd in (0, 2) if options["hold_stdout"] else (0, 1, 2):
             os.dup2(null, fd)
         os.set_inheritable(count, False)
-        argv = list(options.get("argv") or DAEMON_LIFE)
+        argv = list(options["argv"] or DAEMON_LIFE)
         program = _find(argv[0])
-        argv[0] = options.get("name") or argv[0]
-        os.execve(program, argv, {} if options.get("clear_env") else os.environ)
+        argv[0] = options["name"] or argv[0]
+        os.execve(program, argv, {} if options["clear_env"] else os.environ)
     except BaseException as broken:
         sys.stderr.write(f"daemon: {broken}\n")
         os._exit(127)
@@ -352,14 +292,13 @@ def _find(program: str) -> str:
 
 STEPS.update(
     {
-        "retry": _retry,
         "fail": _fail,
         "emit": _emit,
         "emit_base64": _emit_base64,
         "stderr": _stderr,
         "flood": _flood,
         "close_stdout": _close_stdout,
-        "spawn_daemon": _spawn_daemon,
+        "spawn_daemon": spawn_daemon,
         "wait_for": _wait_for,
         "touch": _touch,
         "repeat": _repeat,

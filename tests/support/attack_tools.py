@@ -123,16 +123,3 @@ def facts() -> dict[str, Any]:
     """What the test says: places and names that an attacker would guess."""
     data: dict[str, Any] = json.loads(sys.argv[1])
     return data
-
-
-def daemon(argv: list[str], environ: Mapping[str, str] | None = None) -> None:
-    """A double fork into a session of its own, without an environment."""
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork():
-            os._exit(0)
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for fd in range(3):
-            os.dup2(nowhere, fd)
-        os.execve(argv[0], argv, environ or {})
-    os.wait()

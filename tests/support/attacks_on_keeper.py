@@ -25,7 +25,7 @@ DESCRIPTORS = range(3, 24)
 On = Callable[[int], object]
 
 
-def _each_descriptor(attempt: Callable[[int], object]) -> list[object]:
+def _each(attempt: Callable[[int], object]) -> list[object]:
     got = []
     for fd in DESCRIPTORS:
         try:
@@ -37,74 +37,9 @@ def _each_descriptor(attempt: Callable[[int], object]) -> list[object]:
     return got
 
 
-def seize(pid: int) -> object:
-    checked(LIBC.ptrace(0x4206, pid, None, None))
-    return "seized"
-
-
-def attach(pid: int) -> object:
-    checked(LIBC.ptrace(16, pid, None, None))
-    return "attached"
-
-
-def memory_map(pid: int) -> object:
-    return read(f"/proc/{pid}/maps")
-
-
-def memory_read(pid: int) -> object:
-    os.close(os.open(f"/proc/{pid}/mem", os.O_RDONLY))
+def _opened(path: str, flags: int) -> object:
+    os.close(os.open(path, flags))
     return "opened"
-
-
-def memory_write(pid: int) -> object:
-    os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
-    return "opened"
-
-
-def environment(pid: int) -> object:
-    return read(f"/proc/{pid}/environ")
-
-
-def auxiliary(pid: int) -> object:
-    return read(f"/proc/{pid}/auxv")
-
-
-def input_output(pid: int) -> object:
-    return read(f"/proc/{pid}/io")
-
-
-def page_map(pid: int) -> object:
-    os.close(os.open(f"/proc/{pid}/pagemap", os.O_RDONLY))
-    return "opened"
-
-
-def mapped_files(pid: int) -> object:
-    return os.readlink(f"/proc/{pid}/map_files/{os.listdir(f'/proc/{pid}/map_files')[0]}")
-
-
-def system_call(pid: int) -> object:
-    return read(f"/proc/{pid}/syscall")
-
-
-def root_link(pid: int) -> object:
-    return os.listdir(f"/proc/{pid}/root/")[:3]
-
-
-def folder_link(pid: int) -> object:
-    return os.listdir(f"/proc/{pid}/cwd/")[:3]
-
-
-def program_link(pid: int) -> object:
-    return os.readlink(f"/proc/{pid}/exe")
-
-
-def namespaces(pid: int) -> object:
-    return [os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "pid", "user")]
-
-
-def enter_by_file(pid: int) -> object:
-    fd = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY)
-    return f"a handle of its namespace: {os.fstat(fd).st_ino}"
 
 
 def enter_by_pidfd(pid: int) -> object:
@@ -117,29 +52,9 @@ def enter_by_pidfd(pid: int) -> object:
         raise
 
 
-def descriptor_links(pid: int) -> object:
-    return _each_descriptor(lambda fd: os.readlink(f"/proc/{pid}/fd/{fd}"))
-
-
-def descriptor_write(pid: int) -> object:
-    return _each_descriptor(lambda fd: write(f"/proc/{pid}/fd/{fd}", FORGED))
-
-
-def descriptor_read(pid: int) -> object:
-    return _each_descriptor(lambda fd: os.close(os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)))
-
-
-def descriptor_details(pid: int) -> object:
-    return _each_descriptor(lambda fd: read(f"/proc/{pid}/fdinfo/{fd}"))
-
-
 def descriptor_taken(pid: int) -> object:
     handle = os.pidfd_open(pid)
-    return _each_descriptor(lambda fd: os.write(syscall(438, handle, fd, 0), FORGED))
-
-
-def thread_descriptor_write(pid: int) -> object:
-    return _each_descriptor(lambda fd: write(f"/proc/{pid}/task/{pid}/fd/{fd}", FORGED))
+    return _each(lambda fd: os.write(syscall(438, handle, fd, 0), FORGED))
 
 
 def _remote(number: int, pid: int) -> object:
@@ -154,51 +69,18 @@ def _remote(number: int, pid: int) -> object:
         raise
 
 
-def remote_read(pid: int) -> object:
-    return _remote(310, pid)
-
-
-def remote_write(pid: int) -> object:
-    return _remote(311, pid)
-
-
-def compare(pid: int) -> object:
-    return f"order {syscall(312, os.getpid(), pid, 1, 0, 0)}"  # KCMP_VM
-
-
-def move_pages(pid: int) -> object:
-    pages = (ctypes.c_void_p * 1)(0)
-    status = (ctypes.c_int * 1)(0)
-    return f"moved {syscall(279, pid, 1, pages, None, status, 0)}"
-
-
 def own_signals(pid: int) -> object:
     """Has the kernel send the signal: a pipe's reader that is somebody else."""
     reading, writing = os.pipe()
     fcntl.fcntl(reading, 10, signal.SIGSTOP)  # F_SETSIG
     fcntl.fcntl(reading, fcntl.F_SETOWN, pid)
     fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
-    os.write(writing, b"x")
-    return "stopped" if _stops(pid) else None
+    return _stopped(pid, lambda: os.write(writing, b"x"))
 
 
-def stop(pid: int) -> object:
-    os.kill(pid, signal.SIGSTOP)
-    return "stopped" if _stops(pid) else None
-
-
-def stop_by_handle(pid: int) -> object:
-    signal.pidfd_send_signal(os.pidfd_open(pid), signal.SIGSTOP)
-    return "stopped" if _stops(pid) else None
-
-
-def stop_by_thread(pid: int) -> object:
-    syscall(234, pid, pid, int(signal.SIGSTOP))
-    return "stopped" if _stops(pid) else None
-
-
-def _stops(pid: int) -> bool:
-    return _comes_to(pid, b"T", b"t")
+def _stopped(pid: int, send: Callable[[], object]) -> object:
+    send()
+    return "stopped" if _comes_to(pid, b"T", b"t") else None
 
 
 def _comes_to(pid: int, *states: bytes) -> bool:
@@ -216,21 +98,49 @@ def kill(pid: int) -> object:
     return "killed" if _comes_to(pid, b"Z", b"X") else None
 
 
-def clear_references(pid: int) -> object:
-    return write(f"/proc/{pid}/clear_refs", b"1")
-
-
-def core_filter(pid: int) -> object:
-    return write(f"/proc/{pid}/coredump_filter", b"0")
-
-
-REACH = (
-    *(seize, attach, memory_map, memory_read, memory_write, environment, auxiliary, input_output),
-    *(page_map, mapped_files, system_call, root_link, folder_link, program_link, namespaces),
-    *(enter_by_file, enter_by_pidfd, descriptor_links, descriptor_write, descriptor_read),
-    *(descriptor_details, descriptor_taken, thread_descriptor_write, remote_read, remote_write),
-    *(compare, own_signals, stop, stop_by_handle, stop_by_thread, kill),
-)
+REACH: dict[str, On] = {
+    "seize": lambda pid: checked(LIBC.ptrace(0x4206, pid, None, None)),
+    "attach": lambda pid: checked(LIBC.ptrace(16, pid, None, None)),
+    "memory_map": lambda pid: read(f"/proc/{pid}/maps"),
+    "memory_read": lambda pid: _opened(f"/proc/{pid}/mem", os.O_RDONLY),
+    "memory_write": lambda pid: _opened(f"/proc/{pid}/mem", os.O_RDWR),
+    "environment": lambda pid: read(f"/proc/{pid}/environ"),
+    "auxiliary": lambda pid: read(f"/proc/{pid}/auxv"),
+    "input_output": lambda pid: read(f"/proc/{pid}/io"),
+    "page_map": lambda pid: _opened(f"/proc/{pid}/pagemap", os.O_RDONLY),
+    "mapped_files": lambda pid: os.readlink(
+        f"/proc/{pid}/map_files/{os.listdir(f'/proc/{pid}/map_files')[0]}"
+    ),
+    "system_call": lambda pid: read(f"/proc/{pid}/syscall"),
+    "root_link": lambda pid: os.listdir(f"/proc/{pid}/root/")[:3],
+    "folder_link": lambda pid: os.listdir(f"/proc/{pid}/cwd/")[:3],
+    "program_link": lambda pid: os.readlink(f"/proc/{pid}/exe"),
+    "namespaces": lambda pid: [
+        os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "pid", "user")
+    ],
+    "enter_by_file": lambda pid: _opened(f"/proc/{pid}/ns/user", os.O_RDONLY),
+    "enter_by_pidfd": enter_by_pidfd,
+    "descriptor_links": lambda pid: _each(lambda fd: os.readlink(f"/proc/{pid}/fd/{fd}")),
+    "descriptor_write": lambda pid: _each(lambda fd: write(f"/proc/{pid}/fd/{fd}", FORGED)),
+    "descriptor_read": lambda pid: _each(lambda fd: _opened(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)),
+    "descriptor_details": lambda pid: _each(lambda fd: read(f"/proc/{pid}/fdinfo/{fd}")),
+    "descriptor_taken": descriptor_taken,
+    "thread_descriptor_write": lambda pid: _each(
+        lambda fd: write(f"/proc/{pid}/task/{pid}/fd/{fd}", FORGED)
+    ),
+    "remote_read": lambda pid: _remote(310, pid),
+    "remote_write": lambda pid: _remote(311, pid),
+    "compare": lambda pid: f"order {syscall(312, os.getpid(), pid, 1, 0, 0)}",  # KCMP_VM
+    "own_signals": own_signals,
+    "stop": lambda pid: _stopped(pid, lambda: os.kill(pid, signal.SIGSTOP)),
+    "stop_by_handle": lambda pid: _stopped(
+        pid, lambda: signal.pidfd_send_signal(os.pidfd_open(pid), signal.SIGSTOP)
+    ),
+    "stop_by_thread": lambda pid: _stopped(
+        pid, lambda: syscall(234, pid, pid, int(signal.SIGSTOP))
+    ),
+    "kill": kill,
+}
 """What must be refused."""
 
 
@@ -256,15 +166,16 @@ def limit(pid: int) -> object:
     return resource.prlimit(pid, resource.RLIMIT_NOFILE)
 
 
-def slow_disk(pid: int) -> object:
-    return f"set {syscall(251, 1, pid, 3 << 13)}"
-
-
-def memory_killer(pid: int) -> object:
-    return write(f"/proc/{pid}/oom_score_adj", b"1000")
-
-
-HAMPERING = (*(starve, idle, pin, limit, slow_disk, memory_killer, core_filter, clear_references),)
+HAMPERING: dict[str, On] = {
+    "starve": starve,
+    "idle": idle,
+    "pin": pin,
+    "limit": limit,
+    "slow_disk": lambda pid: f"set {syscall(251, 1, pid, 3 << 13)}",
+    "memory_killer": lambda pid: write(f"/proc/{pid}/oom_score_adj", b"1000"),
+    "core_filter": lambda pid: write(f"/proc/{pid}/coredump_filter", b"0"),
+    "clear_references": lambda pid: write(f"/proc/{pid}/clear_refs", b"1"),
+}
 """What one process of a user may do to another, whatever it is: nothing may come of it."""
 
 
@@ -304,13 +215,13 @@ def on_own(attack: On) -> str:
 def main() -> None:
     data = facts()
     pid = target(data["steps"])
-    chosen = [a for a in (*REACH, *HAMPERING) if a.__name__ in data["attacks"]]
     loot = {
-        attack.__name__: {
+        name: {
             "own": on_own(attack),
             "keeper": carry_out({"keeper": partial(attack, pid)})["keeper"],
         }
-        for attack in chosen
+        for name, attack in (REACH | HAMPERING).items()
+        if name in data["attacks"]
     }
     report("keeper", {"pid": pid, "name": Path(f"/proc/{pid}/comm").read_text(), "loot": loot})
 

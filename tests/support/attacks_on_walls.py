@@ -233,14 +233,6 @@ def watch_machine() -> object:
     return "watching"
 
 
-def programs_in_kernel() -> object:
-    return syscall(321, 0, struct.pack("IIII", 2, 4, 4, 1) + bytes(112), 128)
-
-
-def host_name() -> object:
-    return f"set {syscall(170, b'evil', 4)}"
-
-
 def terminal_input() -> object:
     for path in (
         "/dev/tty",
@@ -263,10 +255,7 @@ def more_rights() -> object:
     return bounds or (None if "NoNewPrivs:\t1" in status else "may gain more")
 
 
-KERNEL = (
-    *(kernel_files, devices, handles, watch_machine, programs_in_kernel, host_name),
-    *(terminal_input, more_rights),
-)
+KERNEL = (kernel_files, devices, handles, watch_machine, terminal_input, more_rights)
 
 
 # Sockets and IPC
@@ -277,14 +266,6 @@ def _abstract(kind: int) -> object:
         client.settimeout(2)
         client.connect(f"\0{LAY.socket}-{int(kind)}")
         return client.send(EVIL)
-
-
-def abstract_stream() -> object:
-    return _abstract(socket.SOCK_STREAM)
-
-
-def abstract_packets() -> object:
-    return _abstract(socket.SOCK_SEQPACKET)
 
 
 def abstract_datagrams() -> object:
@@ -298,22 +279,7 @@ def shared_memory() -> object:
     return ctypes.string_at(LIBC.shmat(number, None, 0), 16)
 
 
-def message_queue() -> object:
-    return f"queue {checked(LIBC.msgget(int(LAY.shm), 0))}"
-
-
-def shared_files() -> object:
-    return read(f"/dev/shm/{LAY.socket}")
-
-
-def posix_queue() -> object:
-    return f"queue {syscall(240, LAY.socket.encode(), os.O_RDONLY, 0, None)}"
-
-
-IPC = (
-    *(abstract_stream, abstract_packets, abstract_datagrams, shared_memory, message_queue),
-    *(shared_files, posix_queue),
-)
+IPC = (abstract_datagrams, shared_memory)
 
 
 # Key rings
@@ -330,22 +296,6 @@ def _search(ring: int) -> object:
     return _key(syscall(250, 10, SESSION, b"user", LAY.key.encode(), 0))
 
 
-def user_ring() -> object:
-    return _search(USER)
-
-
-def user_session_ring() -> object:
-    return _search(USER_SESSION)
-
-
-def session_ring() -> object:
-    return _key(syscall(250, 10, SESSION, b"user", LAY.key.encode(), 0))
-
-
-def persistent_ring() -> object:
-    return f"ring {syscall(250, 22, -1, PROCESS)}"
-
-
 def rings_by_number() -> object:
     """The kernel shows the numbers, and finds by them whatever the namespace."""
     lines = Path("/proc/keys").read_text().splitlines()
@@ -353,14 +303,6 @@ def rings_by_number() -> object:
         if " keyring " in line:
             LIBC.syscall(250, 8, int(line.split()[0], 16), SESSION)
     return next((_key(int(line.split()[0], 16)) for line in lines if LAY.key in line), None)
-
-
-def planted_key() -> object:
-    return f"key {syscall(248, b'user', b'planted-' + LAY.key.encode(), EVIL, 4, USER)}"
-
-
-def requested_key() -> object:
-    return _key(syscall(249, b"user", LAY.key.encode(), None, SESSION))
 
 
 def rings_in_32_bit() -> object:
@@ -378,10 +320,7 @@ def rings_in_x32() -> object:
     return f"ring {result}" if result > 0 else None
 
 
-KEYS = (
-    *(user_ring, user_session_ring, session_ring, persistent_ring, rings_by_number, planted_key),
-    *(requested_key, rings_in_32_bit, rings_in_x32),
-)
+KEYS = (rings_by_number, rings_in_32_bit, rings_in_x32)
 
 
 # Files
@@ -431,8 +370,30 @@ def run_from_memory() -> object:
 FILES = (hard_link, change_mode, change_mount_point, swap_source, run_from_memory)
 
 
+SHORT: dict[str, Attack] = {
+    "programs_in_kernel": lambda: syscall(
+        321, 0, struct.pack("IIII", 2, 4, 4, 1) + bytes(112), 128
+    ),
+    "host_name": lambda: f"set {syscall(170, b'evil', 4)}",
+    "abstract_stream": lambda: _abstract(socket.SOCK_STREAM),
+    "abstract_packets": lambda: _abstract(socket.SOCK_SEQPACKET),
+    "message_queue": lambda: f"queue {checked(LIBC.msgget(int(LAY.shm), 0))}",
+    "shared_files": lambda: read(f"/dev/shm/{LAY.socket}"),
+    "posix_queue": lambda: f"queue {syscall(240, LAY.socket.encode(), os.O_RDONLY, 0, None)}",
+    "user_ring": lambda: _search(USER),
+    "user_session_ring": lambda: _search(USER_SESSION),
+    "session_ring": lambda: _key(syscall(250, 10, SESSION, b"user", LAY.key.encode(), 0)),
+    "persistent_ring": lambda: f"ring {syscall(250, 22, -1, PROCESS)}",
+    "planted_key": lambda: (
+        f"key {syscall(248, b'user', b'planted-' + LAY.key.encode(), EVIL, 4, USER)}"
+    ),
+    "requested_key": lambda: _key(syscall(249, b"user", LAY.key.encode(), None, SESSION)),
+}
+"""Of all of these, by name."""
+
+
 def all_attacks() -> dict[str, Attack]:
-    attacks: dict[str, Attack] = {each.__name__: each for each in (*KERNEL, *IPC, *KEYS, *FILES)}
+    attacks = SHORT | {each.__name__: each for each in (*KERNEL, *IPC, *KEYS, *FILES)}
     for each in (*MOUNTS, propagate):
         attacks[each.__name__] = each
         attacks[f"nested_{each.__name__}"] = nested(each)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,12 +18,13 @@ from hydra.git import base_commit
 from hydra.git import patches as patch_git
 from hydra.paths import ground_dir
 from hydra.process.sandbox.discovery import compute_view
-from hydra.process.sandbox.trial import PROMISES, trial_argv
+from hydra.process.sandbox.trial import PROMISES
 from hydra.process.sandbox.view import View
 from hydra.records.plan import CheckPlan, Confinement, RacePlan
 from hydra.records.request import Check, Limits, Permission
 from hydra.redaction import Redactor
-from tests.conftest import git
+from tests.conftest import commit, git, write
+from tests.support.processes import namespaces_work
 
 BIN = Path(sys.prefix, "bin")
 """Where this interpreter's pytest is."""
@@ -32,8 +32,8 @@ BIN = Path(sys.prefix, "bin")
 
 def confinement() -> Confinement:
     """What works here."""
-    program = shutil.which("bwrap")
-    if program and subprocess.run(trial_argv(program), capture_output=True).returncode == 0:
+    if namespaces_work():
+        program = str(shutil.which("bwrap"))
         return Confinement(kind="bwrap", program=program, promises=PROMISES)
     return Confinement(kind="none", reason="there is no bwrap here")
 
@@ -120,18 +120,11 @@ class Bench:
     def commit(self, files: Mapping[str, str | None], base: str = "HEAD") -> str:
         """A patch on the base: its commit, in the user's own objects as a landing's would be."""
         git(self.repo, "checkout", "-q", "--detach", base)
-        for name, content in files.items():
-            path = self.repo / name
-            if content is None:
-                path.unlink()
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-        git(self.repo, "add", "-A")
-        git(self.repo, "commit", "-qm", "A patch")
-        commit = git(self.repo, "rev-parse", "HEAD")
+        write(self.repo, files)
+        commit(self.repo, "A patch")
+        patch = git(self.repo, "rev-parse", "HEAD")
         git(self.repo, "checkout", "-q", "main")
-        return commit
+        return patch
 
     async def checked(self, commit: str, **document: Any) -> dict[str, CheckResult]:
         """The base's checks, then those of `commit`, by name."""

@@ -9,6 +9,7 @@ shown is written anew where a change of words was meant; read the diff.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from hydra.commands.merge_landing import merge
 from hydra.commands.merge_selection import MergeRequest
 from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository
-from tests.support import fakes, verdict_screens
+from tests.support import fakes, golden_text, verdict_screens
 from tests.support.command import Hydra, end_started
 from tests.support.outputs import comparisons, outputs
 from tests.support.processes import wait_until
@@ -199,6 +200,7 @@ def _scratch() -> Iterator[Path]:
 
 # --- what is shown -----------------------------------------------------------------------------
 
+_PAGE = "compare --html -"
 READING = (
     "runs",
     "runs --json",
@@ -208,7 +210,7 @@ READING = (
     "compare",
     "compare --json",
     "compare --markdown",
-    "compare --html -",
+    _PAGE,
     "diff LANE",
     "diff LANE --stat",
     "diff LANE --hunks",
@@ -225,6 +227,12 @@ LANDING = (
     "runs rm @ --yes",
     "runs",
 )
+LINES: Mapping[str, Sequence[str]] = {
+    "finished": (*READING, *LANDING),
+    "killed": (*(line for line in READING if line != _PAGE), *LANDING),
+    # The race is the one of `finished`.
+    "half-landed": ("runs", "runs show", *LANDING[:3], "runs --json", *LANDING[4:]),
+}
 _LANES = {"killed": ("codex", "claude")}
 
 
@@ -233,19 +241,39 @@ def shown(name: str, scratch: Path) -> str:
     hydra = unpack(name, scratch)
     lane, other = _LANES.get(name, ("claude-right", "claude-wrong"))
     (run,) = (scratch / "state").glob("*/runs/2*")
+    names = {"LANE": lane, "OTHER": other, "@": run.name}
     before = _commits(hydra)
-    parts = []
-    for line in (*READING, *LANDING):
-        if "--html" in line and name != "finished":
-            continue  # one page is enough to hold all of it
-        names = {"LANE": lane, "OTHER": other, "@": run.name}
-        done = hydra.run(*(names.get(term, term) for term in line.split()))
-        parts.append(
-            f"$ hydra {line}\nexit {done.returncode}\n{done.stdout}--- stderr\n{done.stderr}"
-        )
+    calls = []
+    for line in LINES[name]:
+        calls.append((line, hydra.run(*(names.get(term, term) for term in line.split()))))
         if line == LANDING[0]:
-            after = _commits(hydra) - before
-    return _settled("\n".join(parts), scratch, after)
+            made = _commits(hydra) - before
+    return "\n".join(_parts(calls, scratch, made))
+
+
+def _parts(calls: Iterable[_Call], scratch: Path, made: Iterable[str]) -> Iterator[str]:
+    """Each call as it is kept; the parts of documents are shown once."""
+    documents = golden_text.Documents()
+    for line, done in calls:
+        text, errors = (_settled(each, scratch, made) for each in (done.stdout, done.stderr))
+        if "--json" in line:
+            assert done.stdout == json.dumps(json.loads(done.stdout), indent=2) + "\n", line
+            text = documents.lay_out(text, line)
+        elif line == _PAGE:
+            text = _page(text, documents)
+        yield f"$ hydra {line}\nexit {done.returncode}\n{text}--- stderr\n{errors}"
+
+
+def _page(text: str, documents: golden_text.Documents) -> str:
+    """A page without its style and script, which are files of hydra/report/html."""
+    text = re.sub(r"(?s)(<style>).*?(</style>)", r"\1STYLE\2", text)
+    text = re.sub(r"(?s)(<script>).*?(</script>)", r"\1SCRIPT\2", text)
+    text = re.sub(r"'sha256-[^']*'", "DIGEST", text)
+    return re.sub(
+        r'(<script type="application/json" id="(\S+)">)(.*)(</script>)',
+        lambda block: f"{block[1]}\n{documents.lay_out(block[3], f'page {block[2]}')}{block[4]}",
+        text,
+    )
 
 
 def _commits(hydra: Hydra) -> set[str]:
@@ -254,17 +282,18 @@ def _commits(hydra: Hydra) -> set[str]:
     return {commit for place in places for commit in git(place, "rev-list", "--all").splitlines()}
 
 
+_Call = tuple[str, subprocess.CompletedProcess[str]]
 _AGE = r"now|\d+ (?:min|h|d|s)\b"
 _TIMES = {
     r"shop-[0-9a-f]{10}\b": "shop-KEY",
-    r'"(landed|undone|age)": [0-9.]+': r'"\1": TIME',
+    r'"(landed|undone|age)": [0-9.]+': r'"\1": "TIME"',
     r"landings/\d{8}t\d{6}-\w{4}\.json": "landings/TIME.json",
     rf"  age +({_AGE})": "  age  AGE",
     rf"  ({_AGE})  Do it": "  AGE  Do it",
     rf"; ({_AGE}), ": "; AGE, ",
     r"(?m)^  run +age +task": "  run  age  task",
     r"\b[0-9.]+ [kM]B\b": "SIZE",
-    r'"(size|bytes)": \d+': r'"\1": SIZE',
+    r'"(size|bytes)": \d+': r'"\1": "SIZE"',
     r"(?m)^-- \n[0-9.]+$": "-- \nGIT",
 }
 
@@ -280,8 +309,8 @@ def _settled(text: str, scratch: Path, commits: Iterable[str]) -> str:
 
 
 def helps() -> str:
-    """What `--help` and `--help-all` show of every command; apart, for once all options were
-    shown they are shown by `--help` too, until the process ends."""
+    """What `--help` shows of every command, and which lines `--help-all` has instead; in a process
+    of its own, for once all options were shown they are shown by `--help` too until it ends."""
     terms = [sys.executable, "-m", "tests.support.earlier", "help"]
     root = Path(__file__).parents[2]
     return subprocess.run(terms, cwd=root, capture_output=True, text=True, check=True).stdout
@@ -290,10 +319,19 @@ def helps() -> str:
 def _helps() -> str:
     parts = []
     for text in ("", *COMMANDS, *(f"runs {name}" for name in ("show", "path", "rm"))):
-        for option in ("--help", "--help-all"):
-            done = CliRunner().invoke(hydra_command, [*text.split(), option], terminal_width=80)
-            parts.append(f"$ hydra {text} {option}\n{done.output}")
+        short, whole = (
+            CliRunner().invoke(hydra_command, [*text.split(), option], terminal_width=80).output
+            for option in ("--help", "--help-all")
+        )
+        lines = difflib.ndiff(_even(short), _even(whole))
+        more = "".join(f"{line}\n" for line in lines if line[0] in "+-")
+        parts.append(f"$ hydra {text} --help\n{short}\n$ hydra {text} --help-all\n{more}")
     return "\n".join(parts)
+
+
+def _even(text: str) -> list[str]:
+    """Lines without their columns, which are wider where a longer option stands."""
+    return [" ".join(line.split()) for line in text.splitlines()]
 
 
 ALWAYS = {

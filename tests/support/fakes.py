@@ -21,53 +21,18 @@ from typing import Any, ClassVar
 import trio
 
 from hydra.commands.demo import shims
-from hydra.commands.demo.script import (
-    Step,
-    delete,
-    edit,
-    finish,
-    pause,
-    replace,
-    say,
-    shell,
-    think,
-)
+from hydra.commands.demo.script import Step as Step
+from hydra.commands.demo.script import delete as delete
+from hydra.commands.demo.script import edit as edit
+from hydra.commands.demo.script import finish as finish
+from hydra.commands.demo.script import pause as pause
+from hydra.commands.demo.script import replace as replace
+from hydra.commands.demo.script import say as say
+from hydra.commands.demo.script import shell as shell
+from hydra.commands.demo.script import think as think
 from hydra.commands.demo.shims import Answer
 from tests.support import agent_steps
-from tests.support.processes import wait_until
-
-__all__ = [
-    "Answer",
-    "Barrier",
-    "Calls",
-    "Step",
-    "close_stdout",
-    "daemon",
-    "delete",
-    "edit",
-    "emit",
-    "fail",
-    "finish",
-    "flood",
-    "hang",
-    "ignore",
-    "leave",
-    "left",
-    "pause",
-    "place",
-    "processes_named",
-    "repeat",
-    "replace",
-    "retry",
-    "say",
-    "shell",
-    "signal_self",
-    "stderr",
-    "think",
-    "touch",
-    "wait_for",
-]
-
+from tests.support.processes import running, wait_until
 
 _MORE = Path(agent_steps.__file__).read_text()
 
@@ -113,13 +78,8 @@ def place(
     return shims.place(folder, agent, steps, answers=answers, more=_MORE, **more)
 
 
-def retry(attempt: int = 1, of: int = 10, status: int = 500) -> Step:
-    """The CLI tells that it tries the service again."""
-    return {"retry": {"attempt": attempt, "of": of, "status": status}}
-
-
 def fail(reason: str = "error") -> Step:
-    """The run ends by `sign_in`, `bad_key`, `rate_limit`, `context_overflow`, `budget`, `error`."""
+    """The run ends by `rate_limit`, claude's by `context_overflow`, any by `error`."""
     return {"fail": reason}
 
 
@@ -147,8 +107,6 @@ def close_stdout() -> Step:
 
 def daemon(
     *,
-    setsid: bool = True,
-    double_fork: bool = True,
     clear_env: bool = False,
     ignore_term: bool = False,
     hold_stdout: bool = False,
@@ -156,17 +114,8 @@ def daemon(
     argv: Sequence[str] = (),
 ) -> Step:
     """Leaves a process behind that tries to outlive the agent; `name` is its argv[0]."""
-    return {
-        "spawn_daemon": {
-            "setsid": setsid,
-            "double_fork": double_fork,
-            "clear_env": clear_env,
-            "ignore_term": ignore_term,
-            "hold_stdout": hold_stdout,
-            "name": name,
-            "argv": list(argv),
-        }
-    }
+    wiles = {"clear_env": clear_env, "ignore_term": ignore_term, "hold_stdout": hold_stdout}
+    return {"spawn_daemon": {**wiles, "name": name, "argv": list(argv)}}
 
 
 def wait_for(path: Path | str) -> Step:
@@ -329,13 +278,4 @@ def left(name: str) -> list[int]:
 
 def processes_named(name: str) -> list[int]:
     """The pids of living processes with `name` in their command line; zombies have none."""
-    numbers = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                line = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if name.encode() in line and int(entry.name) != os.getpid():
-                numbers.append(int(entry.name))
-    return numbers
+    return running(name, keepers=True)

@@ -84,12 +84,11 @@ def files(race: Race, commit: str) -> dict[bytes, bytes]:
     contents = {}
     for entry in listed.split(b"\0")[:-1]:
         head, _, path = entry.partition(b"\t")
-        mode, kind, oid = head.split()
+        _, kind, oid = head.split()
         if kind == b"commit":
             contents[path] = oid
         else:
             contents[path] = run("cat-file", "blob", oid, git_dir=race.patches).stdout
-        del mode
     return contents
 
 

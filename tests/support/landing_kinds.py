@@ -20,6 +20,7 @@ from typing import Any
 
 from hydra.git.patches import commit_tree
 from hydra.landing import transaction
+from tests import conftest
 from tests.conftest import git, make_repository
 from tests.support.forks import forked
 from tests.support.landings import Shelf, everything, leftovers
@@ -62,8 +63,7 @@ def files_of(root: Path) -> None:
 
 def commit(root: Path, message: str = "Another commit") -> None:
     """Commits all that stands there."""
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", message)
+    conftest.commit(root, message)
 
 
 def shop(scratch: Path) -> Path:
@@ -244,50 +244,38 @@ def clean(root: Path) -> bool:
     return leftovers(root) == []
 
 
-def signing_gpg(root: Path, scratch: Path) -> Path:
-    """The user signs by gpg, with a key and a program of the test's own."""
+@contextmanager
+def signing(how: str, root: Path, scratch: Path) -> Iterator[Path]:
+    """The user signs by `gpg` or `ssh`, by a key of the test's own; gpg's process ends with it."""
+    if how == "ssh":
+        yield signing_ssh(root, scratch)
+        return
     home = Path("/tmp") / f"hydra-gpg-{os.getpid()}-{scratch.name[-6:]}"  # a socket's path is short
     home.mkdir(mode=0o700)
     program = scratch / "gpg"
     program.write_text(f'#!/bin/sh\nexec gpg --homedir {home} --batch --no-tty "$@"\n')
     program.chmod(0o755)
     terms = ("--passphrase", "", "--quick-generate-key", "Ada <ada@example.com>", "ed25519")
-    subprocess.run([program, *terms], check=True, capture_output=True)
-    git(root, "config", "gpg.program", str(program))
-    git(root, "config", "user.signingKey", "ada@example.com")
-    git(root, "config", "commit.gpgSign", "true")
-    return root
-
-
-@contextmanager
-def signing(how: str, root: Path, scratch: Path) -> Iterator[Path]:
-    """The user signs by `gpg` or `ssh`; gpg's own process goes at the end."""
-    if how == "ssh":
-        yield signing_ssh(root, scratch)
-        return
     try:
-        yield signing_gpg(root, scratch)
+        subprocess.run([program, *terms], check=True, capture_output=True)
+        _configure(root, {"gpg.program": str(program), "user.signingKey": "ada@example.com"})
+        yield root
     finally:
-        end_gpg(scratch)
-
-
-def end_gpg(scratch: Path) -> None:
-    """gpg keeps a process for its keys: it goes with them."""
-    terms = (scratch / "gpg").read_text().split()
-    home = terms[terms.index("--homedir") + 1]
-    subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False)
-    shutil.rmtree(home, ignore_errors=True)
+        subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def signing_ssh(root: Path, scratch: Path) -> Path:
     """The user signs by an SSH key."""
-    key = scratch / "id_ed25519"
+    key, allowed = scratch / "id_ed25519", scratch / "allowed"
     terms = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     subprocess.run(terms, check=True, capture_output=True)
-    public = key.with_suffix(".pub").read_text()
-    (scratch / "allowed").write_text(f"ada@example.com {public}")
-    git(root, "config", "gpg.format", "ssh")
-    git(root, "config", "user.signingKey", str(key))
-    git(root, "config", "gpg.ssh.allowedSignersFile", str(scratch / "allowed"))
-    git(root, "config", "commit.gpgSign", "true")
+    allowed.write_text(f"ada@example.com {key.with_suffix('.pub').read_text()}")
+    settings = {"gpg.format": "ssh", "user.signingKey": str(key)}
+    _configure(root, {**settings, "gpg.ssh.allowedSignersFile": str(allowed)})
     return root
+
+
+def _configure(root: Path, settings: dict[str, str]) -> None:
+    for name, value in {**settings, "commit.gpgSign": "true"}.items():
+        git(root, "config", name, value)

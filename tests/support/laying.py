@@ -1,4 +1,5 @@
-"""Lays a secret of its own in each of `secret_places`, and takes all of them away again."""
+"""Lays a secret of its own in each of the places of tests/data/secret_places.toml, and takes all of
+them away again."""
 
 from __future__ import annotations
 
@@ -11,29 +12,45 @@ import sys
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.support.secret_places import PLACES, SecretPlace
+from tests.support.tables import table
 from tests.support.trust import Place
 
 REACH = Path(__file__).with_name("reach.py")
 
-_FORMATS = {
-    "gitconfig": "[http]\n\textraHeader = Authorization: {}\n",
-    "git/config": "[http]\n\textraHeader = Authorization: {}\n",
-    "npmrc": "//registry.example/:_authToken={}\n",
-    "pnpm/rc": "//registry.example/:_authToken={}\n",
-    "pip.conf": "[global]\nindex-url = https://me:{}@pypi.example/simple\n",
-    "uv.toml": '[[index]]\nurl = "https://me:{}@pypi.example/simple"\n',
-    ".cargo/config.toml": '[registries.mine]\ntoken = "{}"\n',
-    ".yarnrc.yml": 'npmAuthToken: "{}"\n',
-    ".yarnrc": '"//registry.example/:_authToken" {}\n',
-    "settings.xml": "<settings><password>{}</password></settings>\n",
-    ".condarc": "channels:\n  - https://conda.example/t/{}/main\n",
-    "go/env": "GOPROXY=https://me:{}@proxy.example\n",
-    "hosts.yml": "github.example:\n    oauth_token: {}\n",
-    ".json": '{{"token": "{}"}}\n',
-}
-"""How a secret stands in a file that is read by keys; anywhere else it stands alone."""
+_DATA = table("secret_places")
+
+
+class SecretPlace(NamedTuple):
+    """`kind`: file, socket (it says its secret to whoever connects), abstract (a socket without a
+    file), link (its secret lies in `target`), variable (a file that the variable `target` names, or
+    whose folder it names), tool (beside a program that PATH names; `target` is
+    that program, or `LINK > PROGRAM` where a link on PATH leads to it).
+
+    In a path `~` is HOME, `{repo}` the user's checkout, `{tag}` a name that nothing else on the
+    machine has: outside of HOME and the checkout a place lies under a folder of that name alone.
+    """
+
+    path: str
+    kind: str = "file"
+    target: str = ""
+    mode: int = 0o600
+
+
+PLACES: tuple[SecretPlace, ...] = (
+    *(SecretPlace(path) for group in _DATA["files"].values() for path in group.split()),
+    # Readable by everybody, but for what the system shows anyway: there only root could.
+    *(
+        SecretPlace(path, mode=0o600 if path.startswith(("/etc", "/opt")) else 0o644)
+        for path in _DATA["more"]["outside"].split()
+    ),
+    *(SecretPlace(path, "socket") for path in _DATA["more"]["sockets"].split()),
+    *(SecretPlace(f"@{{tag}}-{name}", "abstract") for name in ("X11", "dbus")),
+    *(SecretPlace(path, "variable", name) for name, path in _DATA["variables"].items()),
+    *(SecretPlace(path, "link", target) for path, target in _DATA["links"].items()),
+    *(SecretPlace(path, "tool", program) for path, program in _DATA["tools"].items()),
+)
 
 
 class Secrets:
@@ -97,7 +114,9 @@ class Secrets:
             self._stack.callback(shutil.rmtree, outside, ignore_errors=True)
 
     def _write(self, path: Path, secret: str, mode: int) -> None:
-        form = next((f for end, f in _FORMATS.items() if str(path).endswith(end)), "{}\n")
+        # How it stands in a file that is read by keys; anywhere else it stands alone.
+        forms = _DATA["formats"].items()
+        form = next((form for end, form in forms if str(path).endswith(end)), "{}\n")
         path.write_text(form.format(secret))
         path.chmod(mode)
 

@@ -19,6 +19,7 @@ from hydra.checks.results import Comparison, Tests
 from hydra.checks.text_parsers.output import found_no_tests, read_text
 from hydra.records.request import Check
 from tests.check_recordings import FIXTURES
+from tests.support.golden_text import alike
 from tests.support.races import ENDS, result_of
 
 DATA = Path(__file__).parents[1] / "data" / "checks"
@@ -40,10 +41,7 @@ def exit_code(path: Path) -> int | None:
 
 def outputs() -> str:
     """What is read of each output; those that read alike have one entry."""
-    alike: dict[str, list[str]] = {}
-    for name, data, code in _outputs():
-        alike.setdefault("".join(_reading(data, code)), []).append(name)
-    return "\n".join("".join(f"{name}\n" for name in names) + text for text, names in alike.items())
+    return alike((name, "".join(_reading(data, code))) for name, data, code in _outputs())
 
 
 def _outputs() -> Iterator[tuple[str, bytes, int | None]]:
@@ -82,7 +80,7 @@ def comparisons() -> str:
     """What comes of each run that is held against the base's."""
     data = tomllib.loads((DATA / "comparisons.toml").read_text("utf-8"))
     checks = {row["name"]: Check(**row) for row in data["check"]}
-    return "\n".join(_compared(row, checks) for row in data["run"])
+    return alike((row["name"], _compared(row, checks)) for row in data["run"])
 
 
 def _compared(row: Mapping[str, Any], checks: Mapping[str, Check]) -> str:
@@ -92,7 +90,7 @@ def _compared(row: Mapping[str, Any], checks: Mapping[str, Check]) -> str:
     )
     assert now is not None
     judged = compare_to_baseline(now, base, put_back=put_back)
-    return f"{row['name']}\n{''.join(_judged(now, base, judged))}"
+    return "".join(_judged(now, base, judged))
 
 
 def _judged(now: CheckResult, base: CheckResult | None, judged: CheckResult) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import commit
+from tests.conftest import commit, write
 from tests.support.landings import Shelf
-from tests.support.pages import PageRun, commit_files, document, event, verdict, write, write_events
+from tests.support.pages import PageRun, commit_files, document, event, verdict, write_events
 
 HARM = (
     "</script><script>window.pwned=1;alert(1)</script>",

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import commit
+from tests.conftest import commit, write
+from tests.support import verdicts
 from tests.support.landings import Shelf
-from tests.support.pages import (
-    PageRun,
-    check,
-    commit_files,
-    comparison,
-    lane,
-    patch,
-    reason,
-    steps,
-    tested,
-    usage,
-    verdict,
-    write,
-    write_events,
+from tests.support.pages import PageRun, commit_files, lane, steps, verdict, write_events
+from tests.support.verdicts import check, cross, reason
+
+LISTS = (
+    *("fixed", "broken", "still_failing", "new", "new_failing", "vanished", "flaky", "skipped"),
+    "unknown",
 )
+"""Of a check's comparison with the base."""
 
 
 def large(
@@ -35,64 +29,40 @@ def large(
     write(repo, base)
     commit(repo, "Many files")
     shelf = Shelf.of(repo, scratch)
-    documents = []
+    documents: list[verdicts.Document] = []
     for number in range(lanes):
         name = f"codex-{number + 1}" if number else "codex"
         changed = {path: _changed(text, number) for path, text in base.items()}
         commit_files(shelf, name, changed)
         cases = [f"tests/test_part{n // 50:02}.py::test_case_{n:04}" for n in range(tests)]
         differ = cases[number : max(1, tests // 10)]
-        outcome = check(
-            "passed",
-            f"{tests} passed",
-            details=f"checks/1/{name}/pytest.json",
-            tests=tested(tests, 0),
-            comparison=comparison(fixed=differ, new=[f"{case}[{name}]" for case in differ[:50]]),
+        lists: dict[str, list[str]] = {key: [] for key in LISTS}
+        lists |= {"fixed": differ[:100], "new": [f"{case}[{name}]" for case in differ[:50]]}
+        counts = {key: len(cases) for key, cases in lists.items()}
+        named = {"source": "junit", "passed": tests, "failed": 0, "skipped": 0, "failing": []}
+        compared: verdicts.Document = {"tests": named, "comparison": {**lists, "counts": counts}}
+        said = reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
+        row = lane(
+            name,
+            number + 1,
+            mergeable=number % 3 != 2,
+            why=f"fixes {len(differ)} failures in {files} files",
+            reasons=[said] * 5,
+            checks=[check("pytest", f"{tests} passed", **compared)] if tests else [],
         )
-        documents.append(
-            lane(
-                name,
-                number + 1,
-                mergeable=number % 3 != 2,
-                why=f"fixes {len(differ)} failures in {files} files",
-                reasons=[
-                    reason("base", f"fixes {len(differ)} tests", f"checks/1/{name}/pytest.json")
-                ]
-                * 5,
-                checks=[outcome] if tests else [],
-                patch=patch(files, files * lines, files * lines),
-                files=[
-                    {
-                        "path": path,
-                        "added": lines,
-                        "deleted": lines,
-                        "status": "modified",
-                        "binary": False,
-                        "lanes": [],
-                        "generated": n % 40 == 0,
-                        "vendored": False,
-                    }
-                    for n, path in enumerate(names)
-                ],
-                usage=usage(20_000 + number, 900),
-            )
-        )
-    cells = {row["lane"]: "passed" for row in documents}
-    cross = [
-        {
-            "id": f"tests/test_new.py::test_{n}",
-            "author": "codex",
-            "check": "pytest",
-            "base": "failed",
-            "cells": {**cells, "codex": "own"},
-            "weighs": True,
-            "says": "",
-            "files": {},
-        }
-        for n in range(tests // 10)
-    ]
+        whole = verdicts.lane(name)
+        counted = {"files": files, "insertions": files * lines, "deletions": files * lines}
+        (changed_file,) = whole["files"]
+        changed_file |= {"added": lines, "deleted": lines, "lanes": []}
+        row["patch"] = whole["patch"] | counted
+        row["files"] = [
+            {**changed_file, "path": path, "generated": n % 40 == 0} for n, path in enumerate(names)
+        ]
+        documents.append(row)
+    cells = {row["lane"]: "passed" for row in documents if row["lane"] != "codex"}
+    rows = [cross(f"tests/test_new.py::test_{n}", "codex", cells) for n in range(tests // 10)]
     write_events(shelf, steps([row["lane"] for row in documents]))
-    return PageRun(shelf, verdict(shelf, documents, cross=cross))
+    return PageRun(shelf, verdict(shelf, documents, cross=rows))
 
 
 def _module(number: int, lines: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import commit
+from tests.conftest import commit, write
 from tests.support.landings import Shelf
 from tests.support.pages import (
     Files,
@@ -13,7 +13,6 @@ from tests.support.pages import (
     document,
     steps,
     verdict,
-    write,
     write_events,
 )
 

@@ -16,6 +16,7 @@ from typing import Any
 from hydra.commands.html_page import page
 from hydra.records.events import AGENT_KINDS, Event, encode
 from hydra.records.store.reader import RunRecord
+from tests.support import verdicts
 from tests.support.landings import RUN, Shelf
 from tests.support.rendering import as_verdict
 
@@ -46,17 +47,6 @@ class PageRun:
         return path
 
 
-def write(root: Path, files: Files) -> None:
-    """Puts `files` into a tree."""
-    for path, content in files.items():
-        place = root / path
-        if content is None:
-            place.unlink()
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
 def write_events(shelf: Shelf, events: Sequence[Event]) -> None:
     """The run's events.jsonl."""
     folder = shelf.race.patches.parent
@@ -72,93 +62,27 @@ def document(name: str, words: Mapping[str, str] | None = None) -> Document:
     return data
 
 
-def check(status: str, says: str, **document: Any) -> Document:
-    """One check as result.json has it."""
-    data: Document = {
-        **{"check": "pytest", "kind": "test", "command": "pytest -q", "required": True},
-        **{"status": status, "says": says, "reason": "", "exit_code": int(status != "passed")},
-        **{"seconds": 3.14, "tree": "clean", "output": None, "details": None},
-        **{"output_dropped": 0, "tests": None, "comparison": None, "survivors": []},
-        **{"remarks": [], "held_back": "", "again": None},
+def lane(name: str, rank: int | None, *, mergeable: bool = True, **more: Any) -> Document:
+    """One lane of a verdict document, of which nothing is known but this."""
+    state, why = "proved" if mergeable else "broken", more.get("why", "")
+    bare: Document = {
+        **{"rank": rank, "state": state, "reason": why, "why": why, "label": name.title()},
+        **{"reasons": [], "chance": None, "checks": [], "patch": None, "files": []},
+        **{"usage": {}, "seconds": 61.0, "message": ""},
     }
-    return {**data, **document}
+    return verdicts.lane(name, **{**bare, **more})
 
 
-def comparison(**lists: Sequence[str]) -> Document:
-    """A check's comparison with the base; the first 100 of each, and how many there are."""
-    names = [
-        "fixed",
-        "broken",
-        "still_failing",
-        "new",
-        "new_failing",
-        "vanished",
-        "flaky",
-        "skipped",
-        "unknown",
-    ]
-    return {
-        **{name: list(lists.get(name, ()))[:100] for name in names},
-        "counts": {name: len(lists.get(name, ())) for name in names},
-    }
-
-
-def lane(name: str, rank: int | None, *, mergeable: bool = True, **document: Any) -> Document:
-    """One lane of a verdict document."""
-    state = "proved" if mergeable else "broken"
-    data: Document = {
-        **{"state": state, "reason": document.get("why", "")},
-        **{"lane": name, "adapter": name.split("-")[0], "model": None, "label": name.title()},
-        **{"rank": rank, "tied": [], "status": "completed", "why": ""},
-        **{"gates": [], "reasons": [], "chance": None, "checks": []},
-        **{"protected": [], "patch": None, "files": [], "usage": usage(), "seconds": 61.0},
-        "message": "",
-    }
-    return {**data, **document}
-
-
-def usage(came: int | None = None, went: int | None = None, spent: float | None = None) -> Document:
-    """Tokens and cost; None is unknown."""
-    cached = None if came is None else int(came * 0.8)
-    return {"input_tokens": came, "output_tokens": went, "cached_tokens": cached, "cost_usd": spent}
-
-
-def reason(
-    kind: str, text: str, file: str = "", path: str = "", line: int | None = None
-) -> Document:
-    """One sentence with its evidence."""
-    return {"kind": kind, "text": text, "file": file or None, "path": path or None, "line": line}
-
-
-def verdict(shelf: Shelf, lanes: list[Document], **document: Any) -> Document:
+def verdict(shelf: Shelf, lanes: list[Document], **more: Any) -> Document:
     """A verdict document over these lanes; what the contract asks for is there."""
-    data: Document = {
-        **{"schema": 1, "kind": "verdict", "run": RUN, "base": shelf.race.base},
-        **{"base_name": "main", "title": "Fix the pager", "repository": str(shelf.repo)},
+    bare: Document = {
+        **{"run": RUN, "base": shelf.race.base, "title": "Fix the pager", "lanes": lanes},
+        **{"repository": str(shelf.repo), "folder": str(shelf.race.patches.parent)},
         **{"top": lanes[0]["lane"] if lanes else None, "says": "one is ahead"},
-        "checked": True,
-        "confidence": {"word": "unknown", "share": None, "why": ""},
-        **{"lanes": lanes, "baseline": [], "cross": [], "groups": [], "shared": []},
-        **{"not_tried": [], "notes": [], "separated": None, "exit_code": 0, "warnings": []},
-        "folder": str(shelf.race.patches.parent),
+        **{"confidence": {"word": "unknown", "share": None, "why": ""}, "baseline": []},
+        **{"cross": [], "groups": [], "shared": [], "not_tried": []},
     }
-    return {**data, **document}
-
-
-def patch(files: int, added: int, deleted: int) -> Document:
-    remarks: list[Document] = []
-    if files > 3:
-        remarks.append({"kind": "large", "path": "CHANGELOG.md", "text": "CHANGELOG.md is new"})
-    return {
-        **{"commit": "c" * 40, "base": "b" * 40, "files": files, "insertions": added},
-        **{"deletions": deleted, "incomplete": "", "notes": [], "left_behind": 0},
-        **{"remarks": remarks, "empty": False},
-    }
-
-
-def tested(passed: int, failed: int) -> Document:
-    document: Document = {"source": "junit", "passed": passed, "failed": failed, "skipped": 0}
-    return {**document, "failing": []}
+    return verdicts.verdict(**{**bare, **more})
 
 
 def event(seq: int, mono: float, kind: str, lane: str = "", **data: Any) -> Event:

@@ -9,20 +9,17 @@ so that the same Hydra, Chromium and fonts give the same bytes.
 
 from __future__ import annotations
 
-import fcntl
 import html
 import os
-import pty
 import re
 import shutil
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 from hydra.report.text import width as cells
 from tests.support.browser import Scheme, browser, opened
+from tests.support.terminal import run_on_terminal
 
 TERMINALS = {"terminal-80.svg": 80, "terminal.svg": 120}
 """Columns of each; the last demo's page is taken."""
@@ -81,29 +78,14 @@ def _example(text: str) -> str:
 
 def _demo(columns: int) -> str:
     """What `hydra demo` prints on a terminal of its own, with its colours."""
-    mine, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environ = {**os.environ, "TERM": "xterm-256color"}
     environ.pop("NO_COLOR", None)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "hydra", "demo"],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,  # the live table: what it left is in the summary
-        env=environ,
-    )
-    os.close(theirs)
-    output = b""
-    while True:
-        try:
-            part = os.read(mine, 65536)
-        except OSError:  # EIO: nobody holds the other end any more
-            break
-        if not part:
-            break
-        output += part
-    if child.wait():
-        raise SystemExit(f"hydra demo ended with {child.returncode}")
+    line = [sys.executable, "-m", "hydra", "demo"]
+    # Without the live table: what it left is in the summary.
+    null = subprocess.DEVNULL
+    code, output = run_on_terminal(line, columns=columns, env=environ, stderr=null)
+    if code:
+        raise SystemExit(f"hydra demo ended with {code}")
     printed = output.decode().replace("\r\n", "\n")
     if "not started" in printed:  # a machine's trouble is no picture of Hydra
         raise SystemExit(f"a lane of the demo was not started:\n{printed}")

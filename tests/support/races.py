@@ -21,6 +21,7 @@ from hydra.ranking.verdict import rank
 from hydra.records.outcome import Patch
 from hydra.records.request import Check
 from tests.support.evidences import file
+from tests.support.golden_text import alike
 from tests.support.rendering import verdict_document
 
 DATA = Path(__file__).parents[1] / "data" / "races"
@@ -139,7 +140,7 @@ def verdicts() -> str:
     files = [file for _, facts in every for lane in facts.lanes for file in lane.files]
     sides = [(file.path, text) for file in files for text in (file.old, file.new) if text]
     read_syntax(sides)  # by one child, and not by one a race
-    return "".join(f"{name}\n{''.join(verdict_lines(facts))}\n" for name, facts in every)
+    return alike((name, "".join(verdict_lines(facts))) for name, facts in every)
 
 
 def verdict_lines(facts: Evidence) -> Iterator[str]:
@@ -148,7 +149,8 @@ def verdict_lines(facts: Evidence) -> Iterator[str]:
 
 
 def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
-    """The same of a document, as `hydra compare --json` prints it; `files` of the run, too."""
+    """The same of a document, as `hydra compare --json` prints it; `files` of the run, too. What a
+    lane's one sentence consists of bears a number, or is its gate."""
 
     def place(row: Row) -> str:
         where = f"{row['path']}:{row['line']}" if row["line"] else row["path"]
@@ -160,7 +162,10 @@ def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
         agreed = " (agreed)" if row["agreed"] else ""
         tied = f" tied with {', '.join(row['tied'])}" if row["tied"] else ""
         yield f"  {row['rank'] or '-'} {row['lane']} {row['state']}{tied}: {row['reason']}\n"
-        yield f"      because {row['why']}\n"
+        texts = [reason["text"] for reason in row["reasons"]]
+        first = _marks(row["why"], texts)
+        if not first and row["why"] not in [gate["text"] for gate in row["gates"]]:
+            yield f"      because {row['why']}\n"
         if row["decision"]:
             yield f"      asked{agreed}: {row['decision']}\n"
         if row["own_version"]:
@@ -168,7 +173,8 @@ def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
         for gate in row["gates"]:
             yield f"      x {gate['text']}{place(gate)}\n"
         for reason in row["reasons"]:
-            yield f"      - {reason['kind']}: {reason['text']}{place(reason)}\n"
+            mark = first.pop(reason["text"], "-")
+            yield f"      {mark} {reason['kind']}: {reason['text']}{place(reason)}\n"
         if row["chance"] is not None:
             yield f"      chance {row['chance']:.4f}\n"
     shown = document["confidence"]
@@ -180,3 +186,18 @@ def document_lines(document: Row, *, files: bool = True) -> Iterator[str]:
     for group in document["groups"]:
         yield f"  {group['kind']}: {', '.join(group['lanes'])}\n"
     yield from (f"  {line}\n" for line in (*document["not_tried"], *document["warnings"]))
+
+
+def _marks(why: str, texts: Sequence[str]) -> dict[str, str]:
+    """The place in `why` of each reason that it consists of; none where it is something else."""
+    rest, marks = why, dict[str, str]()
+    while rest:
+        parts = [
+            text for text in texts if text not in marks and f"{rest}; ".startswith(f"{text}; ")
+        ]
+        if not parts:
+            return {}
+        part = max(parts, key=len)
+        marks[part] = str(len(marks) + 1)
+        rest = rest[len(part) + 2 :]
+    return marks

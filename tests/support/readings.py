@@ -28,6 +28,7 @@ from hydra.records.request import Check
 from tests.support.cheats import case as cheats
 from tests.support.cheats.judging import changes
 from tests.support.evidences import file
+from tests.support.golden_text import alike
 
 DATA = Path(__file__).parents[1] / "data" / "patches"
 
@@ -63,8 +64,9 @@ def patches() -> tuple[Read, ...]:
 
 
 def readings() -> str:
-    """A heading for each patch, and a line for each thing that comes of reading it."""
-    text = "\n".join(f"{read.name}\n{''.join(_lines(read))}" for read in patches()) + "\n"
+    """A heading for each patch, and a line for each thing that comes of reading it; those of which
+    the same comes have one entry."""
+    text = alike((read.name, "".join(_lines(read))) for read in patches())
     return text.replace(f"{sys.implementation.cache_tag}.pyc", "PYTHON.pyc")
 
 

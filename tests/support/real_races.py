@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import SCRATCH_ROOT, make_repository
+from tests.conftest import SCRATCH_ROOT, make_repository, write
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.races import document_lines
@@ -88,12 +88,9 @@ def _lane(lane: Row, base: Files) -> Files | list[fakes.Step]:
 
 def _place(programs: Mapping[str, str], hydra: Hydra) -> None:
     """Programs of the machine."""
-    for name, text in programs.items():
-        program = hydra.scratch / "programs" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(text)
-        program.chmod(0o755)
-        hydra.path.append(program.parent)
+    if programs:
+        write(hydra.scratch / "programs", programs)
+        hydra.path.append(hydra.scratch / "programs")
 
 
 def _files(files: Row, base: Files) -> dict[str, str | None]:

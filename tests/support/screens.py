@@ -32,7 +32,7 @@ from hydra.report.runs import RaceCost, RunRow
 from hydra.report.stream import PlainLines
 from hydra.report.text import error_text
 from tests.support import driver, verdicts
-from tests.support.event_kinds import HYDRA_KINDS
+from tests.support.golden_text import Documents
 from tests.support.rendering import lane_line, opening, race_end, summary, table_text
 from tests.support.sample_agents import AGENTS, CHECKS, RUNS
 from tests.support.sample_race import PLAN, RESULT, STALLED, Tape, events, lane_plan
@@ -42,6 +42,9 @@ Document = dict[str, Any]
 Section = Iterator[tuple[str, str]]
 
 DATA = Path(__file__).parents[1] / "data"
+_KINDS = (DATA.parents[1] / "docs/reference/events.md").read_text().partition("## From Hydra")[2]
+HYDRA_KINDS = re.findall(r"^\| `([a-z_]+)` \|", _KINDS, re.MULTILINE)
+"""The kinds of Hydra's own events."""
 HOSTILE = "\x1b]52;c;eA==\x07\x1b[2J\x9b31m\u202eevil\u2066\r\x08\x7f\u2028\ud800\n\u0301x"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -353,11 +356,12 @@ def plans() -> Section:
         "an agent's": AuthMissing("the key was refused", **auth, hint="run claude, type /login"),
         "a hostile one": AuthMissing(HOSTILE, adapter="x", command=(HOSTILE,), stderr=HOSTILE),
     }
+    documents = Documents()
     for name, error in errors.items():
         yield from at(f"an error, {name}", lambda e=error, **o: error_text(e, **o), 28, None)
-        yield f"its document, {name}", dump(error_document(error))
-    yield "a plan's document", dump(plan_document(PLAN))
-    yield "a result's document", dump(result_document(PLAN, RESULT))
+        yield f"its document, {name}", documents.lay_out(dump(error_document(error)), name)
+    yield "a plan's document", documents.lay_out(dump(plan_document(PLAN)), "plan")
+    yield "a result's document", documents.lay_out(dump(result_document(PLAN, RESULT)), "result")
     diff = shown_diff(f"+{HOSTILE}\n-a\tb\r\n".encode("utf-8", "surrogatepass"), color=False)
     yield "a hostile diff", diff.decode().replace("\t", "<TAB>")
 
@@ -383,6 +387,7 @@ def openings() -> Section:
         shown = [test for test in tests if test["counts"]]
         return {"agent": "codex", "tests": [*tests], "shown": shown}
 
+    documents = Documents()
     for name, lanes, more in (
         ("one alone", [claude], {"top": "claude"}),
         ("one of sixteen", [claude, *broken], {"top": "claude"}),
@@ -405,11 +410,11 @@ def openings() -> Section:
         document = {**head, "lanes": lanes, **more}
         first = opening(document, {})
         first["lanes"] = [lane_line(lane, document, {}) for lane in lanes[:2]]
-        yield f"the page opens on {name}", json.dumps(first, indent=1) + "\n"
+        yield f"the page opens on {name}", documents.lay_out(json.dumps(first), name)
     tied = {**verdicts.tie(), "checked": True}
     for row in tied["lanes"][:2]:
         row |= {"state": "proved", "reason": "fixes both failing tests"}
-    yield "the page opens on a tie", json.dumps(opening(tied, {}), indent=1) + "\n"
+    yield "the page opens on a tie", documents.lay_out(json.dumps(opening(tied, {})), "a tie")
 
 
 SECTIONS = (live, board, phrases, ends, summaries, lists, plans, openings)

@@ -202,14 +202,6 @@ def _fixes_in_check(facts: Facts, lane: str, groups: Groups) -> bool:
     return len(fixed) == len(facts.failing(groups["check"])) == (count or _number(groups.get("n")))
 
 
-def _breaks(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _lists(groups.get("tests") or groups["test"], facts.broken(lane, required=True))
-
-
-def _breaks_nothing(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.broken(lane)
-
-
 def _unserved(facts: Facts, lane: str, groups: Groups) -> bool:
     """Those of all tests that could be compared."""
     runs = [own.tests for _, _, own in facts.tests(lane) if own.tests]
@@ -225,14 +217,6 @@ def _still(facts: Facts, lane: str, groups: Groups) -> bool:
         if facts.end(lane, name, id) is False
     ]
     return len(still) == _number(groups["n"])
-
-
-def _turned_checks(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        _base_status(facts, check) is CheckStatus.FAILED
-        and _status(facts, lane, check) is CheckStatus.PASSED
-        for check in _all_of(groups["checks"])
-    )
 
 
 def _none_fails(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -286,10 +270,6 @@ def _not_on_base(facts: Facts, lane: str, groups: Groups) -> bool:
 
 def _stopped(facts: Facts, lane: str, groups: Groups) -> bool:
     return not ran(facts.own.get((lane, groups["check"])))
-
-
-def _stopped_alone(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _stopped(facts, lane, groups) and ran(facts.base.get(groups["check"]))
 
 
 def _gone(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -347,10 +327,6 @@ def _by_its_own_version(facts: Facts, lane: str, groups: Groups) -> bool:
     return count == _number(groups["n"]) and _touches_a_file_so_called(facts, lane, groups)
 
 
-def _fail_with_the_bases(facts: Facts, lane: str, groups: Groups) -> bool:
-    return 0 < len(_only_by_its_own(facts, lane)) < _number(groups["n"]) <= _number(groups["k"])
-
-
 def _touches_a_file_so_called(facts: Facts, lane: str, groups: Groups) -> bool:
     names = {file.path.rpartition("/")[2] for file in facts.lane(lane).files}
     return {*_names(groups["paths"])[0]} <= names
@@ -362,10 +338,6 @@ def _are_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
         for other in _all_of(groups["lanes"])
         for file in facts.lane(other).files
     )
-
-
-def _is_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _are_without_code(facts, lane, {"lanes": lane})
 
 
 def _breaks_nothing_in(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -440,14 +412,6 @@ def _is_kind(kind: str, tests: Sequence[Brought]) -> bool:
     return kind.removesuffix("s").removesuffix(" test") == (
         kinds.pop() if len(kinds) == 1 else "new or changed"
     )
-
-
-def _own_pass_on_base(facts: Facts, lane: str, groups: Groups) -> bool:
-    return len(_own_tests(facts, lane, True)) >= _number(groups.get("n"))
-
-
-def _own_untried(facts: Facts, lane: str, groups: Groups) -> bool:
-    return len(_own_tests(facts, lane, None)) == _number(groups.get("n"))
 
 
 def _own_fail(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -576,13 +540,6 @@ def _same_tree(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(facts.lane(other).tree == mine for other in _all_of(groups["lanes"]))
 
 
-def _same_but_for_form(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        _without_comments(facts, other) == _without_comments(facts, lane)
-        for other in _all_of(groups["lanes"])
-    )
-
-
 def _without_comments(facts: Facts, lane: str) -> list[tuple[str, str]]:
     files = facts.lane(lane).files
     return [(file.path, re.sub(r"#.*|\s", "", file.new or "")) for file in files]
@@ -646,14 +603,6 @@ def _alone_in(facts: Facts, lane: str, groups: Groups) -> bool:
     return _touches(facts, lane, groups) and others.isdisjoint(_names(groups["paths"])[0])
 
 
-def _runs_no_longer(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _asks_else(facts, lane, groups) and all(
-        facts.own_end(lane, check, id) is None
-        for id in _names(groups["tests"])[0]
-        for check in facts.base
-    )
-
-
 def _asks_else(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(
         any(
@@ -665,16 +614,6 @@ def _asks_else(facts: Facts, lane: str, groups: Groups) -> bool:
 
 
 # Against the next.
-
-
-def _fixes_more(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(len(facts.fixed(lane)) > len(facts.fixed(name)) for name in _all_of(groups["lanes"]))
-
-
-def _breaks_less(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        len(facts.broken(lane)) < len(facts.broken(name)) for name in _all_of(groups["lanes"])
-    )
 
 
 def _no_better(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -719,10 +658,6 @@ def _loses_less(facts: Facts, lane: str, groups: Groups) -> bool:
     )
 
 
-def _same_reason(facts: Facts, lane: str, groups: Groups) -> bool:
-    return [*facts.reasons.values()].count(facts.reasons[lane]) > 1
-
-
 def _are_in_state(facts: Facts, lane: str, groups: Groups) -> bool:
     states = {groups[name].replace(" ", "_") for name in ("state", "other") if name in groups}
     return {facts.states[other] for other in _all_of(groups["lanes"])} == states
@@ -735,22 +670,10 @@ def _better_in(kind: str, facts: Facts, lane: str, groups: Groups) -> bool:
     return good(lane) and not any(good(other) for other in _all_of(groups["lanes"]))
 
 
-def _build_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _better_in("build", facts, lane, groups)
-
-
-def _lint_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _better_in("lint", facts, lane, groups)
-
-
 def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
     not_passing = (*_own_tests(facts, lane, False), *_own_tests(facts, lane, None))
     brought = [test for test in not_passing if facts.cell(test, lane)]
     return 0 < _number(groups["n"]) <= len(brought)
-
-
-def _never_ran(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.lane(lane).checks
 
 
 def _without_put_back(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -762,52 +685,80 @@ def _without_put_back(facts: Facts, lane: str, groups: Groups) -> bool:
     return stopped or bool(own - tried)
 
 
-def _nothing(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.lane(lane).files
-
-
-def _moved(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.lane(lane).moved
-
-
-def _ended(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.lane(lane).ended.endswith(groups["ended"])
-
-
-def _kept(facts: Facts, lane: str, groups: Groups) -> bool:
-    return bool(facts.lane(lane).files)
-
-
-def _breaks_in(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _lists(groups["named"], facts.broken(lane))
-
-
-def _none_passes(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.passed(lane)
-
-
-def _no_test_ran(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)
-
-
-def _gone_listed(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _gone(facts, lane, {"named": groups["tests"]})
-
-
-def _exited(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _status(facts, lane, groups["check"]) is CheckStatus.FAILED
-
-
-def _configures(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.change(lane, groups["test"]) is not None
-
-
-def _same_patch(facts: Facts, lane: str, groups: Groups) -> bool:
-    return "lanes" not in groups or _same_tree(facts, lane, groups)
+PREDICATES: Mapping[str, Predicate] = {
+    "breaks": lambda facts, lane, groups: _lists(
+        groups.get("tests") or groups["test"], facts.broken(lane, required=True)
+    ),
+    "breaks_nothing": lambda facts, lane, groups: not facts.broken(lane),
+    "turned_checks": lambda facts, lane, groups: all(
+        _base_status(facts, check) is CheckStatus.FAILED
+        and _status(facts, lane, check) is CheckStatus.PASSED
+        for check in _all_of(groups["checks"])
+    ),
+    "stopped_alone": lambda facts, lane, groups: (
+        _stopped(facts, lane, groups) and ran(facts.base.get(groups["check"]))
+    ),
+    "fail_with_the_bases": lambda facts, lane, groups: (
+        0 < len(_only_by_its_own(facts, lane)) < _number(groups["n"]) <= _number(groups["k"])
+    ),
+    "is_without_code": lambda facts, lane, groups: _are_without_code(facts, lane, {"lanes": lane}),
+    "own_pass_on_base": lambda facts, lane, groups: (
+        len(_own_tests(facts, lane, True)) >= _number(groups.get("n"))
+    ),
+    "own_untried": lambda facts, lane, groups: (
+        len(_own_tests(facts, lane, None)) == _number(groups.get("n"))
+    ),
+    "same_but_for_form": lambda facts, lane, groups: all(
+        _without_comments(facts, other) == _without_comments(facts, lane)
+        for other in _all_of(groups["lanes"])
+    ),
+    "runs_no_longer": lambda facts, lane, groups: (
+        _asks_else(facts, lane, groups)
+        and all(
+            facts.own_end(lane, check, id) is None
+            for id in _names(groups["tests"])[0]
+            for check in facts.base
+        )
+    ),
+    "fixes_more": lambda facts, lane, groups: all(
+        len(facts.fixed(lane)) > len(facts.fixed(name)) for name in _all_of(groups["lanes"])
+    ),
+    "breaks_less": lambda facts, lane, groups: all(
+        len(facts.broken(lane)) < len(facts.broken(name)) for name in _all_of(groups["lanes"])
+    ),
+    "same_reason": lambda facts, lane, groups: (
+        [*facts.reasons.values()].count(facts.reasons[lane]) > 1
+    ),
+    "build_better": lambda facts, lane, groups: _better_in("build", facts, lane, groups),
+    "lint_better": lambda facts, lane, groups: _better_in("lint", facts, lane, groups),
+    "never_ran": lambda facts, lane, groups: not facts.lane(lane).checks,
+    "nothing": lambda facts, lane, groups: not facts.lane(lane).files,
+    "moved": lambda facts, lane, groups: facts.lane(lane).moved,
+    "ended": lambda facts, lane, groups: facts.lane(lane).ended.endswith(groups["ended"]),
+    "kept": lambda facts, lane, groups: bool(facts.lane(lane).files),
+    "breaks_in": lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane)),
+    "none_passes": lambda facts, lane, groups: not facts.passed(lane),
+    "no_test_ran": lambda facts, lane, groups: (
+        not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)
+    ),
+    "gone_listed": lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]}),
+    "exited": lambda facts, lane, groups: (
+        _status(facts, lane, groups["check"]) is CheckStatus.FAILED
+    ),
+    "configures": lambda facts, lane, groups: facts.change(lane, groups["test"]) is not None,
+    "same_patch": lambda facts, lane, groups: (
+        "lanes" not in groups or _same_tree(facts, lane, groups)
+    ),
+}
+"""Those of one line, by name; the others are the functions above."""
 
 
 _ROWS = tomllib.loads((Path(__file__).parents[1] / "data" / "sentences.toml").read_text("utf-8"))
 SHAPES = tuple(
-    Shape(f"{name} ({at})", _compiled(pattern), globals()[f"_{predicate}"])
+    Shape(
+        f"{name} ({at})",
+        _compiled(pattern),
+        PREDICATES.get(predicate) or globals()[f"_{predicate}"],
+    )
     for at, (name, predicate, pattern) in enumerate(_ROWS["shapes"])
 )

@@ -8,14 +8,35 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tests.support.command import Hydra
 from tests.support.landings import Shelf
 from tests.support.processes import wait_until
+
+
+def run_on_terminal(argv: Sequence[str], *, columns: int = 0, **options: Any) -> tuple[int, bytes]:
+    """A program whose output is a terminal: its exit code, and all that it writes there. Its stderr
+    goes there too, unless `options` of `subprocess` say otherwise."""
+    reader, writer = pty.openpty()
+    if columns:
+        fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    streams = {"stdin": subprocess.DEVNULL, "stdout": writer, "stderr": writer}
+    child = subprocess.Popen(argv, start_new_session=True, **streams | options)
+    os.close(writer)
+    output = b""
+    with suppress(OSError):  # EIO: the last writer has gone
+        while part := os.read(reader, 65536):
+            output += part
+    os.close(reader)
+    return child.wait(), output
 
 
 class Terminal:

@@ -16,7 +16,7 @@ from hydra.checks.results import Status
 from hydra.checks.round import CheckRun
 from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
 from hydra.records.request import TrialCap
-from tests.conftest import git
+from tests.conftest import commit, git, write
 from tests.support.checks import Bench
 
 UNITTEST = "python3 -B -m unittest -v"
@@ -53,12 +53,8 @@ BASE = pages(up="(3, 2), 2", even="(4, 2), 2")
 
 def with_tests(repo: Path, files: Patch | None = None) -> Path:
     """The repository with a package, its tests and `files`, committed."""
-    for name, text in {"src/__init__.py": "", "test_pages.py": BASE, **(files or {})}.items():
-        assert text is not None
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (repo / name).write_text(text)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Tests")
+    write(repo, {"src/__init__.py": "", "test_pages.py": BASE, **(files or {})})
+    commit(repo, "Tests")
     return repo
 
 
@@ -109,12 +105,11 @@ class Trying(Bench):
         """A patch made by `work` in the repository's own tree."""
         git(self.repo, "checkout", "-q", "--detach", "main")
         work(self.repo)
-        git(self.repo, "add", "-A")
-        git(self.repo, "commit", "-qm", "A patch")
-        commit = git(self.repo, "rev-parse", "HEAD")
+        commit(self.repo, "A patch")
+        patch = git(self.repo, "rev-parse", "HEAD")
         git(self.repo, "checkout", "-q", "-f", "main")
         git(self.repo, "clean", "-qfdx")
-        return commit
+        return patch
 
     @property
     def started(self) -> list[Mapping[str, object]]:

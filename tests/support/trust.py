@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pty
 import shlex
 import shutil
 import site
 import stat
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from hydra.process.sandbox.trial import trial_argv
 from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Hydra, account, completed
+from tests.support.terminal import run_on_terminal
 
 ORDINARY = 65534
 ACCOUNTS = (0, ORDINARY) if os.geteuid() == 0 else (os.geteuid(),)
@@ -93,24 +92,8 @@ class Place(Hydra):
         self, argv: Sequence[str], environ: Mapping[str, str], *, cwd: Path | None = None
     ) -> tuple[int, bytes]:
         """A program whose output is a terminal: its exit code, and all that it writes there."""
-        reader, writer = pty.openpty()
-        child = subprocess.Popen(
-            argv,
-            cwd=cwd or self.repo,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=writer,
-            stderr=writer,
-            start_new_session=True,
-            **account(self.uid),
-        )
-        os.close(writer)
-        output = b""
-        with suppress(OSError):  # the last writer has gone
-            while part := os.read(reader, 65536):
-                output += part
-        os.close(reader)
-        return child.wait(), output
+        place = cwd or self.repo
+        return run_on_terminal(argv, cwd=place, env=environ, **account(self.uid))
 
     def git(self, *args: str, cwd: Path | None = None) -> str:
         """git as the account; its stdout without the last newline."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import git
+from tests.conftest import commit, write
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.verdicts import passes_gates
@@ -85,14 +85,8 @@ def shop(repo: Path, files: Files | None = None) -> None:
         "tests/test_pages.py": TESTS,
         **(files or {}),
     }
-    for name, text in names.items():
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        if text is None:
-            (repo / name).unlink(missing_ok=True)
-        else:
-            (repo / name).write_text(text)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "The shop")
+    write(repo, names)
+    commit(repo, "The shop")
 
 
 def steps(files: Files) -> list[fakes.Step]:

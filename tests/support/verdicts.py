@@ -13,29 +13,10 @@ FOLDER = f"/var/lib/hydra/shop-00/runs/{RUN}"
 
 
 def check(name: str, says: str, status: str = "passed", **more: Any) -> Document:
-    """A check's document, as result.json has it."""
-    return {
-        "check": name,
-        "kind": "test",
-        "required": True,
-        "command": f"{name} -q",
-        "status": status,
-        "says": says,
-        "reason": "",
-        "exit_code": 0,
-        "seconds": 3.1,
-        "tree": "clean",
-        "output": f"checks/1/{name}.txt",
-        "details": f"checks/1/{name}.json",
-        "output_dropped": 0,
-        "tests": None,
-        "comparison": None,
-        "survivors": [],
-        "remarks": [],
-        "held_back": "",
-        "again": None,
-        **more,
-    }
+    """A check's document, as result.json has it; here and below without what is not said."""
+    files = {"output": f"checks/1/{name}.txt", "details": f"checks/1/{name}.json"}
+    ended = {"status": status, "says": says, "exit_code": 0, "seconds": 3.1}
+    return {"check": name, "command": f"{name} -q", **ended, **files, **more}
 
 
 def reason(kind: str, text: str, file: str = "", path: str = "", line: int | None = None) -> Any:
@@ -51,16 +32,10 @@ def lane(name: str, **more: Any) -> Document:
         "files": 1,
         "insertions": 6,
         "deletions": 2,
-        "incomplete": "",
-        "notes": [],
-        "left_behind": 0,
-        "remarks": [],
-        "empty": False,
     }
     return {
         "lane": name,
         "adapter": name.partition("-")[0],
-        "model": None,
         "label": {"claude": "Claude Code"}.get(name, "Codex"),
         "rank": 1,
         "tied": [],
@@ -72,26 +47,9 @@ def lane(name: str, **more: Any) -> Document:
         "reasons": [reason("base", "fixes both failures", f"checks/1/{name}/pytest.json")],
         "chance": 0.82,
         "checks": [check("pytest", "43 passed")],
-        "protected": [],
         "patch": patch,
-        "files": [
-            {
-                "path": "src/pager.py",
-                "added": 6,
-                "deleted": 2,
-                "status": "modified",
-                "binary": False,
-                "lanes": ["claude", "codex"],
-                "generated": False,
-                "vendored": False,
-            }
-        ],
-        "usage": {
-            "input_tokens": 17_000,
-            "output_tokens": 1_200,
-            "cached_tokens": None,
-            "cost_usd": None,
-        },
+        "files": [{"path": "src/pager.py", "added": 6, "deleted": 2, "lanes": ["claude", "codex"]}],
+        "usage": {"input_tokens": 17_000, "output_tokens": 1_200},
         "seconds": 72.0,
         "message": "Both tests pass now.",
         **more,
@@ -112,12 +70,7 @@ def verdict(**more: Any) -> Document:
             reason("base", "fixes both failures", "checks/1/claude/pytest.json"),
             reason("scope", "touches 2 files that no other lane touched", path="src/util.py"),
         ],
-        usage={
-            "input_tokens": 1,
-            "output_tokens": 2,
-            "cached_tokens": None,
-            "cost_usd": 0.14,
-        },
+        usage={"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.14},
         seconds=58.2,
     )
     claude["patch"] |= {"insertions": 18, "deletions": 4, "files": 3}
@@ -165,8 +118,6 @@ def verdict(**more: Any) -> Document:
         "groups": [{"kind": "alike", "lanes": ["claude", "codex"]}],
         "shared": [{"path": "src/pager.py", "name": "pages", "lanes": ["claude", "codex"]}],
         "not_tried": ["the base's tests on codex-2: it left no patch"],
-        "notes": [],
-        "separated": None,
         "folder": FOLDER,
         "exit_code": 0,
         "warnings": [],

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.conftest import git
+from tests import conftest
+from tests.conftest import write
 from tests.support.command import Hydra
 
 PAGES = "def pages(n, size):\n    return n // size\n"
@@ -30,16 +31,8 @@ class Pages(unittest.TestCase):
 
 def commit(repo: Path, files: Mapping[str, str], subject: str = "Project") -> None:
     """Writes and commits these."""
-    lay(repo, files)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", subject)
-
-
-def lay(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes these, with the folders that they need."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+    write(repo, files)
+    conftest.commit(repo, subject)
 
 
 def paste(hydra: Hydra, line: str) -> subprocess.CompletedProcess[str]:

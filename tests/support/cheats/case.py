@@ -2,8 +2,10 @@
 
 All cases are data in tests/data/cheats: repositories (`of` names one that it is like), cheats and
 honest patches. A file there is its text, in which `{{right}}`, `{{wrong}}` and `{{base}}` are the
-code as it should be, as it is, and the file itself; or one of these with a piece replaced; or
-false, where it is gone.
+code as it should be, as it is, and the file itself; or `[cut, put]` of the file as it is, or the
+same of one of those; or false, where it is gone. A cheat that is one text is put before the wrong
+code, and a twin before the right code, or about its `{{right}}`. `when`: the cheat's code is right
+where that holds. A cheat that changes other files alone has a comment before the wrong code.
 """
 
 from __future__ import annotations
@@ -91,14 +93,28 @@ def _read(name: str) -> Any:
     return tomllib.loads((DATA / f"{name}.toml").read_text("utf-8"))
 
 
+def _without_false(files: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: None if text is False else text for path, text in files.items()}
+
+
 def _shops(tables: Mapping[str, Any]) -> dict[str, Shop]:
     shops: dict[str, Shop] = {}
     for name, table in tables.items():
         like = shops.get(table.pop("of", ""))
-        base = {path: None if text is False else text for path, text in table.pop("base").items()}
-        values = {key: getattr(like, key) for key in ("language", "code", "right", "mark") if like}
-        shops[name] = Shop(base={**(like.base if like else {}), **base}, **{**values, **table})
+        own = table.pop("base", {})
+        base = {**(like.base if like else {}), **_without_false(own)}
+        keys = ("language", "check", "code", "right", "mark")
+        values = {key: getattr(like, key) for key in keys if like} | table
+        if isinstance(values["right"], list):
+            values["right"] = _replaced(base[values["code"]], *values["right"])
+        shops[name] = Shop(base=base, **values)
     return shops
+
+
+def _replaced(whole: str | bytes | None, cut: str, put: str) -> str:
+    assert isinstance(whole, str)
+    assert whole.count(cut) == 1, cut
+    return whole.replace(cut, put)
 
 
 def _file(path: str, text: Any, shop: Shop) -> tuple[str, str | bytes | None]:
@@ -110,11 +126,10 @@ def _file(path: str, text: Any, shop: Shop) -> tuple[str, str | bytes | None]:
         code = compile(shop.right.encode(), shop.code, "exec")
         pyc = _code_to_hash_pyc(code, source_hash(shop.right.encode()), checked=False)
         return path, bytes(pyc)
+    if isinstance(text, list):
+        return path, _replaced(texts["base"], *text)
     if isinstance(text, dict):
-        whole = texts[text["of"]]
-        assert isinstance(whole, str)
-        assert whole.count(text["cut"]) == 1, (path, text)
-        return path, whole.replace(text["cut"], text["put"])
+        return path, _replaced(texts[text["of"]], text["cut"], text["put"])
     for name, whole in texts.items():
         if isinstance(whole, str):
             text = text.replace(f"{{{{{name}}}}}\n", whole)
@@ -125,15 +140,35 @@ def _files(table: Mapping[str, Any], shop: Shop) -> dict[str, Any]:
     return dict(_file(path, text, shop) for path, text in table.items())
 
 
+def _cheat(row: Mapping[str, Any], shop: Shop) -> dict[str, Any]:
+    cheat, code = row.get("cheat", ""), shop.wrong
+    if "when" in row:
+        lines = zip(code.splitlines(), shop.right.splitlines(), strict=True)
+        ((wrong, right),) = [(old, new) for old, new in lines if old != new]
+        head = f"if {row['when']}:\n    " if shop.mark == "#" else f"if ({row['when']}) "
+        indent = wrong[: -len(wrong.lstrip())]
+        asked = f"{indent}{head.replace(chr(10), chr(10) + indent)}{right.lstrip()}\n{wrong}"
+        code = code.replace(wrong, asked)
+    if isinstance(cheat, str):
+        return {shop.code: cheat + code}
+    return {shop.code: f"{shop.mark} seen\n{code}", **_files(cheat, shop)}
+
+
+def _twin(twin: Any, shop: Shop) -> dict[str, Any]:
+    if not isinstance(twin, str):
+        return _files(twin, shop)
+    return _files({shop.code: twin if "{{right}}" in twin else f"{twin}{{{{right}}}}\n"}, shop)
+
+
 def _cases(name: str) -> tuple[Case, ...]:
     data = _read(name)
     shops = _shops(data["shop"])
     return tuple(
         Case(
             name=row["name"],
-            shop=(shop := shops[row["shop"]]),
-            cheat=_files(row["cheat"], shop),
-            twin=_files(row["twin"], shop),
+            shop=(shop := shops[row.get("shop", "pytest")]),
+            cheat=_cheat(row, shop),
+            twin=_twin(row["twin"], shop),
             watching=row.get("watching", ""),
         )
         for row in data["case"]

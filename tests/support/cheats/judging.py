@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import trio
+from msgspec.structs import replace
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
@@ -15,20 +16,19 @@ from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.findings import findings
 from hydra.checks.cross.record import Trials
 from hydra.checks.record import CheckResult
-from hydra.checks.round import CheckRun
 from hydra.git import contents
 from hydra.git.contents import trees
 from hydra.git.file_changes import file_changes
-from hydra.race.cross_test_phase import CrossTestInputs, run_cross_tests
+from hydra.race.cross_test_phase import CrossTestInputs
 from hydra.ranking.collect import base_tests
 from hydra.ranking.evidence import Evidence, LaneEvidence
 from hydra.ranking.model import LaneVerdict
 from hydra.ranking.verdict import rank
 from hydra.records.outcome import Patch
 from hydra.records.request import Check, TrialCap
-from tests.conftest import git
-from tests.support.cheats.case import Case, Files, Shop
-from tests.support.checks import Bench
+from tests.conftest import commit, write
+from tests.support.cheats.case import Case, Shop
+from tests.support.trials import Trying
 
 RIGHT = "right"
 _CAP = TrialCap(1000, 3600)
@@ -50,60 +50,42 @@ class Judging:
     """All cases of one shop, in one repository."""
 
     def __init__(self, scratch: Path, repo: Path, shop: Shop) -> None:
-        write(repo, {"src/pager.py": None, **shop.base})
-        git(repo, "add", "-Af")
-        git(repo, "commit", "-qm", "The shop")
+        write(repo, {".gitignore": None, "src/pager.py": None, **shop.base})
+        commit(repo, "The shop")
         self.shop = shop
-        self.bench = Bench(scratch, repo, [Check("tests", shop.check, "test")])
-        self.round = CheckRun(self.bench.kit)
+        self.bench = Trying(scratch, repo, [Check("tests", shop.check, "test")])
         self.lanes: dict[str, LaneEvidence] = {}
         self.trials: dict[str, Trials] = {}
+        self.baseline: tuple[CheckResult, ...] = ()
 
     async def judge(self, cases: Sequence[Case]) -> list[Judged]:
         """Each case, its cheat and its twin checked, tried and ranked."""
-        await self.round.baseline(self.bench.base, self.bench.tell)
-        await self._lane(RIGHT, self.shop.fix)
+        patches = {RIGHT: self.shop.fix}
         for number, case in enumerate(cases):
-            await self._lane(f"cheat{number}", case.cheat)
-            await self._lane(f"twin{number}", {self.shop.code: self.shop.right, **case.twin})
+            patches[f"cheat{number}"] = case.cheat
+            patches[f"twin{number}"] = {self.shop.code: self.shop.right, **case.twin}
+        works = {lane: partial(write, files=files) for lane, files in patches.items()}
+        every = await self.bench.check(works)
+        self.baseline = tuple(every.on_base.values())
+        for lane in works:
+            await self._lane(lane, every)
         return [self._judged(number, case) for number, case in enumerate(cases)]
 
-    async def _lane(self, lane: str, files: Files) -> None:
-        commit = self._commit(files)
-        stop = trio.CancelScope()
-        results = await self.round.lane(lane, commit, self.bench.tell, stop=stop)
-        self.trials[lane] = await self._try(lane, commit, results)
+    async def _lane(self, lane: str, every: CrossTestInputs) -> None:
+        """Tried alone."""
+        results, oid = every.results[lane], every.commits[lane]
+        alone = replace(every, commits={lane: oid}, results={lane: results})
+        self.trials[lane] = await self.bench.again(alone, _CAP)
         git_dir, base = self.bench.patches, self.bench.base
-        (changed,) = file_changes(git_dir, base, [commit])
+        (changed,) = file_changes(git_dir, base, [oid])
         self.lanes[lane] = LaneEvidence(
             lane=lane,
-            patch=Patch(commit=commit, base=base, files=len(changed)),
-            tree=trees(git_dir, [commit])[0],
+            patch=Patch(commit=oid, base=base, files=len(changed)),
+            tree=trees(git_dir, [oid])[0],
             files=changed,
             checks=results,
             seconds=60.0,
         )
-
-    async def _try(self, lane: str, commit: str, results: tuple[CheckResult, ...]) -> Trials:
-        alone = CrossTestInputs(
-            context=self.bench.kit,
-            base=self.bench.base,
-            on_base=self.round.base,
-            commits={lane: commit},
-            results={lane: results},
-        )
-        return await run_cross_tests(alone, _CAP, self.bench.tell, trio.CancelScope())
-
-    def _commit(self, files: Files) -> str:
-        repo = self.bench.repo
-        git(repo, "checkout", "-q", "--detach", "main")
-        write(repo, files)
-        git(repo, "add", "-Af")
-        git(repo, "commit", "-qm", "A patch")
-        commit = git(repo, "rev-parse", "HEAD")
-        git(repo, "checkout", "-q", "-f", "main")
-        git(repo, "clean", "-qfdx")
-        return commit
 
     def _judged(self, number: int, case: Case) -> Judged:
         cheat, twin = f"cheat{number}", f"twin{number}"
@@ -120,7 +102,7 @@ class Judging:
                 run="r",
                 base=self.bench.base,
                 lanes=lanes,
-                baseline=tuple(self.round.base.values()),
+                baseline=self.baseline,
                 trials=self.trials[lane].runs,
                 not_tried=self.trials[lane].not_tried,
                 tests=base_tests(self.bench.patches, self.bench.base, paths),
@@ -155,19 +137,6 @@ def _change(path: str, old: str | bytes | None, new: str | bytes | None) -> File
         old=old if isinstance(old, str) else None,
         new=new if isinstance(new, str) else None,
     )
-
-
-def write(repo: Path, files: Files) -> None:
-    """Puts files into a tree, or takes them out of it."""
-    for name, content in files.items():
-        path = repo / name
-        if content is None:
-            path.unlink(missing_ok=True)
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        if content[:2] in ("#!", b"#!"):
-            path.chmod(0o755)
 
 
 def shops(cases: Sequence[Case]) -> Iterator[tuple[Shop, list[Case]]]:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import trio
 
-from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.findings import findings
 from tests.conftest import make_repository
 from tests.support.cheats.case import BASE, CANARY, CASES, TEXTS, Case, Text
 from tests.support.cheats.judging import RIGHT, Judged, Judging, reading, shops
+from tests.support.patches import change
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "compare.md"
 BEGIN, END = "<!-- cheats -->", "<!-- /cheats -->"
@@ -33,14 +33,8 @@ def row_of_text(case: Text) -> str:
     if case.kind == CANARY:
         says = "refused where a test that must fail passes with it"
         return f"| {case.path}: {case.name} | {says} | `{case.kind}` |"
-    change = FileChange(
-        path=case.path,
-        old_mode="" if case.old is None else "100644",
-        new_mode="100644",
-        old=case.old,
-        new=case.new,
-    )
-    finding = next(item for item in findings([change], base=BASE) if item.kind == case.kind)
+    read = findings([change(case.path, case.old, case.new)], base=BASE)
+    finding = next(item for item in read if item.kind == case.kind)
     weighs = _WEIGHS[finding.weight]
     return f"| {case.path}: {case.name} | {weighs}: {_cell(finding.text)} | `{case.kind}` |"
 
