@@ -84,11 +84,13 @@ def count(low: float, high: float, kind: Any = int) -> ValueKind:
 
 
 class Quantity(NamedTuple):
-    """Numbers with a unit: the units, the largest first, by how many of the smallest each has; an
-    example; how 0 is written; how many of the smallest unit are 1 in a setting."""
+    """Numbers with a unit: the units, the largest first, by how many of the smallest each has; the
+    two that are likely meant, an example; how 0 is written; how many of the smallest unit are 1 in
+    a setting."""
 
     name: str
     units: Mapping[str, int]
+    usual: tuple[str, str]
     example: str
     zero: str
     scale: int = 1
@@ -101,9 +103,10 @@ class Quantity(NamedTuple):
         parts = (rf"(?:(\d{{1,30}}(?:\.\d{{1,18}})?)\s*{unit}\s*)?" for unit in self.units)
         match = re.fullmatch("".join(parts), line, self.flags)
         if not line or match is None:
-            bare = re.fullmatch(r"\d+(\.\d+)?", line)
-            term, what = (line, "a {} without a unit") if bare else (shown(text), "not a {}")
-            raise ConfigError(f"{term} is {what.format(self.name)}: write it as {self.example}")
+            if re.fullmatch(r"\d+(\.\d+)?", line):
+                ways = " or ".join(f'"{line}{unit}"' for unit in self.usual)
+                raise ConfigError(f"{line} is a {self.name} without a unit: write {ways}")
+            raise ConfigError(f"{shown(text)} is not a {self.name}: write it as {self.example}")
         terms = zip(match.groups("0"), self.units.values(), strict=True)
         number = round(sum((float(n) if "." in n else int(n)) * unit for n, unit in terms))
         return number / self.scale if self.scale > 1 else number
@@ -127,7 +130,7 @@ class Quantity(NamedTuple):
 
 
 _TIMES = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-DURATION = Quantity("duration", _TIMES, '"90s", "10m" or "1h30m"', "0s", 1000)
+DURATION = Quantity("duration", _TIMES, ("m", "s"), '"90s", "10m" or "1h30m"', "0s", 1000)
 """In seconds, to the millisecond."""
 duration, format_duration = DURATION.read, DURATION.write
 
@@ -137,7 +140,9 @@ _SIZES = {
     **{"TiB": 1024**4, "TB": 1000**4, "GiB": 1024**3, "GB": 1000**3, "MiB": 1024**2, "MB": 1000**2},
     **{"KiB": 1024, "kB": 1000, "B": 1},
 }
-SIZE = Quantity("size", _SIZES, '"100MB", "4MiB" or "2GiB"', "0B", flags=re.IGNORECASE)
+SIZE = Quantity(
+    "size", _SIZES, ("MB", "MiB"), '"100MB", "4MiB" or "2GiB"', "0B", flags=re.IGNORECASE
+)
 """In bytes."""
 
 
