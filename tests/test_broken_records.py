@@ -107,7 +107,9 @@ def test_a_patch_outlives_its_record(raced: Hydra, run: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["landings/1.json", "checks/1/trials.json"])
+@pytest.mark.parametrize(
+    "name", ["landings/1.json", "checks/1/trials.json", "consult/1/answer.json"]
+)
 def test_what_lies_beside_the_record_and_cannot_be_read_is_left_out(
     raced: Hydra, run: Path, name: str
 ) -> None:
