@@ -14,7 +14,6 @@ import pytest
 yaml = pytest.importorskip("ruamel.yaml")
 DOCS = Path(__file__).parent.parent / "docs"
 WORKFLOWS = DOCS.parent / ".github" / "workflows"
-PINNED = "The agents in the versions that Hydra knows"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
@@ -68,35 +67,6 @@ def test_the_page_shows_hydras_own_files_as_they_are() -> None:
     assert all(f"`.github/workflows/{name}.yml`" in page for name in OWN)
 
 
-def test_the_run_of_every_change_has_what_it_looks_for() -> None:
-    """`.ci/full` on each Python that it and the package name, `.ci/run` on the first and the last;
-    `.ci/agents` knows who is pinned."""
-    ci, full, agents = (workflows()[name] for name in ("ci", "full", "agents"))
-    assert set(ci["on"]) == {"push", "pull_request"}
-    assert [step["run"] for step in steps(ci) if "run" in step][-1] == "bash .ci/run"
-    assert [step["run"] for step in steps(full) if "run" in step][-1] == "bash .ci/full"
-    runner = (DOCS.parent / ".ci" / "run").read_text()
-    versions = pythons(full)
-    assert sorted(pythons(ci)) == [min(versions), max(versions)]
-    assert sorted(versions) == re.findall(r"for version in ([\d. ]+);", runner)[0].split()
-    package = (DOCS.parent / "pyproject.toml").read_text()
-    assert sorted(versions) == sorted(re.findall(r"Python :: (3\.\d+)", package))
-    pins = (DOCS.parent / ".ci" / "pins").read_text()
-    (line,) = [text for text in script("agents", PINNED).splitlines() if ".ci/agents" in text]
-    for agent in line.split('"')[-1].split():
-        assert re.search(rf"^{agent} ", pins, re.M)
-    assert "continue-on-error" not in str(agents)
-
-
-def pythons(workflow: dict[str, Any]) -> list[str]:
-    (versions,) = [
-        step["with"]["python-version"]
-        for step in steps(workflow)
-        if "python-version" in step.get("with", {})
-    ]
-    return str(versions).split()
-
-
 def lint(*files: Path) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "check_jsonschema"]
     argv += ["--builtin-schema", "vendor.github-workflows", *map(str, files)]
@@ -132,10 +102,3 @@ def test_actions_are_pinned_and_nothing_is_in_a_script_that_a_person_can_choose(
         assert not _EXPRESSION.search(step["run"]), step
         done = subprocess.run(["bash", "-n"], input=step["run"], text=True, capture_output=True)
         assert (done.returncode, done.stderr) == (0, "")
-
-
-def script(workflow: str, name: str) -> str:
-    text: str = next(
-        step["run"] for step in steps(workflows()[workflow]) if step.get("name") == name
-    )
-    return text

@@ -60,17 +60,11 @@ def raising(error: BaseException) -> Callable[[], object]:
     return function
 
 
-# --- start-up --------------------------------------------------------------------------------
-
-
-def test_version_is_a_line() -> None:
-    assert hydra_process("--version").stdout == f"hydra {__version__}\n"
-
-
 # --- help ------------------------------------------------------------------------------------
 
 
 def test_help_is_on_stdout_however_it_is_asked_for() -> None:
+    assert hydra_process("--version").stdout == f"hydra {__version__}\n"
     processes = [hydra_process(*args) for args in (["--help"], ["-h"], [], ["help"])]
     assert {(process.stdout, process.stderr, process.returncode) for process in processes} == {
         (processes[0].stdout, "", 0)
