@@ -23,7 +23,7 @@ def race(repo: Path, scratch: Path) -> Race:
     return race_on(repo, scratch / "state")
 
 
-EDIT = {b"src/pager.py": b"fixed\n"}
+EDIT: dict[bytes, bytes | None] = {b"src/pager.py": b"fixed\n"}
 
 
 def edit(worktree: Path) -> None:
@@ -107,7 +107,9 @@ FIX = "echo fixed > src/pager.py; "
 TAKEN: dict[str, tuple[str, dict[str, int], dict[bytes, bytes | None], str]] = {
     "names that git refuses": (
         f"{FIX}mkdir .GIT; touch git~1 .GIT/config",
-        *({}, EDIT, "git refuses the name"),
+        {},
+        EDIT,
+        "git refuses the name",
     ),
     "every file deleted": (
         "git rm -rqf .",
@@ -133,8 +135,10 @@ TAKEN: dict[str, tuple[str, dict[str, int], dict[bytes, bytes | None], str]] = {
         "echo '*.txt working-tree-encoding=UTF-16' > .gitattributes",
         {},
         {
-            **{**EDIT, b"odd.txt": b"abc", **{b"ok%d.py" % n: b"\n" for n in (1, 2, 3)}},
+            **EDIT,
+            b"odd.txt": b"abc",
             b".gitattributes": b"*.txt working-tree-encoding=UTF-16\n",
+            **{b"ok%d.py" % number: b"\n" for number in (1, 2, 3)},
         },
         "byte for byte",
     ),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,11 @@ from tests.test_reporters_hostile import assert_harmless
 
 WIDTHS = (40, 60, 80, 100, 120, 160, 200)
 HOSTILE = "\u202ekcatta\u2066 \x1b[2J\x1b]52;c;ZXZpbA==\x07\x00\n## | `x` <b> @ada #1 \ud800 \u200b"
-SAMPLES = {"verdict": verdicts.verdict, "tie": verdicts.tie, "none": verdicts.none_passing}
+SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
+    "verdict": verdicts.verdict,
+    "tie": verdicts.tie,
+    "none": verdicts.none_passing,
+}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
