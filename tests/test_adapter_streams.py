@@ -162,7 +162,7 @@ QUESTIONS = (  # a subagent's session asks, too
     sse("session.idle", sessionID="ses_2"),  # another session's
 )
 ERROR = {"name": "APIError", "data": {"message": "it is broken", "statusCode": 400}}
-REFUSED = http("prompt", 400, {"data": {"message": "model not found"}})
+NO_MODEL = http("prompt", 400, {"data": {"message": "model not found"}})
 FELL = "peer closed connection without sending complete message body"
 MEETINGS: dict[str, tuple[dict[str, str], tuple[dict[str, object], ...]]] = {
     "a model, an agent and a variant": (
@@ -174,7 +174,7 @@ MEETINGS: dict[str, tuple[dict[str, str], tuple[dict[str, object], ...]]] = {
     "questions, allowed": ({"allow": "yes"}, QUESTIONS),
     "questions, not allowed": ({}, QUESTIONS),
     "sent away once, when it is idle": ({}, (BUSY, STEP, IDLE, sse("session.idle"), IDLE)),
-    "a prompt that is refused": ({}, (BUSY, REFUSED)),
+    "a prompt that is refused": ({}, (BUSY, NO_MODEL)),
     "events that are refused": ({}, (BUSY, http("events", 401))),
     "events that end": ({}, (BUSY, {"hydra": "sse_end", "id": "events"})),
     "it falls over": ({}, (BUSY, {"hydra": "http_failed", "id": "events", "text": FELL})),
