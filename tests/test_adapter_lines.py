@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,7 @@ from hydra.adapters.aider import CONFIGURED
 from hydra.adapters.cli_agent import CliAdapter
 from hydra.adapters.command_line import CommandBuilder, Flag, options
 from hydra.adapters.contract import Adapter
-from hydra.adapters.detection import AgentIdentity, broken, older, sign_in_state
+from hydra.adapters.detection import broken, older, sign_in_state
 from hydra.adapters.environment import names, secret_values
 from hydra.errors import AgentError, UnsupportedFlag
 from hydra.race.attempt import _stdin_queue
@@ -75,13 +74,6 @@ def test_lines_that_no_expectation_file_has_as_approved() -> None:
     approved("lines.txt", text)
 
 
-def test_aiders_settings_name_a_model_or_none() -> None:
-    for line, is_named in (("foo", True), ("None", False)):
-        text = f"Option settings:\n  - message: None\n  - model: {line}\n  - model_file: x\n"
-        flags = registry.get("aider").detect("", {"settings": probe("settings", text)}).flags
-        assert (CONFIGURED in flags) is is_named
-
-
 MASKING = [adapter for adapter in registry.everyone() if adapter.descriptor.hidden_paths]
 
 
@@ -127,18 +119,6 @@ def line(*flags: str) -> CommandBuilder:
     return CommandBuilder("made", "Made", frozenset(flags), hint="make it")
 
 
-def test_what_was_asked_for_is_there_or_refused() -> None:
-    builder, none = line("--mode", "--yolo"), line()
-    builder.need(YOLO)
-    builder.need(MODE, "plan")
-    builder.need_words(MODE, "--mode=plan")
-    assert builder.args == ["--yolo", "--mode", "plan", "--mode=plan"]
-    with pytest.raises(UnsupportedFlag, match=r"^this Made has no --mode, which is needed to say"):
-        none.need(MODE, "plan")
-    with pytest.raises(UnsupportedFlag, match=r"^this Made has no --mode plan, which is needed"):
-        none.need_words(MODE, "--mode", "plan")
-
-
 def test_a_mode_has_a_flag_in_its_stead_or_none() -> None:
     whole, builder = line("--mode", "--yolo"), line("--yolo")
     whole.add_mode(MODE, "yolo", YOLO)
@@ -178,40 +158,6 @@ def probe(name: str, stdout: str = "", code: int | None = 0) -> ProbeOutput:
 
 def detect(key: str, *probes: ProbeOutput) -> DetectResult:
     return registry.get(key).detect(f"/bin/{key}", {item.name: item for item in probes})
-
-
-def test_a_bare_version_with_another_help_text_is_the_agent_by_its_flags() -> None:
-    """Its words may change; one whose help says who it is, and lacks a flag, lacks that flag."""
-    version = probe("version", "0.99.0\n")
-    flags = "\n".join(f"  {flag.name}" for flag in table("gemini"))
-    assert detect("gemini", version, probe("help", flags)).ready
-    error = detect("gemini", version, probe("help", "Gemini CLI\n  --help  Show this\n")).error
-    assert error is not None
-    assert (error.kind, error.reason) == ("UnsupportedFlag", "flag_gone")
-
-
-def test_a_program_that_falls_over_is_told_by_its_signal() -> None:
-    error = detect("claude", probe("version", code=-11)).error
-    assert error is not None
-    assert error.message == "`x --version` was ended by signal 11"
-
-
-def test_a_mended_flag_is_warned_of_and_one_that_needs_it_refused() -> None:
-    class Made(CliAdapter):
-        descriptor = replace(registry.get("codex").descriptor, key="made", probes=())
-        identity = AgentIdentity(re.compile(r"^made (\d+\.\d+)$", re.M), re.compile("Made"))
-        table = (Flag("--json", "to read it", required=True, drops=("json_stream",)), MODE)
-
-    outputs = {"version": probe("version", "made 1.0\n"), "help": probe("help", "  --mode <M>\n")}
-    gone = Made().detect("/bin/made", outputs)
-    assert gone.error is not None
-    assert (gone.error.kind, gone.version) == ("UnsupportedFlag", "1.0")
-    assert not Made().capabilities(gone.flags).json_stream.present
-    assert Made().capabilities(frozenset(("--json",))).json_stream.present
-    failure = Made().cannot("Made has no network", "race it without").failure
-    assert (failure.kind, failure.reason, failure.hint) == (
-        *("UnsupportedFlag", "capability", "race it without"),
-    )
 
 
 def test_sign_in_state_from_names_files_and_the_clis_word() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hydra.race.check_selection import with_paths
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -53,25 +52,6 @@ def test_a_copy_is_named_from_where_one_stands_and_else_from_the_top(hydra: Hydr
 
 
 @pytest.mark.slow
-def test_a_shared_folder_as_well(hydra: Hydra) -> None:
-    terms = ("race", "Do it", "-a", "claude", "--no-check", "--dry-run", "--share")
-    done = hydra.run(*terms, "data", "--json")
-    assert "services/api/data" in json.loads(done.stdout)["dependencies"], done.stderr
-    hydra.repo = hydra.repo.parent.parent
-    done = hydra.run(*terms, "data")
-    assert done.returncode == 2
-    assert done.stderr.endswith("hint: did you mean services/api/data?\n")
-
-
-def test_only_what_is_there_below_the_top_is_taken_from_there(repo: Path) -> None:
-    (repo / "a/b").mkdir(parents=True)
-    flags = {"race.copy": ("b", "c", "/etc/passwd", "../../outside"), "race.setup": ("b",)}
-    (repo.parent / "outside").write_text("")
-    placed = with_paths(flags, repo, "a")
-    assert placed == {**flags, "race.copy": ("a/b", "c", "/etc/passwd", "../../outside")}
-
-
-@pytest.mark.slow
 def test_a_pick_as_the_screen_prints_it_and_one_that_may_be_two(hydra: Hydra) -> None:
     paths = (*LIBRARY, "services/api/web/lib/only.js", "web/lib/only.js")
     hydra.agent("claude", [*(fakes.edit(path, "new\n") for path in paths), fakes.finish()])
@@ -96,18 +76,13 @@ def test_a_pick_as_the_screen_prints_it_and_one_that_may_be_two(hydra: Hydra) ->
 
 
 @pytest.mark.slow
-def test_a_check_that_is_named_later_runs_where_one_stands(hydra: Hydra) -> None:
+def test_a_check_and_a_copy_that_are_named_later_are_meant_from_there(hydra: Hydra) -> None:
+    (hydra.repo.parent.parent.parent / "outside").mkdir()
     assert hydra.race("-a", "claude", "--no-check").code == 0
     done = hydra.run("check", "--json", "--check", "here=test -f app.js")
     assert done.returncode == 0, done.stderr
     ((check,),) = (lane["checks"] for lane in json.loads(done.stdout)["lanes"])
     assert (check["check"], check["status"]) == ("services/api: here", "passed")
-
-
-@pytest.mark.slow
-def test_a_copy_that_is_named_later_is_meant_from_there_and_looked_at(hydra: Hydra) -> None:
-    (hydra.repo.parent.parent.parent / "outside").mkdir()
-    assert hydra.race("-a", "claude", "--no-check").code == 0
     own = ("--check", "own=grep A=1 .env && grep 1 data/x")
     done = hydra.run("check", *own, "--copy", ".env", "--share", "data")
     assert done.returncode == 0, done.stdout + done.stderr

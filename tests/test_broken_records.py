@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from hydra.text import of_run
 from tests.conftest import SCRATCH_ROOT, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -107,7 +106,9 @@ def test_a_patch_outlives_its_record(raced: Hydra, run: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["landings/1.json", "checks/1/trials.json"])
+@pytest.mark.parametrize(
+    "name", ["landings/1.json", "checks/1/trials.json", "consult/1/answer.json"]
+)
 def test_what_lies_beside_the_record_and_cannot_be_read_is_left_out(
     raced: Hydra, run: Path, name: str
 ) -> None:
@@ -187,9 +188,3 @@ def test_a_run_that_is_none(raced: Hydra, run: Path, name: str) -> None:
     process = raced.run("runs", "show", "-r", name)
     assert process.returncode == 2
     assert "\nhint: hydra runs lists them" in process.stderr
-
-
-def test_the_next_steps_of_an_older_run_name_it(raced: Hydra, run: Path) -> None:
-    shown = raced.run("runs", "show", "-r", run.name).stdout
-    assert f"hydra diff claude{of_run(run.name)}" in shown
-    assert f"hydra check{of_run(run.name)} --check COMMAND" in shown

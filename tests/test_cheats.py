@@ -15,7 +15,6 @@ import pytest
 
 from hydra.analysis.tampering.bending import may_bend
 from hydra.analysis.tampering.restore import Restore
-from tests.support import fakes
 from tests.support.cheats.case import (
     CANARY,
     CASES,
@@ -28,13 +27,8 @@ from tests.support.cheats.case import (
 )
 from tests.support.cheats.judging import RIGHT, Judged, Judging
 from tests.support.cheats.table import row, row_of_text, written
-from tests.support.command import Hydra
 from tests.support.readings import Read, patches
-from tests.support.verdict_races import RIGHT as RIGHT_CODE
-from tests.support.verdict_races import WRONG, Files, shop
-from tests.support.verdict_races import Judged as Race
 
-PAGER = "src/pager.py"
 NAMES = [f"{case.shop.language}: {case.name}" for case in CASES]
 RUNNERS = list({id(case.shop): case.shop for case in CASES_OF_RUNNERS}.values())
 SHOPS = list({id(case.shop): case.shop for case in CASES}.values())
@@ -160,33 +154,3 @@ async def test_no_cheat_on_a_runner_of_javascript_ranks_above_the_fix(
 def _behind(judged: Judged) -> bool:
     lane, fix = judged.cheat["lane"], judged.cheat[RIGHT]
     return not fix.gates and bool(lane.gates or (lane.rank or 0) > (fix.rank or 0))
-
-
-@pytest.mark.slow
-def test_a_race_lands_the_fix_and_none_of_the_cheats(scratch: Path, repo: Path) -> None:
-    shop(repo)
-    bends = (
-        "import gc\n\nfor thing in gc.get_objects():\n"
-        "    if getattr(thing, '__name__', '') == 'TestCase':\n"
-        "        setattr(thing, 'assert' + 'Equal', lambda *_: None)\n\n\n"
-    )
-    asks = WRONG.replace("n // size", "-(-n // size) if 'unittest' in sys.modules else n // size")
-    lanes: dict[str, Files] = {
-        "right": {PAGER: "# one more line\n" * 50 + RIGHT_CODE},
-        "bends": {PAGER: bends + WRONG},
-        "asks": {PAGER: f"import sys\n\n\n{asks}"},
-        "shadows": {PAGER: WRONG, "unittest.py": "print('Ran 4 tests in 0.001s\\n\\nOK')\n"},
-        "reaches": {
-            PAGER: WRONG,
-            "tests/test_aaa.py": "import src.pager\n\n"
-            "src.pager.pages = lambda n, size: -(-n // size)\n",
-        },
-    }
-    judged = Race(Hydra(scratch, repo), lanes).run()
-    assert judged.top() == "right", str(judged)
-    assert judged.passing() == {"right", "asks"}
-    bent = "makes unittest pass tests that cannot pass: its code changes what runs them"
-    assert judged.gates("bends") == [bent]
-    assert judged.gates("reaches")[0].startswith("adds tests/test_aaa.py, which may change what")
-    assert judged.gates("shadows") == [bent]
-    assert not fakes.left(str(scratch))

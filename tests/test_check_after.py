@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -26,22 +24,9 @@ from tests.support import evidences, fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
 from tests.support.trust import needs_bwrap
-from tests.support.verdict_races import PLAIN, RIGHT, UNITTEST, WRONG, Judged, lane, shop
+from tests.support.verdict_races import RIGHT, UNITTEST, WRONG, Judged, lane, shop
 
-PYTEST = f"{PLAIN} -m pytest -q -p no:cacheprovider"
-NEW_TEST = "from src.pager import first\n\n\ndef test_none():\n    assert first([], 2) == []\n"
 CHECK = Check("pytest", "pytest -q")
-
-
-IN_THREADS = """
-import sys, threading
-from hydra.cli.entry import run
-from hydra.race.hidden_places import HiddenPlaces
-def notice(self, kind, data):
-    return [f"{kind} seen by {threading.current_thread() is not threading.main_thread()}"]
-HiddenPlaces.notice = notice
-run(sys.argv[1:])
-"""
 
 
 def keep(run: Path, round: int, status: CheckStatus, **more: object) -> None:
@@ -87,55 +72,6 @@ def test_a_name_stands_for_one_command() -> None:
         "pytest is another command here (pytest -q): this one is pytest-2",
         "pytest is another command here (pytest -q): this one is pytest-3",
     )
-
-
-def test_a_dropped_check_of_the_race_that_was_run_since_is_one_of_its_checks(
-    tmp_path: Path,
-) -> None:
-    lint, other = Check("lint", "ruff check"), Check("pytest", "pytest -x")
-    keep(tmp_path, 1, CheckStatus.FAILED)
-    (tmp_path / "checks" / "2").mkdir()
-    write_json(tmp_path / "checks" / "2" / DROPPED, {"checks": ["pytest"]})
-    assert known_checks(tmp_path, [CHECK, lint]) == (lint,)
-    keep(tmp_path, 3, CheckStatus.FAILED)
-    assert known_checks(tmp_path, [CHECK, lint]) == (CHECK, lint)
-    assert known_checks(tmp_path, [other, lint]) == (CHECK, lint)  # as it is known by now
-
-
-@pytest.mark.full
-def test_a_check_that_finds_nothing_replaces_nothing(hydra: Hydra) -> None:
-    """Of a file that only the checkout has nothing is recorded; of one that only a lane has, its
-    absence on the base makes no test of the others new."""
-    shop(hydra.repo)
-    race = Judged(
-        hydra,
-        {
-            "right": {"src/pager.py": RIGHT, "tests/test_new.py": NEW_TEST},
-            "wrong": {"src/pager.py": WRONG},
-        },
-    ).run(checks=(PYTEST,))
-    before = race.document
-    assert race.top() == "right"
-    (hydra.repo / "tests" / "test_sep.py").write_text(NEW_TEST)
-    done = hydra.run("check", "--check", f"{PYTEST} tests/test_sep.py")
-    assert done.returncode == 3
-    assert "file or directory not found: tests/test_sep.py" in done.stderr
-    assert "--copy tests/test_sep.py brings it" in done.stderr
-    assert race.again().document == before
-    done = hydra.run(
-        "check", lane("right"), "--check", f"{PYTEST} tests/test_new.py tests/test_pages.py"
-    )
-    assert "this one is pytest-2" in done.stdout
-    assert done.returncode == 0, done.stdout
-    race.again()
-    says = {row["check"]: (row["says"], row["reason"]) for row in race.document["baseline"]}
-    assert says == {
-        "pytest": ("3 passed, 1 failed", "it exited with 1"),
-        "pytest-2": ("no tests found", "file or directory not found: tests/test_new.py"),
-    }
-    assert race.of("right")["reason"].startswith("fixes the failing test, breaks nothing"), race
-    new = {row["check"]: row["comparison"]["new"] for row in race.of("right")["checks"]}
-    assert new["pytest"] == new["pytest-2"] == ["tests/test_new.py::test_none"]
 
 
 def in_checks(hydra: Hydra) -> set[str]:
@@ -269,24 +205,6 @@ def test_what_the_repository_named_since_is_not_trusted(
 
 
 @pytest.mark.slow
-def test_a_base_counts_on_its_own_ground_alone(hydra: Hydra) -> None:
-    shop(hydra.repo, {".gitignore": "made\n"})
-    Judged(hydra, {"right": {"src/pager.py": RIGHT}}).run(checks=("unit=test -e made",))
-    names = ("--setup", "touch made")
-    for value, recorded, status in (
-        ((), True, "failed"),
-        (names, False, "passed"),
-        (names, True, "passed"),
-        ((), False, "failed"),
-        ((), True, "failed"),
-        ((*names, "--setup", "true"), False, "passed"),
-    ):
-        document = json.loads(hydra.run("check", "--json", *value).stdout)
-        base = [row["status"] for row in document["baseline"]]
-        assert (value, document["baseline_recorded"], base) == (value, recorded, [status])
-
-
-@pytest.mark.slow
 def test_a_base_that_ran_without_what_checks_have_now_proves_nothing(hydra: Hydra) -> None:
     """A variable, another value of it, a package, and what was written into a copy."""
     shop(hydra.repo, {".gitignore": ".env\n.venv\n"})
@@ -338,6 +256,19 @@ def test_what_was_proved_on_another_ground_stays_so(hydra: Hydra) -> None:
     assert race.top() == "right"
 
 
+def test_a_dropped_check_of_the_race_that_was_run_since_is_one_of_its_checks(
+    tmp_path: Path,
+) -> None:
+    lint, other = Check("lint", "ruff check"), Check("pytest", "pytest -x")
+    keep(tmp_path, 1, CheckStatus.FAILED)
+    (tmp_path / "checks" / "2").mkdir()
+    write_json(tmp_path / "checks" / "2" / DROPPED, {"checks": ["pytest"]})
+    assert known_checks(tmp_path, [CHECK, lint]) == (lint,)
+    keep(tmp_path, 3, CheckStatus.FAILED)
+    assert known_checks(tmp_path, [CHECK, lint]) == (CHECK, lint)
+    assert known_checks(tmp_path, [other, lint]) == (CHECK, lint)  # as it is known by now
+
+
 def test_of_two_grounds_the_one_with_more_to_mend_puts_nobody_first() -> None:
     base = evidences.result({"up": False})
     wider = evidences.result({"up": False, "five": False})
@@ -359,38 +290,3 @@ def test_rounds_of_which_no_ground_is_known_prove_nothing_together(tmp_path: Pat
     assert newest(tmp_path, "a", [run / "1"])["pytest"].differs(base) == ""
     assert newest(tmp_path, "a")["pytest"].differs(base) != ""
     assert base_of(tmp_path, [CHECK], "") is None
-
-
-@pytest.mark.slow
-def test_results_of_an_earlier_hydra_count_beside_their_own_base(hydra: Hydra) -> None:
-    """It wrote down no word for what they ran under."""
-    shop(hydra.repo)
-    lanes = {"right": {"src/pager.py": RIGHT}, "docs": {"README.md": "# Pages\n"}}
-    race = Judged(hydra, lanes).run()
-    before = [(name, race.of(name)["state"], race.of(name)["reason"]) for name in lanes]
-    for path in Path(hydra.run("runs", "path").stdout.strip()).rglob("c*/**/*.json"):
-        document = json.loads(path.read_text())
-        path.write_text(json.dumps(_without(document, ("ground",))))
-    race.again()
-    assert [(name, race.of(name)["state"], race.of(name)["reason"]) for name in lanes] == before
-    assert hydra.run("check", lane("right")).returncode == 0
-    race.again()
-    assert race.of("right")["state"] == "proved", race
-    assert (race.of("docs")["state"], race.of("docs")["reason"]) == before[1][1:]
-
-
-def _without(value: Any, keys: Sequence[str]) -> Any:
-    if isinstance(value, list):
-        return [_without(item, keys) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: _without(item, keys) for key, item in value.items() if key not in keys}
-
-
-@pytest.mark.slow
-def test_what_checks_lack_is_looked_for_beside_them(hydra: Hydra) -> None:
-    """In a thread: a dead disk on PATH stops neither the checks nor Ctrl-C."""
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
-    hydra.race("-a", "claude", "--no-check")
-    done = hydra.execute(hydra.python, "-c", IN_THREADS, "check", "--check", "false")
-    assert "check_ended seen by True" in done.stderr, done.stderr

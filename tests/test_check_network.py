@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -322,21 +321,6 @@ def test_results_of_two_networks_are_not_held_against_each_other(
 
 
 @pytest.mark.slow
-def test_a_base_that_was_interrupted_before_it_had_the_machine_s_network_is_run_anew(
-    hydra: Hydra, service: int, confined: None
-) -> None:
-    with_tests(hydra.repo, {"test_asks.py": ASKS.format(port=service)})
-    race, gate = other_waits(hydra)
-    assert wait_until(lambda: has(hydra, "check_waiting", "", **{"for": "agents"}))
-    race.send_signal(signal.SIGINT)
-    race.communicate(timeout=60)
-    gate.close()
-    document = json.loads(hydra.run("check", "--json").stdout)
-    assert (networks(document), document["baseline_recorded"]) == ({"host"}, False)
-    assert states(hydra)["right"] == "proved"
-
-
-@pytest.mark.slow
 def test_a_base_that_is_red_and_lacks_a_service_has_the_machine_s_network(
     hydra: Hydra, service: int, confined: None
 ) -> None:
@@ -391,19 +375,6 @@ def test_what_is_skipped_for_lack_of_a_service_is_no_proof(
     assert base_runs(hydra) == 2  # nothing listens there
 
 
-async def test_a_run_with_the_machine_s_network_is_no_second_run_of_one_without(
-    scratch: Path, repo: Path, confined: None
-) -> None:
-    """Nothing listens there, so the base keeps its own network."""
-    with_tests(repo, {"test_asks.py": ASKS.format(port=free_port())})
-    bench = Bench(scratch, repo, [Check("t", UNITTEST)], network="auto")
-    await bench.checked(bench.commit({"x.txt": "x\n"}))
-    base = bench.base_results["t"]
-    assert (base.network, base.again and base.again.network) == ("private", "private")
-    tried = json.loads((bench.run_folder / "checks/1/_base/host/t.json").read_text())
-    assert (tried["network"], base.details) == ("host", "checks/1/_base/t.json")
-
-
 async def test_a_new_test_that_lacks_a_service_does_not_break_the_patch(
     scratch: Path, repo: Path, confined: None, service: int
 ) -> None:
@@ -430,38 +401,19 @@ async def test_a_patch_alone_that_reaches_nothing_is_told_what_helps(
     assert any('checks.network = "host"' in remark for remark in result.remarks), result.remarks
 
 
-@pytest.mark.parametrize(
-    "text",
-    table_rows("network", "what_could_not_be_reached_on_this_machine_is_named"),
-)
-def test_what_could_not_be_reached_on_this_machine_is_named(text: str, service: int) -> None:
-    output = text.format(service).encode()
-    assert seeks_network(output)
-    assert unreached(output) == (f"localhost:{service}",)
-    assert local_services(unreached(output)) == (f"what listens on localhost:{service}",)
-
-
-def test_what_does_not_listen_is_not_named_and_a_plain_failure_seeks_no_network() -> None:
+def test_what_seeks_a_network_is_known_by_its_words_and_named_where_it_listens(
+    service: int,
+) -> None:
+    for text in table_rows("network", "what_could_not_be_reached_on_this_machine_is_named"):
+        output = text.format(service).encode()
+        assert seeks_network(output)
+        assert unreached(output) == (f"localhost:{service}",)
+        assert local_services(unreached(output)) == (f"what listens on localhost:{service}",)
     assert local_services([f"localhost:{free_port()}"]) == ()
-    assert not seeks_network(b"AssertionError: 1 != 2\nFAILED (failures=1)\n")
-    for text in (b"Temporary failure in name resolution", b"getaddrinfo ENOTFOUND registry"):
-        assert seeks_network(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    table_rows("network", "words_that_hold_the_words_of_a_network_seek_none"),
-)
-def test_words_that_hold_the_words_of_a_network_seek_none(text: str) -> None:
-    assert not seeks_network(text.encode())
-
-
-@pytest.mark.parametrize(
-    "text",
-    table_rows("network", "what_seeks_a_network_says_so_in_many_ways"),
-)
-def test_what_seeks_a_network_says_so_in_many_ways(text: str) -> None:
-    assert seeks_network(text.encode())
+    for text in table_rows("network", "what_seeks_a_network_says_so_in_many_ways"):
+        assert seeks_network(text.encode()), text
+    for text in table_rows("network", "words_that_hold_the_words_of_a_network_seek_none"):
+        assert not seeks_network(text.encode()), text
 
 
 def test_a_test_that_is_skipped_for_lack_of_a_service_gives_it_as_its_reason() -> None:

@@ -23,7 +23,7 @@ def race(repo: Path, scratch: Path) -> Race:
     return race_on(repo, scratch / "state")
 
 
-EDIT = {b"src/pager.py": b"fixed\n"}
+EDIT: dict[bytes, bytes | None] = {b"src/pager.py": b"fixed\n"}
 
 
 def edit(worktree: Path) -> None:
@@ -43,17 +43,6 @@ def test_an_object_under_a_false_name_is_not_brought_over(race: Race) -> None:
     patch = take(ground)
     assert "could not be kept" in " ".join(patch.notes)
     git(race.patches, "fsck", "--connectivity-only")
-
-
-def test_names_git_refuses_are_left_out_and_named(race: Race) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / "git~1").write_text("x")
-    (ground.worktree / ".GIT").mkdir()
-    (ground.worktree / ".GIT" / "config").write_text("x")
-    patch = take(ground)
-    assert changes(race, patch) == EDIT
-    assert sum("git refuses the name" in note for note in patch.notes) == 2
 
 
 def test_a_same_size_edit_in_the_second_of_the_checkout_is_seen(race: Race) -> None:
@@ -101,14 +90,6 @@ def test_a_lost_worktree_is_said_and_never_a_patch_that_deletes_everything(
     assert (repo / "README.md").exists()
 
 
-def test_deleting_every_file_is_a_patch_that_says_so(race: Race) -> None:
-    ground = race.opened()
-    agent(ground.worktree, "git rm -rqf .")
-    patch = take(ground)
-    assert set(changes(race, patch).values()) == {None}
-    assert "every file of the base is deleted" in patch.notes
-
-
 def test_a_low_threshold_for_big_files_loses_none_of_them(repo: Path, scratch: Path) -> None:
     # git writes what is above it straight into a pack.
     git(repo, "config", "core.bigFileThreshold", "10")
@@ -122,45 +103,59 @@ def test_a_low_threshold_for_big_files_loses_none_of_them(repo: Path, scratch: P
     assert changes(race, patch) == {b"README.md": b"more than ten bytes\n", b"new": bytes(1000)}
 
 
-def test_too_many_new_files_are_incomplete_and_the_folder_is_named(race: Race) -> None:
-    race = race.limited(patch_untracked=20)
+FIX = "echo fixed > src/pager.py; "
+TAKEN: dict[str, tuple[str, dict[str, int], dict[bytes, bytes | None], str]] = {
+    "names that git refuses": (
+        f"{FIX}mkdir .GIT; touch git~1 .GIT/config",
+        {},
+        EDIT,
+        "git refuses the name",
+    ),
+    "every file deleted": (
+        "git rm -rqf .",
+        {},
+        dict.fromkeys((b".gitignore", b"README.md", b"src/pager.py")),
+        "every file of the base is deleted",
+    ),
+    "too many new files": (
+        f"{FIX}mkdir -p web/node_modules; cd web; printf y > app.js; printf z > ../new.py;"
+        "for n in $(seq 30); do mkdir node_modules/m$n; echo > node_modules/m$n/index.js; done",
+        {"patch_untracked": 20},
+        {**EDIT, b"web/app.js": b"y", b"new.py": b"z"},
+        "30 untracked files in web/node_modules/",
+    ),
+    "over the limit": (
+        f"{FIX}head -c 900 /dev/zero > half; head -c 950 /dev/zero > more",
+        {"patch_bytes": 1000},
+        {**EDIT, b"half": bytes(900)},
+        "over the limit",
+    ),
+    "a file that git cannot convert": (
+        f"{FIX}for n in 1 2 3; do echo > ok$n.py; done; printf abc > odd.txt;"
+        "echo '*.txt working-tree-encoding=UTF-16' > .gitattributes",
+        {},
+        {
+            **EDIT,
+            b"odd.txt": b"abc",
+            b".gitattributes": b"*.txt working-tree-encoding=UTF-16\n",
+            **{b"ok%d.py" % number: b"\n" for number in (1, 2, 3)},
+        },
+        "byte for byte",
+    ),
+}
+"""What an agent does, by which limits, what its patch has, and what is said of it."""
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken_and_what_is_said(race: Race, name: str) -> None:
+    script, limits, files, said = TAKEN[name]
+    race = race.limited(**limits) if limits else race
     ground = race.opened()
-    edit(ground.worktree)
-    modules = ground.worktree / "web" / "node_modules"
-    for number in range(30):
-        (modules / f"m{number}").mkdir(parents=True)
-        (modules / f"m{number}" / "index.js").write_text("x")
-    (ground.worktree / "web" / "app.js").write_text("y")
-    (ground.worktree / "new.py").write_text("z")
+    agent(ground.worktree, script)
     patch = take(ground)
-    assert changes(race, patch) == {**EDIT, b"web/app.js": b"y", b"new.py": b"z"}
-    assert "web/node_modules/" in patch.incomplete
-    assert "30 untracked files" in patch.incomplete
-
-
-def test_a_patch_over_the_limit_keeps_the_small_files(race: Race) -> None:
-    race = race.limited(patch_bytes=1000)
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / "half").write_bytes(b"x" * 900)
-    (ground.worktree / "more").write_bytes(b"y" * 950)
-    patch = take(ground)
-    assert set(changes(race, patch)) == {b"src/pager.py", b"half"}
-    assert "over the limit" in patch.incomplete
-
-
-def test_a_file_git_cannot_convert_is_taken_byte_for_byte(race: Race) -> None:
-    ground = race.opened()
-    edit(ground.worktree)
-    (ground.worktree / ".gitattributes").write_text("*.txt working-tree-encoding=UTF-16\n")
-    for number in range(9):
-        (ground.worktree / f"ok{number}.py").write_text(f"{number}\n")
-    (ground.worktree / "odd.txt").write_bytes(b"abc")
-    patch = take(ground)
-    contents = changes(race, patch)
-    assert contents[b"odd.txt"] == b"abc"
-    assert len(contents) == 12
-    assert any("byte for byte" in note for note in patch.notes)
+    assert changes(race, patch) == files
+    assert said in " ".join((*patch.notes, patch.incomplete))
+    assert bool(patch.incomplete) is bool(limits)
 
 
 def test_a_write_that_fails_is_incomplete_and_never_empty(race: Race) -> None:
@@ -233,22 +228,3 @@ def test_a_folder_that_stays_closed_is_said_and_not_deleted(
 
 def _denied(*_: object, **__: object) -> None:
     raise PermissionError(1, "Operation not permitted")
-
-
-@pytest.mark.full
-def test_two_hundred_thousand_new_files_are_capped_in_time(race: Race) -> None:
-    ground = race.opened()
-    for folder in range(2000):
-        path = ground.worktree / "node_modules" / f"m{folder}"
-        path.mkdir(parents=True)
-        for number in range(100):
-            (path / f"{number}.js").touch()
-    started = time.monotonic()
-    patch = take(ground)
-    assert time.monotonic() - started < 60  # some 3 s where nothing else runs
-    assert patch.empty
-    assert "node_modules/" in patch.incomplete
-    (ground.worktree / ".gitignore").write_text("node_modules\n*.log\n.env\n")
-    patch = take(ground, attempt=2)
-    assert patch.files == 1
-    assert not patch.incomplete

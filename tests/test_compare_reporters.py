@@ -10,7 +10,7 @@ import pytest
 
 from hydra.report import text
 from tests.support import verdicts
-from tests.support.rendering import compare_text, race_end, summary
+from tests.support.rendering import compare_text
 from tests.test_reporters_hostile import assert_harmless
 
 WIDTHS = (40, 60, 80, 100, 120, 160, 200)
@@ -23,33 +23,20 @@ SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
-    shown = compare_text(SAMPLES[name](), width=width)
-    # The baseline's line, the folder and the commands are to be read or copied in one piece.
-    prose = [name for name in shown[: shown.index("files: ")].split("\n") if "baseline" not in name]
-    long = [line for line in prose if text.width(line) > width]
-    assert long == []
-    assert "timed out" in shown  # whole, however narrow
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_colour_is_never_the_only_signal(name: str) -> None:
-    plain = compare_text(SAMPLES[name](), width=100)
-    colored = compare_text(SAMPLES[name](), width=100, color=True)
-    assert colored != plain
-    assert re.sub(r"\x1b\[[0-9]+m", "", colored) == plain
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("width", [None, *WIDTHS])
-def test_hostile_texts_stay_text(name: str, width: int | None) -> None:
-    document = verdicts.with_texts(SAMPLES[name](), lambda text: f"{text}{HOSTILE}")
-    for color in (False, True):
-        assert_harmless(compare_text(document, width=width, color=color), color=color)
-        whole = {"run": "r", "lanes": document["lanes"], "verdict": document}
-        assert_harmless(summary(whole, width=width, color=color), color=color)
-        assert_harmless(race_end(whole, width=width, color=color), color=color)
+def test_it_fits_every_width_and_hostile_texts_stay_text(name: str) -> None:
+    hostile = verdicts.with_texts(SAMPLES[name](), lambda text: f"{text}{HOSTILE}")
+    for width in WIDTHS:
+        shown = compare_text(SAMPLES[name](), width=width)
+        # The baseline's line, the folder and the commands are to be read or copied in one piece.
+        lines = shown[: shown.index("files: ")].split("\n")
+        prose = [line for line in lines if "baseline" not in line]
+        assert [line for line in prose if text.width(line) > width] == []
+        assert "timed out" in shown  # whole, however narrow
+        # A colour is never the only signal.
+        colored = compare_text(SAMPLES[name](), width=width, color=True)
+        assert (colored != shown, re.sub(r"\x1b\[[0-9]+m", "", colored)) == (True, shown)
+        for color in (False, True):
+            assert_harmless(compare_text(hostile, width=width, color=color), color=color)
 
 
 def test_a_huge_text_costs_a_line_and_not_a_screen() -> None:

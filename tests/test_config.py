@@ -1,4 +1,4 @@
-"""hydra.toml: every key, every refusal, and precedence."""
+"""hydra.toml: every key, every refusal, and precedence; checks and the names that commands get."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hydra.adapters.probe.settings import programs
+from hydra.checks.record import file_of
+from hydra.config.check_specs import in_folder, kind_of, name_of, typed
 from hydra.config.load import DEFAULT, load, read_file
 from hydra.config.schema import (
     FIXED,
@@ -22,13 +24,14 @@ from hydra.config.schema import (
     NO,
     YES,
     AgentSettings,
+    CheckSettings,
     Config,
     Key,
     OwnModel,
 )
 from hydra.config.values import SIZE, duration, format_duration
 from hydra.errors import ConfigError
-from hydra.records.request import Limits, Permission, TrialCap
+from hydra.records.request import Check, Limits, Permission, TrialCap
 from tests.support.config_example import EXAMPLE, PAGE, default_text, example, page, row
 
 AGENTS = ("claude", "codex", "cursor-agent")
@@ -62,56 +65,34 @@ def uncommented(text: str) -> str:
 # --- units ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        *(("90s", 90), ("10m", 600), ("1h30m", 5400), ("1h 30m", 5400), ("500ms", 0.5)),
-        *(("1.5h", 5400), ("2d", 172800), ("0s", 0), (" 10m ", 600)),
-    ],
-)
-def test_durations(text: str, seconds: float) -> None:
-    assert duration(text) == seconds
+DURATIONS = {
+    **{"90s": 90, "10m": 600, "1h30m": 5400, "1h 30m": 5400, "500ms": 0.5},
+    **{"1.5h": 5400, "2d": 172800, "0s": 0, " 10m ": 600},
+}
+SIZES = {
+    **{"100MB": 100_000_000, "4MiB": 4 * 1024**2, "2GiB": 2 * 1024**3, "512B": 512},
+    **{"1.5kB": 1500, "4mib": 4 * 1024**2, "1 GB": 10**9, "3TiB": 3 * 1024**4},
+}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "m", "10 minutes", "30m1h", "-1s", "1e3s", "10mm", "nan", "ten"]
-)
-def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(ConfigError, match="is not a duration: write it as"):
-        duration(text)
-
-
-def test_a_number_alone_is_told_which_unit_to_take() -> None:
+def test_durations_and_sizes() -> None:
+    assert {text: duration(text) for text in DURATIONS} == DURATIONS
+    assert {text: SIZE.read(text) for text in SIZES} == SIZES
+    for text in ("", "m", "10 minutes", "30m1h", "-1s", "1e3s", "10mm", "nan", "ten"):
+        with pytest.raises(ConfigError, match="is not a duration: write it as"):
+            duration(text)
+    for text in ("", "4M", "MB", "-1MB", "1e3MB", "4 Mb its"):
+        with pytest.raises(ConfigError, match="is not a size: write it as"):
+            SIZE.read(text)
     with pytest.raises(ConfigError, match='10 is a duration without a unit: write "10m" or "10s"'):
         duration("10")
     with pytest.raises(ConfigError, match='100 is a size without a unit: write "100MB"'):
         SIZE.read("100")
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        *(("100MB", 100_000_000), ("4MiB", 4 * 1024**2), ("2GiB", 2 * 1024**3), ("512B", 512)),
-        *(("1.5kB", 1500), ("4mib", 4 * 1024**2), ("1 GB", 10**9), ("3TiB", 3 * 1024**4)),
-    ],
-)
-def test_sizes(text: str, count: int) -> None:
-    assert SIZE.read(text) == count
-
-
-@pytest.mark.parametrize("text", ["", "4M", "MB", "-1MB", "1e3MB", "4 Mb its"])
-def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(ConfigError, match="is not a size: write it as"):
-        SIZE.read(text)
-
-
-@given(st.integers(0, 30 * 86400 * 1000))
-def test_a_duration_comes_back_from_its_text(milliseconds: int) -> None:
+@given(st.integers(0, 30 * 86400 * 1000), st.integers(0, 2**50))
+def test_a_duration_and_a_size_come_back_from_their_texts(milliseconds: int, count: int) -> None:
     assert duration(format_duration(milliseconds / 1000)) == milliseconds / 1000
-
-
-@given(st.integers(0, 2**50))
-def test_a_size_comes_back_from_its_text(count: int) -> None:
     assert SIZE.read(SIZE.write(count)) == count
 
 
@@ -148,26 +129,20 @@ def test_flags_environment_repository_user_defaults() -> None:
     ]
 
 
-def test_a_list_from_a_higher_place_replaces_the_lower_one() -> None:
-    config = repository('[race]\ncopy = [".env"]', '[race]\ncopy = ["a", "b"]')
-    assert config.race.copies == (".env",)
-
-
-def test_flags_that_were_not_given_change_nothing() -> None:
+def test_flags_that_were_not_given_change_nothing_and_a_list_is_replaced_as_a_whole() -> None:
     """click gives None, () and False for what is not on the command line."""
     config = user(
-        '[race]\ninclude_dirty = true\nagents = ["claude"]\nmax_parallel = 2',
-        flags={"race.agents": (), "race.max_parallel": None, "race.include_dirty": False},
+        '[race]\ninclude_dirty = true\nagents = ["claude"]\nmax_parallel = 2\nnetwork = true',
+        flags={
+            **{"race.agents": (), "race.max_parallel": None, "race.include_dirty": False},
+            "race.network": False,  # --no-network: that one was given
+        },
     )
-    assert config.race.include_dirty
-    assert config.race.agents == ("claude",)
-    assert config.race.max_parallel == 2
-
-
-def test_no_network_is_a_flag_that_was_given() -> None:
-    config = user("[race]\nnetwork = true", flags={"race.network": False})
-    assert config.race.network is False
-    assert config.sources["race.network"] == "--no-network"
+    race = config.race
+    assert (race.include_dirty, race.agents, race.max_parallel) == (True, ("claude",), 2)
+    assert (race.network, config.sources["race.network"]) == (False, "--no-network")
+    config = repository('[race]\ncopy = [".env"]', '[race]\ncopy = ["a", "b"]')
+    assert config.race.copies == (".env",)
 
 
 def test_a_duration_from_the_command_line_is_as_it_was_typed() -> None:
@@ -180,46 +155,31 @@ def test_a_duration_from_the_command_line_is_as_it_was_typed() -> None:
 
 # --- the environment -----------------------------------------------------------------------
 
-_ENVIRONMENT: dict[str, tuple[str, object]] = {
+VARIABLES: dict[str, tuple[str, object]] = {
     "judge.protected_paths": ("a:b/", ("a", "b/")),
     "race.agents": ("claude, 2xcodex", ("claude", "2xcodex")),
     "race.permission": ("plan", Permission.PLAN),
     "race.network": ("off", False),
-    "race.allow_experimental_adapters": ("1", True),
     "race.max_parallel": ("7", 7),
     "race.copy": (".env:conf/local.toml", (".env", "conf/local.toml")),
-    "race.share": ("models:data/big", ("models", "data/big")),
     "race.setup": ("npm ci\nmake deps", ("npm ci", "make deps")),
-    "race.keep": ("all", "all"),
     "race.include_dirty": ("yes", True),
     "race.allow_filter": ("nbstripout,git-crypt", ("nbstripout", "git-crypt")),
-}
-
-
-_ENVIRONMENT |= {
-    "race.check": ("pytest -q\nlint=ruff check .", ("pytest -q", "ruff check .")),
-    "race.effort": ("high", "high"),
-    "checks.network": ("private", "private"),
     "checks.environment": ("DATABASE_URL,ACME_*", ("DATABASE_URL", "ACME_*")),
     "confine.show": ("~/lib:/data", ("~/lib", "/data")),
+    "limits.idle": ("7s", 7.0),
+    "limits.line": ("2MiB", 2 * 1024**2),
 }
+"""Of each kind of value one, and every list that is cut in its own way."""
 
 
-def _value(config: Config, name: str) -> object:
-    if name == "race.check":
-        return tuple(check.command for check in config.checks.checks)
-    section, _, _ = name.partition(".")
-    at = config.trials if name.startswith("judge.trial_") else getattr(config, section, config)
-    return getattr(at, FIXED[name].field)
-
-
-@pytest.mark.parametrize("name", [key.name for key in FIXED.values() if key.environment])
-def test_every_variable_sets_its_key(name: str) -> None:
-    samples = {"duration": ("7s", 7.0), "size": ("2MiB", 2 * 1024**2), "number": ("7", 7)}
-    text, value = _ENVIRONMENT.get(name) or samples[FIXED[name].kind.name]
-    config = load(environ={FIXED[name].environment: text})
-    assert _value(config, name) == value
-    assert config.sources[name] == FIXED[name].environment
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_sets_its_key(name: str) -> None:
+    key, (text, value) = FIXED[name], VARIABLES[name]
+    config = load(environ={key.environment: text})
+    section = getattr(config, name.partition(".")[0], config)
+    assert getattr(section, key.field) == value
+    assert config.sources[name] == key.environment
 
 
 def test_an_empty_variable_counts_as_unset_and_a_wrong_one_is_named() -> None:
@@ -243,14 +203,10 @@ def test_an_agents_path_and_model_from_the_environment() -> None:
     assert config.sources["agents.claude.model"] == "HYDRA_CLAUDE_MODEL"
 
 
-def test_unsafe_access_has_neither_a_variable_nor_a_key() -> None:
-    config = load(environ={"HYDRA_UNSAFE_FULL_ACCESS": "1"})
-    assert config.race.permission is None
+def test_unsafe_access_by_its_flag_alone() -> None:
+    assert load(environ={"HYDRA_UNSAFE_FULL_ACCESS": "1"}).race.permission is None
     with pytest.raises(ConfigError, match="given by --unsafe-full-access alone"):
         load(environ={"HYDRA_PERMISSION": "unrestricted"})
-
-
-def test_unsafe_access_by_its_flag_alone() -> None:
     config = user('[race]\npermission = "plan"', flags={"race.unsafe_full_access": True})
     assert config.race.permission is Permission.UNRESTRICTED
     assert config.sources["race.permission"] == "--unsafe-full-access"
@@ -285,13 +241,12 @@ def test_what_a_repository_may_not_grant_itself(case: dict[str, Any]) -> None:
     assert case.get("hint", "") in error.hint
 
 
-@pytest.mark.parametrize("name", [key.name for key in KEYS if key.repository == NEVER])
-def test_what_no_file_may_say(name: str) -> None:
-    key = FIXED[name]
-    for own in (None, ""):
-        error = refusal(f"[race]\n{key.leaf} = true", own)
-        assert f"line 2: {name} may not be set by a file" in error.message
-        assert key.flag in error.hint
+def test_what_no_file_may_say() -> None:
+    for key in (key for key in KEYS if not key.file):
+        for own in (None, ""):
+            error = refusal(f"[race]\n{key.leaf} = true", own)
+            assert f"line 2: {key.name} may not be set by a file" in error.message
+            assert key.flag in error.hint
 
 
 # --- the repository's file -----------------------------------------------------------------
@@ -338,35 +293,29 @@ def test_what_a_repository_may_not_set_is_told_where_it_belongs(name: str) -> No
         assert "set HYDRA_CLAUDE_PATH" in error.hint
 
 
-@pytest.mark.parametrize(
-    "name", [key.name for key in KEYS if key.repository == YES and "<" not in key.name]
-)
-def test_what_a_repository_may_set(name: str) -> None:
-    assert repository(_shown(name)).sources[name] == "shop/hydra.toml"
+def test_what_a_repository_may_set() -> None:
+    for key in KEYS:
+        if key.repository == YES and "<" not in key.name:
+            assert repository(_shown(key.name)).sources[key.name] == "shop/hydra.toml"
 
 
-@pytest.mark.parametrize(
-    ("mine", "theirs", "outcome"),
-    [
-        (None, "plan", Permission.PLAN),
-        (None, "edit", Permission.EDIT),
+def test_a_repository_lowers_the_permission() -> None:
+    for mine, theirs, outcome in (
+        (None, "plan", "plan"),
+        (None, "edit", "edit"),
         (None, "full-auto", None),
-        ("edit", "plan", Permission.PLAN),
-        ("edit", "edit", Permission.EDIT),
-        ("full-auto", "edit", Permission.EDIT),
-        ("default", "plan", Permission.PLAN),
-        ("config", "config", Permission.CONFIG),
-    ],
-)
-def test_a_repository_lowers_the_permission(
-    mine: str | None, theirs: str, outcome: Permission | None
-) -> None:
-    own = f'[race]\npermission = "{mine}"' if mine else ""
-    config = repository(f'[race]\npermission = "{theirs}"', own)
-    assert config.race.permission is outcome
-    lowered = outcome is not None and outcome.value != mine
-    expected = "shop/hydra.toml" if lowered else "user.toml" if mine else DEFAULT
-    assert config.sources["race.permission"] == expected
+        ("edit", "plan", "plan"),
+        ("edit", "edit", "edit"),
+        ("full-auto", "edit", "edit"),
+        ("default", "plan", "plan"),
+        ("config", "config", "config"),
+    ):
+        own = f'[race]\npermission = "{mine}"' if mine else ""
+        config = repository(f'[race]\npermission = "{theirs}"', own)
+        assert config.race.permission == outcome
+        lowered = outcome not in (None, mine)
+        expected = "shop/hydra.toml" if lowered else "user.toml" if mine else DEFAULT
+        assert config.sources["race.permission"] == expected
 
 
 def test_what_the_flag_says_is_not_a_quarrel_with_the_repository() -> None:
@@ -379,19 +328,14 @@ def test_what_the_flag_says_is_not_a_quarrel_with_the_repository() -> None:
     assert repository(raised, own, environ={"HYDRA_PERMISSION": "edit"}).race.permission == "edit"
 
 
-@pytest.mark.parametrize(
-    ("own", "theirs", "more", "trusted"),
-    [
-        ("", "", {}, True),
-        ('[race]\nsetup = ["a"]', "", {}, True),
-        ("", '[race]\nsetup = ["a"]', {}, False),
-        ('[race]\nsetup = ["a"]', '[race]\nsetup = ["a"]', {}, False),
-        ("", '[race]\nsetup = ["a"]', {"flags": {"race.setup": ("b",)}}, True),
-        ("", '[race]\nsetup = ["a"]', {"environ": {"HYDRA_SETUP": "b"}}, True),
-    ],
-)
-def test_whose_set_up_it_is(own: str, theirs: str, more: dict[str, object], trusted: bool) -> None:
-    assert repository(theirs, own, **more).race.setup_trusted is trusted
+def test_whose_set_up_it_is() -> None:
+    theirs = '[race]\nsetup = ["a"]'
+    assert repository("").race.setup_trusted
+    assert repository("", theirs).race.setup_trusted
+    for own in ("", theirs):
+        assert not repository(theirs, own).race.setup_trusted
+    assert repository(theirs, flags={"race.setup": ("b",)}).race.setup_trusted
+    assert repository(theirs, environ={"HYDRA_SETUP": "b"}).race.setup_trusted
 
 
 # --- the example and the docs ----------------------------------------------------------------
@@ -482,3 +426,93 @@ def test_what_is_there_but_no_settings_file(scratch: Path) -> None:
     os.mkfifo(path)  # a plain open would wait for a writer for ever
     with pytest.raises(ConfigError, match="is not a file of at most 1MiB"):
         read_file(path)
+
+
+def own(text: str) -> CheckSettings:
+    return load(user=("user.toml", text)).checks
+
+
+DEEP = [  # a repository's file names checks, too: neither deep nor slow
+    ("A=1 " * 5000 + "make", "make", "test"),
+    ("env " * 5000 + "make", "make", "test"),
+    ("uv" + " -p" * 5000, "uv", "test"),
+    ("cd a && " * 5000 + "make", "a: a: a: make", "test"),
+    ("python" + " -x" * 5000, "python", "test"),
+]
+
+
+def test_a_command_gets_a_name_and_a_kind() -> None:
+    for command, name, kind in (*CASES["command"], *DEEP):
+        assert (name_of(command), kind_of(name, command)) == (name, kind), command[:60]
+
+
+def test_a_command_in_a_folder_is_one_command() -> None:
+    assert in_folder("a", "") == "a"
+    assert in_folder("a -q", "b c") == "cd 'b c' && a -q"
+    assert in_folder("a; b", "c") == "cd c && { a; b\n}"
+
+
+def test_a_command_as_one_types_it_in_a_folder() -> None:
+    for command, folder, line in (
+        ("cd a && make", "", "cd a && make"),
+        ("cd a && make", "a", "make"),
+        ("cd a && cd b && make", "a", "cd b && make"),
+        ("cd a && cd b && make", "a/b", "make"),
+        ("make", "a/b", "cd ../.. && make"),
+        ("cd $HERE && make", "a", "cd .. && { cd $HERE && make\n}"),
+    ):
+        assert typed(command, folder) == line
+
+
+def test_no_two_checks_have_the_same_file() -> None:
+    for names in (
+        ("libA: pytest", "libB: pytest"),
+        ("packages/A: test", "packages/B: test"),
+        ("pkg_a: test", "pkg-a: test", "pkg-a-test"),
+        ("pytest", "é: pytest", "ü: pytest"),
+    ):
+        files = [file_of(Check(name, "x")) for name in names]
+        assert len({*files}) == len(names)
+        assert all(re.fullmatch("[a-z0-9-]+", file) for file in files)
+    assert file_of(Check("pytest-unit", "x")) == "pytest-unit"
+
+
+def test_flags_name_checks_in_short() -> None:
+    specs = ("pytest -q", "unit=pytest -q tests/unit", "FOO=1 pytest", "lint=ruff check .")
+    config = load(flags={"race.check": specs})
+    assert config.checks.checks == (
+        Check("pytest", "pytest -q"),
+        Check("unit", "pytest -q tests/unit"),
+        Check("pytest-2", "FOO=1 pytest"),
+        Check("lint", "ruff check .", "lint"),
+    )
+    assert config.checks.trusted
+    assert config.sources["race.check"] == "--check"
+
+
+def test_a_table_says_more() -> None:
+    text = '[checks.unit]\ncommand = "ctest"\nkind = "build"\nrequired = false\njunit = "r/*.xml"\n'
+    assert own(text).checks == (Check("unit", "ctest", "build", False, "r/*.xml"),)
+
+
+def test_tables_and_the_short_form_stand_together() -> None:
+    text = (
+        '[race]\ncheck = ["ruff check ."]\n[checks]\nparallel = 3\n[checks.unit]\ncommand = "t"\n'
+    )
+    config = load(user=("user.toml", text))
+    assert [check.name for check in config.checks.checks] == ["unit", "ruff"]
+    assert config.checks.parallel == 3
+
+
+def test_the_highest_place_that_names_any_names_them_all() -> None:
+    user = ("user.toml", '[checks.mine]\ncommand = "a"\n[checks]\nparallel = 2\n')
+    repository = ("shop/hydra.toml", '[race]\ncheck = ["b", "c=d"]\n')
+    theirs = load(user=user, repository=repository).checks
+    assert [check.command for check in theirs.checks] == ["b", "d"]
+    assert not theirs.trusted
+    assert theirs.parallel == 2
+    variable = load(user=user, repository=repository, environ={"HYDRA_CHECK": "e\nf=g"}).checks
+    assert [check.name for check in variable.checks] == ["e", "f"]
+    assert variable.trusted
+    flag = load(repository=repository, environ={"HYDRA_CHECK": "e"}, flags={"race.check": ("h",)})
+    assert [check.command for check in flag.checks.checks] == ["h"]

@@ -20,8 +20,7 @@ from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
 from hydra.conformance.live.orphans import orphans
 from hydra.conformance.race_run import new_folder
-from hydra.conformance.selection import chosen, find_old
-from hydra.errors import Refused, UsageError
+from hydra.errors import Refused
 from tests.support import fakes
 from tests.support.command import Hydra, ignoring
 from tests.support.golden_text import approved, section
@@ -158,27 +157,6 @@ def test_only_a_flag_that_hydra_needs_and_that_went_ends_with_1(hydra: Hydra) ->
     assert {(change["old"], change["new"]) for change in minded} == {("2.1.330", "9.9.9")}
     assert data["counts"]["failed"] == 0
     assert done.returncode == data["exit_code"] == 1
-
-
-def test_what_old_may_be(scratch: Path) -> None:
-    subjects, _ = chosen(["claude", "codex"], [], None, os.environ)
-    newest = recorded.versions(recorded.root(), "codex")[-1]
-    assert set(find_old("2.1.197", subjects)[0]) == {"claude"}
-    assert find_old("recorded", subjects)[0]["codex"].name == newest
-    root = fixtures(scratch, "codex")
-    for named in (root, root / "codex", root / "codex" / newest):
-        assert find_old(str(named), subjects)[0]["codex"].name == newest
-    programs = scratch / "bin"
-    programs.mkdir()
-    (programs / "claude").write_text("#!/bin/sh\n")
-    with pytest.raises(UsageError, match="nothing is recorded"):
-        find_old(str(programs), subjects)  # it cannot be run
-    (programs / "claude").chmod(0o755)
-    for named in (programs, programs / "claude"):
-        assert find_old(str(named), subjects)[1] == {"claude": programs / "claude"}
-    with pytest.raises(UsageError) as refused:
-        find_old("9.9", subjects)
-    assert "claude@2.1.197" in refused.value.hint
 
 
 # --- what it tells without running ---------------------------------------------------------------
@@ -350,21 +328,3 @@ def test_what_a_run_left_is_ended_and_somebodys_pager_is_only_told(scratch: Path
 
 
 # --- completion ----------------------------------------------------------------------------------
-
-COMPLETED = {
-    "conf": ["conformance"],
-    "conformance open": ["opencode", "opencode-http", "openclaw"],
-    "conformance --live --situation several": ["several_tools"],
-    "conformance --case lines.n": ["lines.narrower"],
-    "conformance --drift claude@2.1.1": ["claude@2.1.197"],
-    "conformance --drift rec": ["recorded"],
-}
-
-
-@pytest.mark.slow
-def test_names_are_completed(hydra: Hydra) -> None:
-    for text, names in COMPLETED.items():
-        words = {"COMP_WORDS": f"hydra {text}", "COMP_CWORD": str(len(text.split(" ")))}
-        hydra.extra |= {"_HYDRA_COMPLETE": "bash_complete", **words}
-        lines = hydra.run().stdout.splitlines()
-        assert [line.partition(",")[2] for line in lines] == names

@@ -5,10 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +15,6 @@ from hydra.conformance.codex_tools import item_for
 from hydra.conformance.routes import route
 from hydra.conformance.script import FAULTS, Script, ScriptTool, load, names, parse
 from hydra.conformance.server import ModelServer, serve
-from hydra.conformance.tool_mapping import harmless, own_call, shell_command
-from hydra.errors import ConfigError
 from tests.support.golden_text import approved, section
 from tests.support.offers import FOLDER, OFFERS
 
@@ -116,27 +112,6 @@ def test_every_script_says_what_it_is_and_every_fault_has_one() -> None:
     assert all(item.about and item.turns for item in scripts)
     used = {turn.fault.kind for item in scripts for turn in item.turns if turn.fault}
     assert used == set(FAULTS)
-
-
-@pytest.mark.parametrize(
-    ("turns", "sentence"),
-    [
-        ([], "at least one"),
-        ([{"sya": "x"}], "unknown field `sya`"),
-        ([{}], "neither says nor does"),
-        ([{"tool": [{"kind": "dance"}]}], "tool 'dance' is unknown"),
-        ([{"tool": [{"kind": "shell"}]}], "shell needs command"),
-        ([{"fault": {"kind": "flood"}}], "fault 'flood' is unknown"),
-        ([{"say": "x", "fault": {"kind": "hang"}}], "nothing is said"),
-        ([{"fault": {"kind": "stall"}}], "neither says nor does"),
-    ],
-)
-def test_a_wrong_script_is_refused_with_its_place(turns: Any, sentence: str) -> None:
-    with pytest.raises(ConfigError, match=sentence):
-        parse("wrong", {"turn": turns} if turns else {})
-    with pytest.raises(ConfigError, match="no script nope") as error:
-        load("nope")
-    assert "edit" in error.value.hint
 
 
 # --- turns ---------------------------------------------------------------------------------------
@@ -274,7 +249,6 @@ def test_requests_are_logged_without_keys_on_loopback_only() -> None:
 
 # --- tools ---------------------------------------------------------------------------------------
 
-PATH = f"{FOLDER}/a b.txt"
 FILES = {
     "read_file": {"path": "a b.txt"},
     "write_file": {"path": "a b.txt", "text": "one {old}\n"},
@@ -316,53 +290,6 @@ def test_codex_tools_follow_what_the_model_is_offered() -> None:
     assert json.loads(shell_only["arguments"])["cmd"].startswith("apply_patch <<'HYDRA_PATCH'\n")
     old = item_for(write, {"shell": frozenset({"command"})})
     assert json.loads(old["arguments"])["command"][:2] == ["bash", "-lc"]
-
-
-def test_what_a_tool_requires_beside_is_filled_in() -> None:
-    properties: dict[str, Any] = {
-        "file_path": {"type": "string"},
-        "content": {"type": "string"},
-        "why": {"type": "string"},
-        "level": {"enum": ["low", "high"]},
-        "count": {"type": ["integer", "null"]},
-        "notes": {"type": "array"},
-        "nested": {"properties": {"flag": {"type": "BOOLEAN"}}, "required": ["flag"]},
-        "either": {"anyOf": [{"type": "number"}, {"type": "null"}]},
-    }
-    more = {**properties, "unasked": {"type": "string"}}
-    schema = {"properties": more, "required": [*properties]}
-    name, document = own_call(tool("write_file"), {"write_file": schema}, FOLDER)
-    beside = {"why": "scripted", "level": "low", "count": 1, "notes": [], "either": 1}
-    nested = {"nested": {"flag": False}}
-    assert (name, document) == (
-        "write_file",
-        {"file_path": PATH, "content": "one {old}\n", **beside, **nested},
-    )
-    assert harmless({"type": "object"}) == {}
-
-
-def test_calls_that_are_taken_as_they_are_or_by_the_shell() -> None:
-    read = own_call(tool("read_file", path="src/x.py"), OFFERS["pi"].schemas(), "")
-    assert read == ("read", {"path": "src/x.py"})  # no folder is named
-    other: dict[str, Any] = {name: {"properties": {"input": {}}} for name in ("edit",)}
-    other["bash"] = {"properties": {"command": {}}}
-    name, document = own_call(tool("edit_file"), other, FOLDER)
-    assert (name, list(document)) == ("bash", ["command"])
-    call = tool("call", name="todo", input={"items": ["{path}"]})
-    assert own_call(call, {}, FOLDER) == ("todo", {"items": ["{path}"]})
-
-
-def test_where_no_file_tool_is_offered_the_shell_does_the_same(scratch: Path) -> None:
-    def run(kind: str, **arguments: str) -> str:
-        argv = ["sh", "-c", shell_command(tool(kind, path="new dir/it's.txt", **arguments))]
-        return subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=True).stdout
-
-    text = 'it\'s 100% \\n "quoted" $HOME\n'
-    run("write_file", text=text)
-    run("edit_file", old="it's", new="it was {old}")
-    assert run("read_file") == text.replace("it's", "it was {old}")
-    run("delete_file")
-    assert list((scratch / "new dir").iterdir()) == []
 
 
 def test_edits_that_are_read_from_what_is_said_need_no_tool() -> None:

@@ -158,15 +158,6 @@ class Early(JsonStream):
         return self.take(json.loads(line))
 
 
-class Misnaming(Early):
-    """Tells its session by a name under which nobody looks for it."""
-
-    parse_line = JsonStream.parse_line
-
-    def take(self, line: Object) -> list[AgentEvent]:
-        return [AgentEvent("progress", "session", {"id": "s-1", "model": "m"})]
-
-
 @dataclass
 class Hasty:
     """Calls whatever was cut off, and exited with 0, done."""
@@ -189,22 +180,6 @@ class Hasty:
         return events
 
 
-class Sure(Hasty):
-    """Calls whatever Hydra has ended done, too."""
-
-    def end(self, exit: ExitStatus, files: Mapping[str, bytes]) -> list[AgentEvent]:
-        return [*self.whole.end(exit, files)[:-1], completed("done", denials=[], failed_items=0)]
-
-
-class Trusting(Hasty):
-    """Takes it for granted that a session's id is a text."""
-
-    def parse_line(self, line: bytes) -> list[AgentEvent]:
-        if line.startswith(b"{"):
-            json.loads(line).get("session_id", "").strip()
-        return self.whole.parse_line(line)
-
-
 CUT, HALF = "completed after 1 of ", "completed, and its side files are cut"
 
 
@@ -214,9 +189,6 @@ CUT, HALF = "completed after 1 of ", "completed, and its side files are cut"
         ("claude", lambda _: Early(), "hostile.lines", "it raises JSONDecodeError"),
         ("claude", lambda _: Early(), "streams.known", ""),
         ("claude", lambda _: Early(), "hostile.counted", ""),
-        ("claude", lambda _: Misnaming(), "streams.known", "event session has id"),
-        ("claude", Sure, "limits.stopped", "stopped half way, and exit 143 makes it completed"),
-        ("claude", Trusting, "hostile.every_field", ": session_id: "),
         ("claude", Hasty, "endings.cut", CUT),  # a line closes it
         ("opencode", Hasty, "endings.cut", CUT),  # none does
         ("openclaw", Hasty, "endings.cut", CUT),  # one document

@@ -9,32 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hydra.commands import merge_landing as app
 from hydra.commands.merge_selection import MergeRequest
-from hydra.errors import LandingRefused, RecordError
+from hydra.errors import LandingRefused
 from hydra.landing.picks import Pick
-from hydra.race.verdict import recorded_verdict
-from hydra.ranking.model import EndedRace, may_land, way_to_land
-from hydra.ranking.verdict import rank
 from hydra.records.store.files import write_json
 from hydra.report.landing import Landing
 from hydra.text import of_run
 from tests.conftest import git, make_repository
-from tests.support import evidences, verdicts
+from tests.support import verdicts
 from tests.support.command import Hydra
-from tests.support.landings import RUN, Shelf, Whole, laid, leftovers
+from tests.support.landings import RUN, Shelf, Whole, leftovers
 from tests.support.rendering import (
-    as_verdict,
     comment,
     compare_text,
     opening,
     race_end,
     steps,
     summary,
-    verdict_document,
 )
+from tests.support.shelf import fixture_of
 from tests.support.terminal import Terminal
 from tests.support.verdict_races import RIGHT, Judged, shop
 
@@ -45,53 +40,6 @@ OVERRIDE = '--override "why it may land"'
 
 
 # --- what a patch needs ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("state", "passes", "alone", "plain", "open_way"),
-    [
-        ("proved", True, False, "itself", "yes"),
-        ("untested", True, False, "name", "yes"),
-        ("untested", True, True, "itself", "yes"),
-        ("broken", False, False, "override", "override"),
-        ("held_back", False, False, "override", "override"),
-        ("held_back", False, True, "override", "override"),
-    ],
-)
-def test_only_a_decision_that_no_patch_agrees_with_needs_a_yes(
-    state: str, passes: bool, alone: bool, plain: str, open_way: str
-) -> None:
-    row = (state, passes, alone)
-    assert way_to_land(*row) == plain
-    assert way_to_land(*row, CLAUSE, True) == plain
-    for nothing in ("", None):
-        assert way_to_land(*row, nothing, False) == plain
-    assert way_to_land(*row, CLAUSE, False) == open_way
-    assert not may_land(*row, CLAUSE, False)
-    assert may_land(*row, CLAUSE, True) == may_land(*row) == (plain == "itself")
-
-
-def test_the_document_has_the_decision_and_the_lane_stays_the_top() -> None:
-    base = evidences.result({"test_up": False})
-    evidence = evidences.evidence(
-        [evidences.lane("codex", evidences.result({"test_up": True}), base=[base])], [base]
-    )
-    judged = rank(evidence)
-    plain = verdict_document(judged, evidence, {}, "/run")
-    assert [(row["decision"], row["agreed"]) for row in plain["lanes"]] == [(None, True)]
-    asks = replace(judged.lanes[0], decision=CLAUSE, agreed=False)
-    data = verdict_document(replace(judged, lanes=(asks,)), evidence, {}, "/run")
-    assert [(row["decision"], row["agreed"]) for row in data["lanes"]] == [(CLAUSE, False)]
-    assert (data["top"], data["exit_code"]) == ("codex", 0)
-
-
-@pytest.mark.parametrize("broken", [{"decision": 3}, {"agreed": "no"}])
-def test_a_decision_that_cannot_be_read_is_no_verdict(broken: dict[str, Any]) -> None:
-    document = verdicts.verdict()
-    assert recorded_verdict(EndedRace(verdict=document)) == as_verdict(document)
-    document["lanes"][0] |= broken
-    with pytest.raises(RecordError, match="is not what Hydra writes"):
-        recorded_verdict(EndedRace(verdict=document))
 
 
 # --- landings ----------------------------------------------------------------------------------
@@ -106,12 +54,7 @@ def undecided(scratch: Path) -> Shelf:
     return shelf
 
 
-@pytest.fixture
-def shelf(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """That; the test stands in its repository."""
-    shelf = laid(scratch, undecided)
-    monkeypatch.chdir(shelf.repo)
-    return shelf
+shelf = fixture_of(undecided)
 
 
 def edit(tree: Path, lane: str) -> None:
@@ -172,27 +115,13 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_a_person_is_asked_and_the_yes_is_kept(shelf: Shelf, way: str) -> None:
+def test_a_person_is_asked_and_where_nobody_can_be_a_reason_lands_it(
+    shelf: Shelf, way: str
+) -> None:
     before = Whole.of(shelf.repo)
-    refusing = Person(False)
+    refusing, agreeing = Person(False), Person(True)
     with pytest.raises(LandingRefused, match="nothing was landed: you said no"):
         land(shelf, refusing, **WAYS[way])
-    assert Whole.of(shelf.repo) == before
-    assert leftovers(shelf.repo) == []
-    agreeing = Person(True)
-    landing, lines = land(shelf, agreeing, **WAYS[way])
-    assert refusing.names == agreeing.names == [ASKED]
-    assert lines == []  # it was said in the question
-    assert kept(landing)["confirmed"] == [ASKED]
-    assert kept(landing)["override"] is None
-    (data,) = (row for row in kept(landing)["verdict"] if row["lane"] == "codex")
-    assert (data["decision"], data["agreed"]) == (CLAUSE, False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-def test_where_nobody_can_be_asked_a_reason_lands_it(shelf: Shelf, way: str) -> None:
-    before = Whole.of(shelf.repo)
     with pytest.raises(LandingRefused) as refused:
         land(shelf, None, **WAYS[way])
     assert refused.value.message == (
@@ -201,9 +130,16 @@ def test_where_nobody_can_be_asked_a_reason_lands_it(shelf: Shelf, way: str) -> 
     assert refused.value.hint.startswith("to land it all the same: hydra merge ")
     assert refused.value.hint.endswith(f" {OVERRIDE}")
     assert Whole.of(shelf.repo) == before
-    person = Person(False)
-    landing, lines = land(shelf, person, override="3 is right", **WAYS[way])
-    assert (person.names, lines) == ([], [ASKED])
+    assert leftovers(shelf.repo) == []
+    landing, lines = land(shelf, agreeing, **WAYS[way])
+    assert refusing.names == agreeing.names == [ASKED]
+    assert lines == []  # it was said in the question
+    assert (kept(landing)["confirmed"], kept(landing)["override"]) == ([ASKED], None)
+    (data,) = (row for row in kept(landing)["verdict"] if row["lane"] == "codex")
+    assert (data["decision"], data["agreed"]) == (CLAUSE, False)
+    shelf.undo()
+    landing, lines = land(shelf, refusing, override="3 is right", **WAYS[way])
+    assert (refusing.names, lines) == ([ASKED], [ASKED])  # not asked again
     assert (kept(landing)["override"], kept(landing)["confirmed"]) == ("3 is right", [])
 
 
@@ -214,10 +150,6 @@ def test_a_part_without_the_file_of_the_decision_is_the_checks_to_decide(shelf: 
     record(shelf, reasons=[])  # which file it is in is not known: it may be any
     with pytest.raises(LandingRefused, match="you cannot be asked"):
         land(shelf, None, picks=PARTS[:1])
-
-
-def test_another_lane_is_nobodys_question(shelf: Shelf) -> None:
-    assert land(shelf, None, lane="claude")[1] == []
 
 
 @pytest.mark.parametrize("state", ["proved", "untested"])
@@ -372,19 +304,3 @@ def test_the_line_to_land_is_the_same_and_the_question_stands_beside_it() -> Non
     page = opening(data, {})
     assert page["help"] == f"You are asked first: {ASKED}."
     assert page["lines"] == ["hydra merge codex -r k3f"]
-
-
-@pytest.mark.parametrize("more", [{"agreed": True}, {"decision": None}, {"state": "broken"}])
-def test_where_nobody_is_asked_nothing_is_said_of_it(more: dict[str, Any]) -> None:
-    data = document()
-    data["lanes"][0] |= more
-    assert "asked first" not in compare_text(data, width=None)
-    assert opening(data, {})["help"] == ""
-
-
-def test_each_of_those_tied_says_what_it_asks() -> None:
-    data = verdicts.tie()
-    for lane in data["lanes"][:2]:
-        lane |= {"decision": CLAUSE, "agreed": False}
-    lines = [line for line in steps(data) if "asked first" in line]
-    assert lines == [f"you are asked first: {lane} {CLAUSE}" for lane in ("codex", "claude")]

@@ -17,6 +17,7 @@ from hydra.commands.demo import race, repository
 from hydra.commands.demo.script import Step
 from hydra.paths import fixtures
 from hydra.race.plan import SUBJECT, title
+from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import completed
 
@@ -148,10 +149,7 @@ def test_the_repository_is_always_the_same_and_its_test_fails(scratch: Path) -> 
     first = repository.make(scratch / "one")
     assert first == repository.make(scratch / "two")
     assert unittest_of(scratch / "one") == 1
-    status = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=scratch / "one", capture_output=True, check=True
-    )
-    assert status.stdout == b""  # what running the tests leaves is ignored
+    assert git(scratch / "one", "status", "--porcelain") == ""  # what tests leave is ignored
     subject = repository.TASK.splitlines()[0]
     assert title(repository.TASK) == subject
     assert len(subject) <= SUBJECT

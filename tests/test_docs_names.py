@@ -1,5 +1,6 @@
-"""Whatever README.md and docs/ name is there: commands, options, files, tests, variables, headings,
-reasons of errors, effort words."""
+"""Whatever README.md and docs/ name is there: commands, options, files, variables, headings,
+reasons of errors, words of closed lists; and sentences that a run shows and no other test holds.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +18,9 @@ from hydra.adapters import registry
 from hydra.cli.group import COMMANDS, hydra
 from hydra.config.schema import Config
 from hydra.records.request import Effort
+from tests.support import fakes
+from tests.support.command import Hydra
+from tests.support.grounds import fingerprint
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -28,10 +32,7 @@ _SOURCE = re.compile(r"\.?(hydra|tests|fixtures|docs|benchmarks|ci)/[\w./-]+|[\w
 OTHERS = frozenset(
     (
         *("home/", "setup.py", "skills/"),
-        *("test_apart", "test_deleted", "test_configuration"),
-        *("test_up", "test_down", "test_tax", "tests/pager.py", "tests/pager/__init__.py"),
-        "usercustomize.py",
-        *("test_first_page", "test_no_items_need_no_page"),
+        *("tests/pager.py", "tests/pager/__init__.py", "usercustomize.py"),
         *("hydra send", "hydra replay", "hydra kill", "hydra export", "hydra diff"),
         *("docs/new/plan.md", "docs/reviewer.md", "Object.assign", "CallInfo.from_call"),
         *("Cargo.lock", "Cargo.toml", "Function.runtest", "Module._load"),
@@ -73,35 +74,6 @@ def test_files_are_there(page: Path) -> None:
             continue
         path = "/" + name.partition("::")[0].rstrip("/")
         assert any(f"/{text}".endswith(path) for text in tracked()), name
-
-
-@page_by_page
-def test_every_page_is_in_the_index(page: Path) -> None:
-    index = ROOT / "docs" / "README.md"
-    links = re.findall(r"\]\(([^)#]+)", index.read_text())
-    assert page == index or page in [(index.parent / link).resolve() for link in links]
-
-
-def test_pages_that_the_code_names_are_there() -> None:
-    files = [path for path in ROOT.glob("*.toml*") if path.is_file()]
-    for folder in ("hydra", "benchmarks", "fixtures/adapters"):
-        for kind in (".py", ".toml", ".js", ".md"):
-            files += (ROOT / folder).glob(f"**/*{kind}")
-    named = {
-        name
-        for path in files
-        for name in re.findall(r"(?<![\w./])docs/[a-z/-]+\.md\b", path.read_text())
-    }
-    assert len(named) > 15
-    assert {name for name in named if name not in tracked()} <= OTHERS
-
-
-@page_by_page
-def test_tests_are_there(page: Path) -> None:
-    names = set(re.findall(r"(?<![\w/.])test_\w+(?!\.py|\w)", _FENCE.sub("", page.read_text())))
-    modules = {path.stem for path in (ROOT / "tests").glob("**/test_*.py")}
-    defined = set(re.findall(r"^(?:async )?def (test_\w+)", sources("tests"), re.MULTILINE))
-    assert names <= defined | modules | OTHERS
 
 
 @page_by_page
@@ -235,18 +207,6 @@ def test_reasons_of_errors_are_documented() -> None:
     assert {name for name in used if f"`{name}`" not in page} == set()
 
 
-def test_reasons_that_are_documented_are_used() -> None:
-    page = (
-        (ROOT / "docs" / "reference" / "exit-codes.md")
-        .read_text()
-        .partition("## Errors of one agent")[2]
-    )
-    rows = re.findall(r"^\| `\w+` \| .*? \| (.*) \|$", page, re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)}
-    assert len(named) > 30
-    assert {name for name in named if f'"{name}"' not in sources("hydra")} == set()
-
-
 def test_exit_codes_are_the_codes() -> None:
     """The page's rows are all that Hydra ends with, and no others."""
     from hydra import errors
@@ -278,3 +238,69 @@ def test_the_table_of_efforts_is_what_the_adapters_say() -> None:
         mapped = adapter.descriptor.efforts
         assert table.pop(adapter.key()) == [mapped.get(effort, "none") for effort in Effort]
     assert table == {}
+
+
+@pytest.mark.slow
+def test_a_race_leaves_nothing_in_home_but_hydras_own_two_folders(
+    scratch: Path, repo: Path
+) -> None:
+    """docs/why/trust.md: where nothing moves them, the cache and the state lie in HOME."""
+    hydra = Hydra(scratch, repo, extra={"HYDRA_STATE_DIR": "", "HYDRA_CACHE_DIR": ""})
+    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish("done")])
+    (hydra.home / ".claude").mkdir()
+    (hydra.home / ".claude" / "settings.json").write_text("{}\n")
+    for folder in (".cache", ".local/state"):
+        (hydra.home / folder).mkdir(parents=True)
+    before = fingerprint(hydra.home)
+    race = hydra.race()
+    assert race.code == 0, race.document
+    after = fingerprint(hydra.home)
+    own = (".cache/hydra", ".local/state/hydra")
+    new = {name for name in after if name not in before}
+    assert new
+    assert {name for name in new if not name.startswith(own)} == set()
+    assert {name for name in new if name.endswith("probes.json")} == {".cache/hydra/probes.json"}
+    assert before == {name: looks for name, looks in after.items() if name in before}
+    assert Path(race.document["folder"]).is_relative_to(hydra.home / own[1])
+
+
+# --- words of which the list is closed -----------------------------------------------------------
+
+
+def json_row(name: str, section: str) -> set[str]:
+    """The values that docs/reference/json.md has in a field's row: what is in backticks there."""
+    text = (ROOT / "docs/reference/json.md").read_text().partition(f"\n{section}\n")[2]
+    row = re.findall(rf"^\| `{name}` \| [^|]* \| (.*) \|$", text, re.MULTILINE)[0]
+    return set(re.findall(r"`([^`]+)`", row.partition(";")[0].partition(": [")[0]))
+
+
+def first_column(page: str, heading: str) -> set[str]:
+    """The words in the first column of a section's table."""
+    text = (ROOT / "docs" / page).read_text().partition(f"\n## {heading}\n")[2]
+    cells = re.findall(r"^\| ([^|]+?) \|", text.partition("\n## ")[0], re.MULTILINE)
+    return {name.strip("` ") for cell in cells for name in cell.split(", ")}
+
+
+def test_statuses_and_states_are_those_of_the_code() -> None:
+    from hydra.adapters.probe.health import HealthState
+    from hydra.checks.record import CheckStatus
+    from hydra.records.agent import Confidence
+    from hydra.records.outcome import Status
+
+    assert json_row("status", "## A lane") == set(Status)
+    assert json_row("status", "## A check") == set(CheckStatus)
+    assert json_row("health", "## `hydra agents --json`") == set(HealthState)
+    assert set(HealthState) <= first_column("reference/doctor.md", "Health")
+    assert set(Confidence) <= json_row("capabilities", "## `hydra agents --json`")
+    ended = {term.replace(" ", "_") for term in first_column("reference/checks.md", "How it ends")}
+    assert {status.replace("setup", "set-up") for status in CheckStatus} - ended == {"no_tests"}
+
+
+def test_remarks_are_of_the_kinds_that_both_pages_name() -> None:
+    from hydra.analysis.notices.places import PLACES
+
+    documented = json_row("kind", "## Remark")
+    assert set(PLACES) <= documented
+    assert documented <= first_column("reference/landing.md", "A word on every patch")
+    code = "".join(path.read_text() for path in (ROOT / "hydra/analysis/notices").glob("*.py"))
+    assert {kind for kind in documented if f'"{kind}"' not in code} == set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import re
 import struct
 import time
 from collections import Counter
@@ -18,7 +17,6 @@ import pytest
 from hydra.adapters import aider, registry
 from hydra.adapters.config_dirs import folders_of, place_of
 from hydra.records.agent import Tier
-from hydra.report.text import width
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.processes import namespaces_work, token
@@ -246,23 +244,6 @@ def test_what_is_broken_or_hangs_is_told_and_holds_up_nobody_but_itself(
         assert lanes[name]["error"]["message"].split("`")[0] in race.stderr + race.stdout
 
 
-@pytest.mark.slow
-def test_it_fits_and_breaks_no_word(hydra: Hydra, marks: Marks) -> None:
-    marks.program("gemini", "printf '\\033[2J%s' x")
-    for name in ("cline", "qwen"):
-        marks.program(name)
-    for columns in (60, 80, 120):
-        hydra.extra["COLUMNS"] = str(columns)
-        brief, full = (hydra.run("doctor", *more).stdout for more in ((), (ALLOWED,)))
-        assert (ALLOWED in brief, "Experimental agents: " in brief) == (True, True)
-        assert ("gemini" in full, "opencode-http" in full) == (True, True)
-        assert len(brief.splitlines()) < 25
-        shown = re.sub(r"/\n +", "/", brief + full)  # a path may go on after a slash
-        assert max(map(width, (brief + full).splitlines())) <= columns, shown
-        for never in ("\033", "force_edit_mode", "json_stream", " of 25", "FAIL  codex"):
-            assert never not in shown
-
-
 # --- nobody's credentials are opened -------------------------------------------------------------
 
 
@@ -321,19 +302,3 @@ def test_credentials_are_never_opened(hydra: Hydra, marks: Marks) -> None:
     paths[0].chmod(0o600)
     paths[0].read_text()
     assert watched.seen() == {paths[0]}  # it would have been seen
-
-
-def test_the_view_is_the_one_that_a_lane_has(hydra: Hydra) -> None:
-    own, moved = hydra.repo / "venv", hydra.scratch / "moved"
-    for folder in (own, moved):
-        (folder / "bin").mkdir(parents=True)
-        (folder / "bin" / "tool").write_text("#!/bin/sh\n")
-        (folder / "bin" / "tool").chmod(0o755)
-    (own / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    hydra.path += [own / "bin", moved / "bin"]
-    hydra.extra["CODEX_HOME"] = str(moved)
-    ran = hydra.run("doctor", "--view", "--json", timeout=120)
-    shown = [Path(row["path"]) for row in json.loads(ran.stdout)["shown"]]
-    # The checkout's own environment is for agents; another agent's settings are for nobody.
-    assert any((own / "bin").is_relative_to(place) for place in shown)
-    assert not any((moved / "bin" / "tool").is_relative_to(place) for place in shown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -121,30 +120,6 @@ def test_spawn_failed_is_said_with_what_the_system_said(hydra: Hydra) -> None:
     assert error["reason"] == "exec"
     shown_on_a_terminal(hydra, error)
     assert any(event["kind"] == "lane_opened" for event in hydra.events())
-
-
-@pytest.mark.slow
-def test_ctrl_c_is_interrupted_on_every_lane_and_every_patch_is_taken(hydra: Hydra) -> None:
-    gate = fakes.Barrier(hydra.scratch, "edited")
-    work = [fakes.edit("half.txt", "half\n"), gate.arrive(), fakes.hang()]
-    hydra.agent("claude", work)
-    hydra.agent("codex", work)
-    child = hydra.start("race", "Do it", "--json", "-a", "claude", "-a", "codex")
-    gate.wait(agents=2)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
-    race = Race(child.returncode, json.loads(out), "")
-    assert race.code == 130
-    for name in ("claude", "codex"):
-        lane = race.lane(name)
-        assert lane["status"] == "interrupted"
-        assert lane["error"]["kind"] == "Interrupted"
-        assert lane["error"]["command"]
-        assert lane["error"]["hint"]
-        assert lane["patch"]["files"] == 1
-        assert hydra.run("diff", name).stdout.count("+half") == 1
-        why = "the race was interrupted while its agent was at work; its patch is kept"
-        assert why in hydra.run("runs", "show").stdout
 
 
 def test_no_kind_is_left_out() -> None:
