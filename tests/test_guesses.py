@@ -63,7 +63,6 @@ def commit(top: Path) -> None:
 
 @pytest.mark.slow
 def test_a_race_without_checks_runs_the_guess_and_shows_it(hydra: Hydra) -> None:
-    (hydra.repo / "Makefile").write_text("test:\n\tsh -c 'exit 1'\n")
     (hydra.repo / "Makefile").write_text("test:\n\t@python3 -m unittest -v\n")
     commit(hydra.repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
@@ -122,18 +121,13 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
     commit(repo)
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     (repo / ".git/info/exclude").write_text("node_modules/\n")
-    for installed in (False, True):
-        if installed:
-            (repo / "node_modules" / "a").mkdir(parents=True)
-            (repo / "node_modules" / "a" / "index.js").write_text("")
-        done = hydra.run("race", "Do it", "-a", "claude")
-        assert done.returncode == 3, done.stderr
-        text = " ".join(done.stderr.split())
-        assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
-        assert "(`npm test`, guessed) " in text
-        assert "hint: npm ci, then race again; or --setup 'npm ci'; " in text
-        assert "; --check COMMAND names another; --no-check races without tests" in text
-        assert "agent started" not in text
+    write(repo, {"node_modules/a/index.js": ""})
+    done = hydra.run("race", "Do it", "-a", "claude")
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stderr.split())
+    assert "error: your tests cannot run here: no-such-runner: not found on PATH" in text
+    assert "(`npm test`, guessed) hint: npm ci, then race again; or --setup 'npm ci'; " in text
+    assert "; --check COMMAND names another; --no-check races without tests" in text
     # To install once more would not help: a lane has of the checkout what git ignores.
     (repo / ".git/info/exclude").unlink()
     done = hydra.run("race", "Do it", "-a", "claude")
@@ -151,8 +145,7 @@ def test_a_guess_that_cannot_run_stops_the_race_whyever_it_cannot(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["", "pkg"])
-def test_rules_that_are_not_committed_are_named(scratch: Path, repo: Path, folder: str) -> None:
+def test_rules_that_are_not_committed_are_named(scratch: Path, repo: Path) -> None:
     """Lanes are shown what their commit ignores."""
     hydra = Hydra(scratch, repo)
     write(repo, {"pyproject.toml": "pytest", "pkg/a.py": "x = 1\n"})
@@ -162,12 +155,10 @@ def test_rules_that_are_not_committed_are_named(scratch: Path, repo: Path, folde
     (repo / ".venv/bin/python").write_text("#!/bin/sh\necho 1 test collected\n")
     (repo / ".venv/bin/python").chmod(0o755)
     hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
-    hydra.repo = repo / folder
-    check = ("--check", ".venv/bin/python -m pytest") if folder else ()
-    done = hydra.run("race", "Do it", "-a", "claude", *check)
+    hydra.repo = repo / "pkg"
+    done = hydra.run("race", "Do it", "-a", "claude", "--check", ".venv/bin/python -m pytest")
     assert done.returncode == 3, done.stderr
-    line = f"git add {'../' * bool(folder)}.gitignore && git commit -m "
-    assert f"hint: {line}" in done.stderr, done.stderr
+    assert "hint: git add ../.gitignore && git commit -m " in done.stderr, done.stderr
     assert ", then race again; or --include-dirty: " in done.stderr
     dirty = hydra.run("race", "Do it", "-a", "claude", "--include-dirty")
     assert "base       check pytest: passed" in dirty.stderr
@@ -209,29 +200,6 @@ def test_after_a_set_up_the_guess_is_the_environment_s_that_it_made(
     race = hydra.race("-a", "claude", "--setup", "sh make.sh", "--check", "python -m pytest -x")
     (check,) = race.lane("claude")["checks"]
     assert (check["command"], check["status"]) == (".venv/bin/python -m pytest -x", "passed")
-
-
-SLOW = """#!/bin/sh
-sleep 12
-echo "$0: No module named pytest"
-exit 1
-"""
-
-
-@pytest.mark.slow
-def test_a_look_waits_for_what_it_asked_and_says_so(scratch: Path, repo: Path) -> None:
-    """A busy machine, or a large suite, once made a check start that could not."""
-    hydra = Hydra(scratch, repo)
-    write(repo, {"pyproject.toml": "pytest", "programs/python3": SLOW})
-    (repo / "programs/python3").chmod(0o755)
-    commit(repo)
-    hydra.path.append(repo / "programs")
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    terminal = Terminal(hydra, "race", "Do it", "-a", "claude")
-    assert "error" not in terminal.read("looking at how your tests run ...")
-    assert "error" not in terminal.read("waiting for python3 -m pytest -q, for 0:1")
-    assert "your tests cannot run here: python has no module pytest" in terminal.read()
-    assert terminal.wait() == 3
 
 
 @pytest.mark.slow

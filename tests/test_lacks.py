@@ -258,34 +258,6 @@ def test_what_the_base_misses_is_told_and_each_line_works_when_pasted(
 
 @pytest.mark.slow
 @needs_bwrap
-def test_variables_of_several_checks_are_passed_on_by_one_line(scratch: Path, repo: Path) -> None:
-    names = ("SHOP_KEY", "SHOP_ID")
-    extra = dict.fromkeys((*names, "SHOP_AGENT", "KEPT"), "made-up")
-    hydra = Hydra(scratch, repo, extra={**extra, "HYDRA_CHECKS_ENVIRONMENT": "KEPT"})
-    misses = "import os; os.environ['{}']".format
-    agents = [fakes.shell("python3", "-c", misses("SHOP_AGENT")), fakes.edit("a.txt", "a\n")]
-    hydra.agent("claude", [*agents, fakes.finish("done")])
-    checks = [f"{name[-2:].lower()}=python3 -c {shlex.quote(misses(name))}" for name in names]
-    typed = [term for check in checks for term in ("--check", check)]
-    done = hydra.run("race", "Do it", "-a", "claude", *typed)
-    lines = [
-        row["data"]["text"]
-        for row in hydra.events()
-        if row["kind"] == "run_warning" and "SHOP_" in row["data"]["text"]
-    ]
-    compared = json.loads(hydra.run("compare", "--json").stdout)
-    (line,) = [line for line in compared["warnings"] if "SHOP_" in line]
-    assert (lines, line in done.stdout) == ([line], True)
-    way = "export HYDRA_CHECKS_ENVIRONMENT=KEPT,SHOP_KEY,SHOP_ID"
-    assert line.endswith(f": {way} passes them on")
-    paste = shlex.join([hydra.python, "-m", "hydra", "check", "--json"])
-    done = hydra.execute("/bin/sh", "-c", f"{way}; {paste}")
-    rows = [row for lane in json.loads(done.stdout)["lanes"] for row in lane["checks"]]
-    assert [row["status"] for row in rows] == ["passed", "passed"], done.stderr
-
-
-@pytest.mark.slow
-@needs_bwrap
 @pytest.mark.parametrize(
     "stands", ["api/src", *(pytest.param(name, marks=pytest.mark.full) for name in ("api", ""))]
 )
@@ -517,24 +489,3 @@ def test_a_program_that_is_hidden_is_said_to_be_and_the_line_shows_it(
     hydra.extra["HYDRA_SHOW"] = shown
     race = hydra.race("-a", "claude", "--check", "outer")
     assert race.lane("claude")["checks"][0]["status"] == "passed", race
-
-
-def test_a_bare_program_in_a_hidden_folder_of_path_is_named_with_its_place(scratch: Path) -> None:
-    place = scratch / "home/kit/bin"
-    place.mkdir(parents=True)
-    (place / "probe").touch(mode=0o755)
-    surplus = Later(lambda: Surplus(top=scratch, search=str(place)))
-    assert surplus.wait()
-    hidden = HiddenPlaces(
-        view=lambda: View(home=scratch / "home"),
-        own=(),
-        settings_file=scratch / "home/hydra.toml",
-        run_folder=scratch,
-        surplus=surplus,
-    )
-    (line,) = hidden.hidden("hydra-check: 1: probe: not found\nother: not found", "check_ended")
-    assert line == (
-        "hidden from the agents: ~/kit (a check misses the program probe, which is there); "
-        'to show it: [confine] show = ["~/kit"] in ~/hydra.toml'
-    )
-    assert [*hidden.hidden("probe: not found", "check_ended")] == []

@@ -541,27 +541,6 @@ def test_lfs_files_and_their_objects_come_over_one_lane_after_the_other(lfs: She
     assert git(lfs.repo, "status", "--porcelain") == ""
 
 
-def test_small_files_beside_lfs_cost_no_git_each(
-    lfs: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def make(tree: Path) -> None:
-        (tree / "big.bin").write_bytes(b"new" * 1000)
-        for number in range(300):
-            (tree / f"n{number}.txt").write_text(f"{number}\n")
-
-    lfs.lane("claude", make)
-    argvs: list[list[str]] = []
-    start = runner._start
-
-    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
-        argvs.append(argv)
-        return start(argv, *more)
-
-    monkeypatch.setattr(runner, "_start", counted)
-    assert len(lfs.merge("claude").files) == 301
-    assert len(argvs) < 100
-
-
 def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> None:
     """An agent writes a pointer by hand: git-lfs cannot bring it, and fetches from nowhere."""
     oid = "ab" * 32

@@ -94,24 +94,6 @@ def test_a_landing_that_changes_dependencies_says_how_they_are_installed(shelf: 
     assert "dependencies" not in shelf.command("merge", "plain", "--no-check").stdout
 
 
-INSTALLS = {
-    "pnpm install": "package.json of package.json pnpm-lock.yaml",
-    "pnpm install --frozen-lockfile": "pnpm-lock.yaml of package.json pnpm-lock.yaml",
-    "npm install": "package.json of package.json package-lock.json",
-    "uv sync": "pyproject.toml of pyproject.toml uv.lock",
-    "pip install -r requirements.txt": "requirements.txt of package.json requirements.txt",
-    "": "src/lib.rs of Cargo.toml Cargo.lock",
-}
-
-
-@pytest.mark.parametrize("command", INSTALLS)
-def test_what_installs_is_of_the_changed_file(scratch: Path, command: str) -> None:
-    changed, _, *files = INSTALLS[command].split()
-    for name in files:
-        (scratch / name).write_text("")
-    assert install(scratch, changed) == command
-
-
 # A tree that is gone
 
 
@@ -201,18 +183,6 @@ def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
     assert "hydra merge claude" in lines()
     git(shelf.repo, "checkout", "-q", "--detach")
     assert "hydra merge claude --branch NAME" in lines()
-
-
-@pytest.mark.slow
-def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) -> None:
-    git(repo, "checkout", "-q", "--detach")
-    hydra = Hydra(scratch, repo)
-    hydra.agent("claude", [fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
-    shown = hydra.run("race", "-a", "claude", "fix").stdout
-    assert re.search(r"hydra merge claude -r \w+ --branch NAME\n", shown)
-    assert hydra.run("merge").returncode == 5
-    for line in (("runs", "show"), ("compare",), ("compare", "--markdown")):
-        assert "--branch NAME" in hydra.run(*line).stdout, line
 
 
 @pytest.mark.slow

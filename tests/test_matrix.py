@@ -142,14 +142,6 @@ def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
     assert "(../fixtures/adapters/toy" not in page
 
 
-def test_every_dimension_has_one_name_and_a_meaning() -> None:
-    assert set(proven_capabilities.BEHIND) == set(CapabilitySet.__struct_fields__)
-    names = {name for names in proven_capabilities.BEHIND.values() for name in names}
-    assert names <= set(records.DIMENSIONS)
-    assert set(MEANING) == set(COLUMNS)
-    assert COLUMNS[-3:] == records.PLATFORMS
-
-
 # --- capabilities --------------------------------------------------------------------------------
 
 
@@ -169,19 +161,6 @@ def test_confidence_is_proved_and_never_typed() -> None:
     rows = [record(), record("2.1.400", BROKEN)]
     failed = proven_capabilities.proven(claims(Capability(True, note="by flag")), rows)
     assert failed.force_edit_mode == Capability(True, note="by flag; edit failed in 2.1.400")
-
-
-def test_approval_needs_both_of_its_dimensions_and_says_the_older_version() -> None:
-    rows = [
-        record(situations={"plan": proof("plan")}),
-        record("2.1.400", {"denied": proof("denials")}),
-    ]
-    half, both = (
-        proven_capabilities.proven(claims(Capability(True)), proofs).approval_controls
-        for proofs in (rows[:1], rows)
-    )
-    assert half.confidence is UNKNOWN
-    assert both == Capability(True, VERIFIED, "2.1.330")
 
 
 @pytest.mark.parametrize(
@@ -286,10 +265,3 @@ def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
     for name, item in ((name, item) for row in table.rows for name, item in row.cells.items()):
         assert not item.evidence or (recorded.root() / item.evidence).exists(), item.evidence
         assert item.confidence is not VERIFIED or item.platform == "linux", name
-
-
-def test_a_name_in_a_record_that_is_no_situations_is_not_on_the_page(tmp_path: Path) -> None:
-    keep(tmp_path, record(situations={"x|<b>@ada": proof("edit", passed=False)}))
-    page = whole(tmp_path).markdown()
-    line = next(line for line in page.split("\n") if line.startswith("| edit |"))
-    assert "failed in" not in line

@@ -307,20 +307,6 @@ def test_a_plugin_that_ends_pytest_at_once_stops_the_race(hydra: Hydra) -> None:
     ), done.stderr
 
 
-@pytest.mark.full
-def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
-    (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")
-    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
-    (hydra.repo / "test_b.py").write_text("import numpy_of_ours\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Tests")
-    hydra.agent("claude", [DONE])
-    command = f"{PLAIN} -m pytest"
-    done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
-    assert done.returncode == 3
-    assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("named", [(), ("-a", "codex")])
 def test_a_dry_run_without_agents_ends_in_its_error(hydra: Hydra, named: tuple[str, ...]) -> None:
@@ -346,23 +332,6 @@ def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
     hydra.repo = top
     done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
     assert "is not read" not in done.stdout
-
-
-@pytest.mark.slow
-def test_what_a_check_below_the_top_is_given_is_meant_where_one_stands(hydra: Hydra) -> None:
-    top, api = hydra.repo, hydra.repo / "services" / "api"
-    made = "made.txt:\n\techo 1 > made.txt\n\ntest: .env\n\ttest -e made.txt\n"
-    with_tests(top, {"services/api/Makefile": made, ".gitignore": ".env\n"})
-    (top / ".env").write_text("")
-    (api / ".env").write_text("")
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
-    hydra.race("-a", "claude", "--check", UNITTEST)
-    hydra.repo = api
-    line = ("--setup", "make made.txt", "--copy", ".env", "--check", "make test")
-    done = hydra.run("check", *line, "--json")
-    document = json.loads(done.stdout)
-    ends = [row["status"] for row in (*document["baseline"], *document["lanes"][0]["checks"])]
-    assert ends == ["passed", "passed"], done.stdout
 
 
 @pytest.mark.slow

@@ -150,33 +150,3 @@ def test_of_two_equals_the_one_with_tests_is_first_and_one_line_takes_both(hydra
     assert landed.returncode == 0, landed.stderr
     assert (hydra.repo / "src/pager.py").read_text() == RIGHT
     assert (hydra.repo / "tests/test_rest.py").read_text() == NEW
-
-
-@pytest.mark.slow
-@pytest.mark.slow
-def test_what_only_takes_back_is_behind_nothing_where_no_test_came_to_its_end(
-    hydra: Hydra,
-) -> None:
-    shop(hydra.repo, {"src/pager.py": RIGHT})
-    (hydra.repo / "src/pager.py").write_text(CODE)
-    git(hydra.repo, "commit", "-qam", "Round down")
-    lanes = {"back": {"src/pager.py": RIGHT}, "other": {"src/pager.py": WRONG}}
-    item = Judged(hydra, lanes).run(checks=("echo shop.py: too long; exit 1",))
-    assert item.ranks() == {"back": 1, "other": 1}, str(item)
-    oid = git(hydra.repo, "rev-parse", "--short=7", "HEAD")
-    said = [reason["text"] for reason in item.of("back")["reasons"]]
-    assert f"undoes {oid}: Round down" in said
-    assert hydra.run("merge").returncode == EXIT_LANDING
-
-
-@pytest.mark.slow
-def test_the_way_back_with_an_example_in_the_code_is_no_decision(hydra: Hydra) -> None:
-    shop(hydra.repo, {"src/pager.py": RIGHT + "\n\ndef last(items):\n    return items[-1]\n"})
-    whole = (hydra.repo / "src/pager.py").read_text()
-    (hydra.repo / "src/pager.py").write_text(CODE + "\n\ndef last(items):\n    return items[0]\n")
-    git(hydra.repo, "commit", "-qam", "Simpler")
-    example = 'def first(items, size):\n    """\n    >>> first([1, 2], 1)\n    [1]\n    """\n'
-    back = whole.replace("def first(items, size):\n", example)
-    item = Judged(hydra, {"back": {"src/pager.py": back}}).run()
-    assert item.top() == "back", str(item)
-    assert item.of("back")["decision"] is None, str(item)

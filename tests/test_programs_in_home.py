@@ -39,12 +39,6 @@ print("ended whole")
 
 
 @pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
-@pytest.fixture
 def shapes(scratch: Path) -> Shapes:
     """An empty HOME."""
     (scratch / "home").mkdir()

@@ -202,12 +202,6 @@ def test_each_piece_of_evidence_is_missed_by_name_as_approved(tmp_path: Path) ->
     approved("promotion-rules.txt", text.replace(str(tmp_path), "/root"))
 
 
-def test_cycles() -> None:
-    assert [cycle(name) for name in ("0.1.0", "0.12.3rc1", "1")] == [(0, 1), (0, 12), (1, 0)]
-    assert follows((2, 0), (1, 7))
-    assert not any(follows(*pair) for pair in (((0, 1), (0, 1)), ((2, 1), (1, 7))))
-
-
 def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path) -> None:
     answers = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
     tried = [case("descriptor.names"), case("lines.x"), case("limits.idle", SKIPPED)]
@@ -218,15 +212,6 @@ def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path)
     keep(tmp_path, live := replace(entry, situations=LIVE))
     recording.record(tmp_path, [], tried[:1], {"claude": answers}, adapters=[CLAUDE])
     assert records.read_all(tmp_path, "claude") == [live]
-
-
-def test_a_cli_that_cannot_be_raced_leaves_no_record_of_a_pass(tmp_path: Path) -> None:
-    answers = dict(recorded.Recording(recorded.root() / "claude" / "2.1.330").probes())
-    lost = answers["help"].stdout.replace("--setting-sources", "--sources")
-    answers["help"] = replace(answers["help"], stdout=lost)
-    recording.record(tmp_path, [], [case("lines.x")], {"claude": answers}, adapters=[CLAUDE])
-    assert (tmp_path / "claude" / "2.1.330" / "help.txt").is_file()
-    assert records.read_all(tmp_path, "claude") == []
 
 
 def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: Path) -> None:
