@@ -7,13 +7,10 @@ from msgspec.structs import replace
 
 from hydra.analysis.tampering.findings import findings
 from hydra.analysis.tampering.inline_tests import helpers_changed
-from hydra.checks.cross.trial import Trial
 from hydra.checks.new_tests import CheckedPatch, with_cut_off
-from hydra.checks.regressions import compare_to_baseline
 from hydra.ranking.leaves import leaf
-from hydra.ranking.verdict import rank
-from tests.support.evidences import evidence, file, lane, result
-from tests.support.patches import accused, found
+from tests.support.evidences import file, lane, result
+from tests.support.patches import found
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import runs
-from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.inline_tests import gone, put_back, with_tests, without_tests
 from hydra.analysis.tampering.named_data import (
     importing_line,
@@ -25,7 +24,6 @@ from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
-from tests.support.rendering import verdict_document
 from tests.support.tables import table_rows
 
 

@@ -15,10 +15,8 @@ from msgspec.structs import replace
 
 from hydra.adapters.claude import ClaudeStream
 from hydra.adapters.usage_limits import reason_by_words, resets_at
-from hydra.process.control import ProcessControl
 from hydra.process.records import Notice
 from hydra.race.agent_events import feed_clocks
-from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Limits
 from tests.adapter_recordings import FIXTURES
@@ -263,15 +261,6 @@ def test_what_comes_after_a_success(last: dict[str, Any], message: str) -> None:
         parser.parse_line(json.dumps(line).encode())
     (ending,) = parser.end(ExitStatus(code=1), {})
     assert (ending.kind, ending.data["text"]) == ("completed", message)
-
-
-def test_a_result_that_is_a_limit_without_a_word_of_its_own() -> None:
-    parser = ClaudeStream()
-    bare = {**RESULT, "is_error": True, "result": "Claude AI usage limit reached|4102444800"}
-    parser.parse_line(json.dumps(bare).encode())
-    (ending,) = parser.end(ExitStatus(code=1), {})
-    assert reason_by_words(str(ending.data["message"])) == "rate_limit"
-    assert resets_at(str(ending.data["message"]), 0) == 4102444800
 
 
 HOUR = 3600

@@ -8,13 +8,12 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from hydra.git import base_commit
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.grounds import agent, changes, fingerprint, race_on, take
@@ -60,13 +59,11 @@ def on_a_branch(repo: Path, scratch: Path, branch: str = "feature/rest") -> Path
     git(repo, "remote", "set-head", "origin", "main")
     git(repo, "checkout", "-qb", branch)
     (repo / "notes.md").write_text("work of the branch\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Notes")
+    commit(repo, "Notes")
     git(repo, "push", "-qu", "origin", branch)
     git(repo, "pack-refs", "--all")
     (repo / "more.md").write_text("not pushed\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "More")
+    commit(repo, "More")
     return repo
 
 
@@ -268,8 +265,7 @@ def test_what_was_handed_over_is_nobodys_work(repo: Path, scratch: Path) -> None
     on_a_branch(repo, scratch)
     git(repo, "checkout", "-q", "main")
     (repo / "main.md").write_text("of main alone\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Main")
+    commit(repo, "Main")
     git(repo, "checkout", "-q", "-")
     race = race_on(repo, scratch / "state")
     ground = race.opened()
@@ -321,8 +317,7 @@ def test_an_odd_name_of_a_submodule_leads_nowhere(repo: Path, scratch: Path, nam
     git(repo, *ALLOW, "submodule", "--quiet", "add", str(library), "sub")
     lines = f'[submodule "{name}"]\n\tpath = sub\n\turl = {library}\n'
     (repo / ".gitmodules").write_text(lines)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "sub")
+    commit(repo, "sub")
     ground = race_on(repo, scratch / "state").opened()
     assert (ground.worktree / ".git/modules/sub/HEAD").is_file()
     assert git(ground.worktree / "sub", "rev-parse", "HEAD") == git(library, "rev-parse", "HEAD")

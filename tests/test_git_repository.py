@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import threading
 import time
 from pathlib import Path
 
@@ -13,12 +11,10 @@ import pytest
 
 from hydra.errors import EXIT_REFUSED, Refused, UsageError
 from hydra.git import base_commit, runner
-from hydra.git import patches as patch_git
 from hydra.records.request import Limits
-from tests.conftest import git, make_repository
-from tests.support import fakes
+from tests.conftest import commit, git, make_repository
 from tests.support.command import Hydra
-from tests.support.grounds import agent, changes, files, fingerprint, race_on, take
+from tests.support.grounds import agent, changes, fingerprint, race_on, take
 from tests.support.processes import wait_until
 
 
@@ -103,8 +99,7 @@ def test_the_users_words_on_files_hold_in_lane_and_patch(repo: Path, scratch: Pa
     (repo / "run.sh").write_bytes(b"echo\n")
     (repo / "id.c").write_bytes(b"$Id$\n")
     (repo / ".gitattributes").write_bytes(b"*.c ident\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "more")
+    commit(repo, "more")
     race = race_on(repo, scratch / "state")
     shutil.rmtree(home / ".config")
     ground = race.opened()
@@ -133,8 +128,7 @@ def test_a_filter_that_unread_attributes_may_ask_for_is_refused(
 ) -> None:
     repo = hydra.repo
     (repo / "src" / ".gitattributes").write_text("*.key filter=git-crypt\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "attributes")
+    commit(repo, "attributes")
     oid = git(repo, "rev-parse", "HEAD:src/.gitattributes")
     file = repo / ".git" / "objects" / oid[:2] / oid[2:]
     file.unlink()
@@ -156,8 +150,7 @@ def test_a_filter_that_may_run_runs_as_it_was_configured(repo: Path, scratch: Pa
     git(repo, "config", "filter.strip.clean", "tr a-z A-Z")
     git(repo, "config", "filter.strip.smudge", "tr A-Z a-z")
     (repo / "a.up").write_text("abc\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "filtered")
+    commit(repo, "filtered")
     race = race_on(repo, scratch / "state", allow=["strip"]).limited(patch_file_bytes=10)
     git(repo, "config", "filter.strip.clean", "false")
     ground = race.opened()

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import click
 import pytest
-from click.shell_completion import ShellComplete
 
 from hydra.cli import main
-from hydra.cli.common import ShortHelp
-from hydra.cli.group import COMMANDS, hydra
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
 

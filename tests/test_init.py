@@ -17,7 +17,7 @@ from hydra.config.load import load
 from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError
 from hydra.race.guesses.setups import setup
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support.trust import needs_bwrap
 
 
@@ -229,8 +229,7 @@ def test_what_starts_here_is_active_and_what_does_not_is_told(
     (repo / "Makefile").write_text("test:\n\ttrue\n")
     (repo / "api").mkdir()
     (repo / "api" / "package.json").write_text('{"scripts": {"test": "no-such-runner"}}')
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "More")
+    commit(repo, "More")
     initial = init.propose(repo)
     assert (initial["check"], initial["setup"]) == (["make test"], []), initial["text"]
     assert [check.command for check in load(repository=("x", initial["text"])).checks.checks] == [

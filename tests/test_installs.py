@@ -16,7 +16,7 @@ from hydra.race.installs import find_installs, python_path
 from hydra.records.plan import RacePlan
 from hydra.workspace.installs import installs
 from hydra.workspace.interpreters import interpreters
-from tests.conftest import git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -48,8 +48,7 @@ def project(hydra: Hydra) -> Hydra:
     (package / "__init__.py").write_text("def load():\n    return 1\n")
     (hydra.repo / "check.py").write_text(TEST)
     (hydra.repo / ".gitignore").write_text(".venv/\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Shelf")
+    commit(hydra.repo, "Shelf")
     environment(hydra.repo / ".venv")
     hydra.extra["VIRTUAL_ENV"] = str(hydra.repo / ".venv")
     hydra.path.insert(0, hydra.repo / ".venv" / "bin")
@@ -272,8 +271,7 @@ def test_tests_of_the_checkout_by_its_path_are_untested(project: Hydra) -> None:
         "import unittest\nimport shelf\n\nclass T(unittest.TestCase):\n"
         "    def test_load(self):\n        assert shelf.load()\n"
     )
-    git(project.repo, "add", "-A")
-    git(project.repo, "commit", "-qm", "Tests")
+    commit(project.repo, "Tests")
     project.agent("claude", [FIX, DONE])
     for top, says in (
         (f"{project.repo}/src", "its tests end alike with all code of the base broken: they test "),

@@ -19,7 +19,6 @@ import pytest
 
 from hydra.errors import LandingRefused, UsageError
 from hydra.git.patches import commit_tree
-from hydra.git.paths import refused
 from hydra.git.runner import GitFailed, run
 from hydra.git.status import WorkTree
 from hydra.landing.hunks import hunks
@@ -376,11 +375,6 @@ def test_a_symlink_that_git_reads_settings_from_is_refused(empty: Shelf) -> None
     with pytest.raises(LandingRefused) as caught:
         empty.merge("claude")
     assert caught.value.paths == ((".gitmodules", "git takes no symlink for this file"),)
-
-
-def test_names_that_only_look_like_gits_own_are_fine() -> None:
-    for name in (b".gitignore", b".github/x", b"git/x", b"git~2", b"x.git/y", b"a\\b", b".gitx"):
-        assert refused(name) == "", name
 
 
 ODD = (

@@ -3,9 +3,7 @@ and that they say nothing of the lanes."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 

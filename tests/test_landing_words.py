@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 from pathlib import Path
@@ -15,12 +14,11 @@ from hydra.errors import LandingRefused, UsageError
 from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race import candidates as merge_candidates
-from hydra.race.guesses.setups import install
 from hydra.race.recovery.runs import find_run
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import write_json
 from hydra.report import ranking
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.forks import forked
@@ -116,8 +114,7 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """In a linked worktree, a landing that was killed with half of its files moved."""
     for number in range(MANY):
         (repo / f"f{number}.txt").write_text("old\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Many")
+    commit(repo, "Many")
     tree = scratch / "linked"
     git(repo, "worktree", "add", "-q", "-b", "side", str(tree))
     monkeypatch.chdir(tree)

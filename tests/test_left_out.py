@@ -9,25 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.probe import run_probe
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.errors import Failure
-from hydra.process.sandbox import discovery
-from hydra.process.sandbox.discovery import compute_view
-from hydra.process.sandbox.masks import hidden_in_system
-from hydra.process.sandbox.view import View
-from hydra.race.recovery import history
 from hydra.records.agent import DetectResult, SignIn
 from hydra.records.plan import Confinement
-from hydra.report.document import plan_document
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.processes import namespaces_work
-from tests.support.sample_race import PLAN
 
 EDITED = [fakes.edit("a.txt", "x\n"), fakes.finish("done")]
 FIELDS = {"kind", "reason", "message", "adapter", "command", "stderr", "hint", "numbers"}
@@ -330,14 +320,3 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
         result = (await detect_all([registry.OWN["claude"]], around))["claude"]
         assert result.binary is None
     assert not (scratch / "started").exists()
-
-
-def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None:
-    """Recovery reads the plan's own record."""
-    failure = Failure(kind="AuthMissing", message="not signed in", adapter="codex", hint="sign in")
-    document = plan_document(replace(PLAN, left_out=(failure,)))
-    folder = scratch / "20261121t203415-k3f"
-    folder.mkdir()
-    (folder / "manifest.json").write_text(json.dumps({"prompt": "Do it"}))
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert history.plan(folder).left_out == (failure,)

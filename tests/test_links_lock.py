@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import trio
 
-from hydra import paths
 from hydra.git.base_commit import Repository, read
 from hydra.race import dependencies
-from hydra.race import run as race
 from hydra.race.dependencies import Links
 from hydra.race.recovery.retention import remove_strays
 from hydra.records.store.files import LOCK, alone, open_lock, take_lock

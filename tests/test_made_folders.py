@@ -9,7 +9,7 @@ import pytest
 from hydra.analysis.made_folders import folder_of, made_folders
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.verdict_races import RIGHT, UNITTEST, Files, shop
+from tests.support.verdict_races import RIGHT, UNITTEST, shop
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.proofs import proven_capabilities, records
+from hydra.adapters.proofs import proven_capabilities
 from hydra.adapters.proofs.records import Record
 from hydra.commands import agent_rows as shown
 from hydra.conformance import recorded
 from hydra.conformance.contract.subject import ContractSubject
-from hydra.conformance.matrix import COLUMNS, GENERATE, MEANING, Cell, Matrix, matrix
+from hydra.conformance.matrix import COLUMNS, GENERATE, Cell, Matrix, matrix
 from hydra.errors import RecordError
 from hydra.records.agent import Capability, CapabilitySet, Confidence, DetectResult, Origin
 from hydra.report import text
@@ -239,23 +239,6 @@ def test_a_damaged_record_is_said_and_takes_no_list_of_agents_away(own: Path) ->
 
 
 # --- how it is told ------------------------------------------------------------------------------
-
-
-def test_the_table_keeps_to_the_width_and_the_document_has_every_cell(tmp_path: Path) -> None:
-    keep(tmp_path, record(), record("2.1.400", BROKEN))
-    for width in (60, 80, 120):
-        lines = whole(tmp_path).text(width).split("\n")
-        assert max(map(text.width, lines)) <= width
-    wide = whole(tmp_path).text(None)
-    assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", wide, re.MULTILINE)
-    document = json.loads(json.dumps(whole(tmp_path).document()))
-    assert (document["schema"], document["kind"]) == (1, "matrix")
-    agents = document["agents"]
-    assert [list(row["cells"]) for row in agents] == [document["columns"]] * len(registry.OWN)
-    assert agents[0]["cells"]["edit"] == {
-        **{"confidence": "unknown", "version": None, "date": None, "platform": None},
-        **{"evidence": f"claude/2.1.400/{LINUX}", "note": "edit failed in 2.1.400"},
-    }
 
 
 def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 from hydra.text import of_run
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.verdict_races import RIGHT, UNITTEST, shop
 
 pytestmark = pytest.mark.slow
 

@@ -8,19 +8,15 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from trio.testing import wait_all_tasks_blocked
 
 from hydra.adapters import registry
 from hydra.adapters.contract import Probe
-from hydra.adapters.probe import detect
 from hydra.adapters.probe.cache import LASTS, WRAPPER_LASTS, Memory, identify
-from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.probes import SIGN_IN, Question, unanswered
 from hydra.conformance.selection import chosen
 from hydra.process.limits import CpuClock
 from hydra.process.run import run
 from hydra.records.agent import ProbeOutput
-from hydra.records.plan import Confinement
 
 
 def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
-import signal
 
-from hydra.process import procfs
-from hydra.process.control import Ladder, ProcessControl
 from hydra.process.limits import Busy
 
 

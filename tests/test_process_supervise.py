@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from hydra.process import limits
 from hydra.process.control import ProcessControl
-from hydra.process.lines import LineFramer
 from hydra.process.records import CannotStart, Notice
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Limits
