@@ -390,6 +390,7 @@ def test_names_of_commands_are_completed_without_importing_them() -> None:
 
 def test_options_of_a_command_are_completed() -> None:
     assert "--json" in _completed("hydra runs --j")
+    assert "--retry" in _completed("hydra race --ret")  # which --help leaves out
 
 
 def test_bash_itself_completes(scratch: Path) -> None:

@@ -104,13 +104,13 @@ def test_the_limit_of_a_tool_has_its_own_name_and_number(hydra: Hydra) -> None:
     item = {"id": "i1", "type": "command_execution", "command": "sleep 9", "status": "in_progress"}
     hydra.extra["HYDRA_TOOL_TIMEOUT"] = "3s"
     hydra.agent("claude", [WORK, *emitted(*LATE, RESULT), fakes.hang()])
-    hydra.agent("codex", [*emitted({"type": "item.started", "item": item}), fakes.hang()])
+    hydra.agent("codex", [WORK, *emitted({"type": "item.started", "item": item}), fakes.hang()])
     race = hydra.race("-a", "claude", "-a", "codex")
     done, hung = race.lane("claude"), race.lane("codex")
     assert (done["status"], done["error"]) == ("completed", None)
     assert "waited for npm run dev: ended at 3 s (limits.tool)" in "\n".join(done["warnings"])
     error = hung["error"]
-    assert (hung["status"], error["reason"]) == ("timed_out", "tool")
+    assert (hung["status"], error["reason"], hung["patch"]["files"]) == ("timed_out", "tool", 1)
     assert (error["numbers"], "limits.tool" in error["hint"]) == ({"limit": 3}, True)
     assert "one tool call ran for over 3 s" in error["message"]
 

@@ -113,6 +113,9 @@ def test_a_run_whose_worktree_stands_never_goes_by_itself(four: Four) -> None:
     folder = aged(folders[2], 31)
     assert worktree_of(folder).is_dir()
     assert sweep(hydra.state, Limits()) == 0
+    (worktree_of(folder) / "more.log").write_bytes(bytes(1_000_000))
+    rows = json.loads(hydra.run("runs", "--json").stdout)["runs"]
+    assert [row["run"] for row in rows if row["size"] > 1_000_000] == [folder.name]
     assert hydra.run("runs").stderr.startswith("hydra: 1 race here over 30d old")
     assert hydra.run("runs", "rm", "--empty", "-y").returncode == 0
     assert worktree_of(folder).is_dir()
@@ -157,6 +160,7 @@ def test_uncommitted_changes_that_a_race_began_from_are_work(hydra: Hydra) -> No
 def test_a_lane_that_was_not_started_held_nothing_but_for_a_fault_of_hydras(hydra: Hydra) -> None:
     folder = raced(hydra, days=31, options=("--setup", "exit 3", "--keep", "none"))
     empty(hydra)
+    assert not worktree_of(folder).exists()
     result = json.loads((folder / "result.json").read_text())
     assert result["lanes"][0]["error"]["reason"] == "setup"
     for reason in ("hydra_bug", "setup"):

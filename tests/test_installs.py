@@ -262,21 +262,3 @@ def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, t
     (tmp_path / "x.pth").write_text("import x_finder\n")
     (tmp_path / "x_finder.py").write_text(f"# {tmp_path}\n{text}")
     assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
-
-
-@pytest.mark.slow
-def test_tests_of_the_checkout_by_its_path_are_untested(project: Hydra) -> None:
-    """Nothing is installed there, and nobody knows why they see none of the code."""
-    (project.repo / "test_shelf.py").write_text(
-        "import unittest\nimport shelf\n\nclass T(unittest.TestCase):\n"
-        "    def test_load(self):\n        assert shelf.load()\n"
-    )
-    commit(project.repo, "Tests")
-    project.agent("claude", [FIX, DONE])
-    for top, says in (
-        (f"{project.repo}/src", "its tests end alike with all code of the base broken: they test "),
-        ("src", ""),
-    ):
-        check = f"PYTHONPATH={top} python -m unittest -v test_shelf"
-        (row,) = project.race("-a", "claude", "--check", check).lane("claude")["checks"]
-        assert (row["untested"].startswith(says), bool(row["untested"])) == (True, bool(says)), row

@@ -226,15 +226,6 @@ def test_a_folder_that_no_check_runs_in_and_the_patch_changes_is_said(
     assert notes == ([f"a also changes {says} {tests}"] if says else [])
 
 
-def test_lanes_that_change_the_same_places_share_a_note() -> None:
-    check = Check("c", "cd services/api && pytest -q")
-    base = [result({UP: False}, check, name="_base")]
-    files = [file("services/web/a.js")]
-    lanes = [lane(name, result({UP: True}, check), base=base, files=files) for name in "ab"]
-    (note,) = untested_places(evidence(lanes, base))
-    assert note.startswith("a and b also change services/web; its tests were not run")
-
-
 @pytest.mark.parametrize(
     ("status", "patch", "says"),
     [

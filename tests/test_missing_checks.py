@@ -11,13 +11,11 @@ import pytest
 
 from hydra.race.check_hints import refusal
 from hydra.records.request import Check
-from hydra.text import of_run
 from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.tables import table_rows
 from tests.support.trials import RIGHT, UNITTEST, with_tests
-from tests.support.trust import needs_bwrap
 from tests.support.verdict_races import PLAIN
 
 DONE = fakes.finish("done")
@@ -169,22 +167,6 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     assert json.loads(done.stdout)["lanes"][0]["checks"][0]["status"] == "passed", done.stderr
     hydra.extra["VIRTUAL_ENV"] = "/somewhere"
     assert hydra.run("race", "Do it", "-a", "claude", "--check", "probe").returncode == 3
-
-
-@pytest.mark.slow
-def test_a_landing_offers_no_option_that_it_has_not(hydra: Hydra) -> None:
-    needs_bwrap(hydra.uid)
-    (hydra.repo / "hydra.toml").write_text('[race]\ncheck = ["true"]\n')
-    commit(hydra.repo, "A check of the repository's own")
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    run = hydra.race("-a", "claude").document["run"]
-    git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "The branch has moved")
-    hydra.refused_bwrap("setting up uid map: Permission denied")
-    done = hydra.run("merge", "claude")
-    assert "its checks cannot be run: nothing confines the repository's checks" in done.stderr
-    line = f"hint: hydra check{of_run(run)} says what helps; or land it unchecked: --no-check"
-    assert line in " ".join(done.stderr.split())
-    assert hydra.run("check").returncode == 3
 
 
 @pytest.mark.slow

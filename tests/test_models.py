@@ -127,10 +127,8 @@ def usage(*values: float | None) -> Usage:
         (replace(RATES, longest=100), usage(101, 1, 0), None),  # perhaps it was too long
         # What is unknown is not zero, and a cost that was told stands.
         (RATES, usage(), None),
-        (RATES, usage(1), None),
         (RATES, usage(None, 1, 0), None),
         (RATES, usage(5, 1), None),
-        (RATES, usage(5, 1, 6), None),
         (RATES, usage(5, 1, 0, 0.0), None),
         (RATES, usage(-5, 1, -6), None),
     ],

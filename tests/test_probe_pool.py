@@ -48,10 +48,8 @@ def test_each_agents_help_and_version_tell_why_they_could_not_be_asked() -> None
         ("help", None, False, 0.0),
         ("settings", 0, False, 600.0),
         (SIGN_IN, 0, False, 600.0),
-        (SIGN_IN, 1, True, 600.0),
         (SIGN_IN, None, False, 0.0),
         (SIGN_IN, 126, False, 0.0),  # it could not be asked
-        (SIGN_IN, -9, False, 0.0),
     ],
 )
 def test_how_long_an_answer_counts(
