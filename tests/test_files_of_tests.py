@@ -26,7 +26,6 @@ from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
 from tests.support.tables import table_rows
 
-
 # ---- What a run names, and what lies in code.
 
 CODE = "def pages(n):\n    return n\n"

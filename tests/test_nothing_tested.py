@@ -1,4 +1,4 @@
-"""Where nothing was tested there is no first, and each line that is offered works as it is pasted."""
+"""Where nothing was tested there is no first; each line that is offered works as it is pasted."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ from tests.test_unnamed_tests import states
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("go") is None, reason="go is not here"
-    ),
+    pytest.mark.skipif(shutil.which("go") is None, reason="go is not here"),
 ]
 
 ODD: Files = {

@@ -1,7 +1,6 @@
-"""The ladder's schedule and the measure of CPU, without any process."""
+"""The measure of a tool's CPU, without any process. The ladder: tests/test_process_supervise.py."""
 
 from __future__ import annotations
-
 
 from hydra.process.limits import Busy
 

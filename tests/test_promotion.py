@@ -146,9 +146,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "streams by hand": by_hand,
     f"{CORE[0]} failed live": kept(
-        record(
-            "2.1.400", {"delete": proof(CORE[0], passed=False)}, hydra="0.2.0", contract=PASSED
-        )
+        record("2.1.400", {"delete": proof(CORE[0], passed=False)}, hydra="0.2.0", contract=PASSED)
     ),
     **{f"an open issue: {priority}": issue(priority) for priority in ("P1", "P2")},
     "releases: one": releases("0.1.0", "0.1.9"),

@@ -38,7 +38,7 @@ note = {
 }
 Path("note.json").write_text(json.dumps(note))
 """
-"""Answers probes as it was recorded; else it notes what it was started with, and how it was asked."""
+"""Answers probes as was recorded; else it notes what it was started with, and how it was asked."""
 
 
 @pytest.mark.slow
