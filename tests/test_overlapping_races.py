@@ -23,9 +23,6 @@ def test_every_way_that_a_refusal_names_is_of_the_run_that_was_named(hydra: Hydr
     first = hydra.race("-a", "claude:a", "-a", "claude:b", "--no-check").document["run"]
     hydra.race("-a", "claude:a", "--no-check")
     folder = Path(hydra.run("runs", "path", first).stdout.strip())
-    for typed in ("@-1", first[:-1], first[-4:]):  # a place in the row does not stay
-        checked = hydra.run("check", "-r", typed, "--check", "true")
-        assert f"compare again:  hydra compare{of_run(first)}\n" in checked.stdout
     refusals: list[tuple[str, ...]] = [
         ("merge", "claude-a"),
         ("merge", "--pick", "claude-a:README.md"),
@@ -43,6 +40,10 @@ def test_every_way_that_a_refusal_names_is_of_the_run_that_was_named(hydra: Hydr
     result.write_text("{")
     for line in [("merge",), ("compare",), ("runs", "show")]:
         assert_named(hydra.run(*line, "-r", first), first)
+    result.write_text(whole)
+    for typed in ("@-1", first[:-1], first[-4:]):  # a place in the row does not stay
+        checked = hydra.run("check", "-r", typed, "--check", "true")
+        assert f"compare again:  hydra compare{of_run(first)}\n" in checked.stdout
 
 
 def assert_named(done: subprocess.CompletedProcess[str], run: str) -> None:
