@@ -68,6 +68,20 @@ def ended(seen: AttemptEvidence, **changes: Any) -> AttemptEvidence:
     return replace(seen, end=seen.end._replace(**changes))
 
 
+@pytest.mark.parametrize(
+    ("event", "refused"),
+    [
+        (AgentEvent("progress", "retry", {"status": 401}), True),
+        (AgentEvent("progress", "retry", {"status": 500}), False),
+        (AgentEvent("failed", "", {"error": "AuthMissing", "terminal": False}), True),
+        (AgentEvent("message", "", {"text": "401", "status": 401}), False),
+        (QUOTA, False),
+    ],
+)
+def test_a_refused_sign_in_is_known_by_the_agents_word(event: AgentEvent, refused: bool) -> None:
+    assert evidence(event).transcript.sign_in_refused is refused
+
+
 DENIED = DONE._replace(data={"denials": ["Bash", "Edit"]})
 BROKEN = DONE._replace(data={"failed_items": 2})
 CUT = replace(NOTHING, incomplete="incomplete: disk full")
