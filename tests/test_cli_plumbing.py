@@ -298,6 +298,27 @@ def test_a_script_for_both_names(shell: str) -> None:
         assert (checked.returncode, checked.stderr) == (0, "")
 
 
+def _completed(text: str, variable: str = "_HYDRA_COMPLETE") -> list[str]:
+    env = {
+        **os.environ,
+        variable: "bash_complete",
+        "COMP_WORDS": text,
+        "COMP_CWORD": str(len(text.split(" ")) - 1),
+    }
+    lines = hydra_process(env=env).stdout.splitlines()
+    return [line.partition(",")[2] for line in lines]
+
+
+def test_names_of_commands_are_completed_without_importing_them() -> None:
+    assert _completed("hydra r") == ["race", "runs"]
+    assert _completed("hydra-race r", "_HYDRA_RACE_COMPLETE") == ["race", "runs"]
+
+
+def test_options_of_a_command_are_completed() -> None:
+    assert "--json" in _completed("hydra runs --j")
+    assert "--retry" in _completed("hydra race --ret")  # which --help leaves out
+
+
 def test_bash_itself_completes(scratch: Path) -> None:
     """The script in a real bash, against a `hydra` on PATH."""
     bash = shutil.which("bash")

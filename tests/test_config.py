@@ -242,7 +242,7 @@ def test_what_a_repository_may_not_grant_itself(case: dict[str, Any]) -> None:
 
 
 def test_what_no_file_may_say() -> None:
-    for key in (key for key in KEYS if not key.file):
+    for key in (key for key in KEYS if key.repository == NEVER):
         for own in (None, ""):
             error = refusal(f"[race]\n{key.leaf} = true", own)
             assert f"line 2: {key.name} may not be set by a file" in error.message

@@ -7,13 +7,10 @@ from msgspec.structs import replace
 
 from hydra.analysis.tampering.findings import findings
 from hydra.analysis.tampering.inline_tests import helpers_changed
-from hydra.checks.cross.trial import Trial
 from hydra.checks.new_tests import CheckedPatch, with_cut_off
-from hydra.checks.regressions import compare_to_baseline
 from hydra.ranking.leaves import leaf
-from hydra.ranking.verdict import rank
-from tests.support.evidences import evidence, file, lane, result
-from tests.support.patches import accused, found
+from tests.support.evidences import file, lane, result
+from tests.support.patches import found
 
 
 @pytest.mark.parametrize(
@@ -28,27 +25,15 @@ from tests.support.patches import accused, found
         ("tests/test_a.py::TestUp::test_up[a > b.c]", "test_up[a > b.c]"),
         ("tests.test_a.TestUp.test_up", "test_up"),
         ("PageTest#test_up", "test_up"),
+        ("tests/test_a.py", "test_a.py"),
     ],
 )
 def test_a_title_is_cut_at_no_mark_in_it(id: str, name: str) -> None:
     assert leaf(id) == name
 
 
-def test_an_assertion_that_is_added_changes_nothing_that_was_expected() -> None:
-    text = "def test_last():\n    assert last(20) == 7\n"
-    more = text.replace("assert last(20)", "assert last(9) == 3; assert last(20)")
-    assert accused(("tests/test_pages.py", text, more)) == []
-
-
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ('if (input === "/#a(") return;', 'input === "/#a("'),
-        ("if (skips(input)) return;", "skips(input)"),
-        ("if (skips(input) && (a || b)) return;", "skips(input) && (a || b)"),
-    ],
-)
-def test_a_condition_is_told_without_the_brackets_around_it(line: str, text: str) -> None:
+def test_a_condition_is_told_without_the_brackets_around_it() -> None:
+    line, text = "if (skips(input) && (a || b)) return;", "skips(input) && (a || b)"
     old = 'describe("cuts", () => {\n  for (const input in inputs) {\n    test(input, () => {\n'
     rest = "      expect(cut(input)).toBe(inputs[input]);\n    });\n  }\n});\n"
     (finding,) = found(("a.test.js", old + rest, f"{old}      {line}\n{rest}"))
@@ -149,23 +134,3 @@ def test_a_file_that_is_moved_is_held_against_itself() -> None:
     ((checked,),) = with_cut_off([CheckedPatch([was, other], checks, {"pytest": base})])
     assert checked.comparison
     assert checked.comparison.new == ("test_up.py::test_more",)
-
-
-def test_all_code_is_counted_in_which_it_changes_tests() -> None:
-    """Of seven those four were in which a test passes now."""
-    names = ("kebab", "snake", "train", "upper")
-    text = "#[cfg(test)]\nmod tests {\n    fn at() -> u8 { 2 }\n    #[test]\n    fn up() {\n"
-    text += "        assert_eq!(f(2), at());\n    }\n}\n"
-    files = [file(f"src/{name}.rs", text, text.replace("2 }", "3 }")) for name in names]
-    ends = {f"shop src/lib.rs::{name}::tests::up": False for name in names}
-    base = result(ends)
-    own = result({**ends, "shop src/lib.rs::kebab::tests::up": True})
-    put_back = compare_to_baseline(base, base)
-    paths = tuple(item.path for item in files)
-    trial = Trial(kind="protected", on="a", result=put_back, paths=paths)
-    mine = lane("a", own, base=[base], files=files)
-    (verdict,) = rank(evidence([mine], [base], trials=(trial,))).lanes
-    assert verdict.reason == (
-        "changes the tests in kebab.rs, the tests in snake.rs, the tests in train.rs and 1 more; "
-        "4 of 4 failing tests still fail with your tests"
-    )

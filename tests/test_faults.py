@@ -31,29 +31,6 @@ def folder_of(hydra: Hydra) -> Path:
     return folder
 
 
-# Row 2
-
-
-def test_at_its_limit_an_agent_that_ignores_int_and_term_is_killed_and_its_patch_kept(
-    hydra: Hydra,
-) -> None:
-    stubborn = [EDIT, fakes.ignore("SIGINT", "SIGTERM"), fakes.daemon(ignore_term=True)]
-    hydra.agent("claude", [*stubborn, fakes.hang()])
-    hydra.agent("codex", [EDIT, DONE])
-    hydra.extra |= {"HYDRA_GRACE_INT": "1s", "HYDRA_GRACE_TERM": "1s"}
-    race = hydra.race("-a", "claude", "-a", "codex", "--timeout", "8s")
-    assert race.code == 1
-    lane = race.lane("claude")
-    assert (lane["status"], lane["error"]["reason"]) == ("timed_out", "total")
-    assert lane["patch"]["files"] == 1
-    events = [e for e in hydra.events() if e["lane"] == "claude"]
-    sent = [e["data"]["signal"] for e in events if e["kind"] == "stopping"]
-    assert [str(name).removeprefix("SIG") for name in sent] == ["INT", "TERM", "KILL"]
-    times = {e["kind"]: e["mono"] for e in events}
-    # Dead within both graces and a second after KILL; a busy machine is given some more.
-    assert times["agent_exited"] - times["stopping"] < 20
-
-
 # Row 38
 
 

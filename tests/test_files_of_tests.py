@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.commands import runs
-from hydra.analysis.tampering.doctests import examples
 from hydra.analysis.tampering.inline_tests import gone, put_back, with_tests, without_tests
 from hydra.analysis.tampering.named_data import (
     importing_line,
@@ -25,27 +24,7 @@ from hydra.ranking.results import LaneResults, standing
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
 from tests.support.evidences import evidence, file, lane, result
-from tests.support.rendering import verdict_document
 from tests.support.tables import table_rows
-
-PAGER = '''\
-def pages(n, size):
-    """How many.
-
-    >>> pages(5, 2)
-    3
-    """
-    return n // size
-
-
-def half(n):
-    """
-    >>> half(4)
-    2
-    """
-    return n // 2
-'''
-MENDED = PAGER.replace("n // size", "-(-n // size)")
 
 # ---- What a run names, and what lies in code.
 
@@ -121,22 +100,6 @@ def standing_of(*files: FileChange) -> LaneResults:
     return standing(lane("a", files=files), evidence([], []))
 
 
-def test_a_test_in_code_that_has_no_place_any_more_leaves_the_patch_untested() -> None:
-    old = PAGER
-    gone = file("src/pager.py", old, MENDED.replace("    >>> half(4)\n    2\n", ""))
-    assert put_back(gone, [gone]) is None
-    moved = [file("src/pager.py", old, MENDED[: MENDED.index("\n\ndef half")])]
-    moved.append(file("src/half.py", None, old[old.index("def half") :]))
-    assert changed(moved) == ()
-    base = result({"src/pager.py::src.pager.pages": False})
-    own = result({"src/pager.py::src.pager.pages": True})
-    verdict = rank(evidence([lane("a", own, base=[base], files=[gone])], [base]))
-    assert (verdict.lanes[0].state, verdict.lanes[0].reason) == (
-        "untested",
-        "it changes tests, and could not be run with the base's version of them",
-    )
-
-
 @pytest.mark.parametrize(
     ("command", "task", "path"),
     table_rows("files_of_tests", "what_a_command_runs"),
@@ -172,16 +135,6 @@ def test_a_patch_of_comments_alone_never_comes_before_one_of_code(
     assert ranks == {"code": 1, "comments": 2}, verdict.says
 
 
-def test_a_runner_that_names_failures_alone_is_not_said_to_pass_no_test() -> None:
-    """`go test` without -v: what passes there has no name, and yet it passed."""
-    tests = read_text(b"--- FAIL: TestUp (0.00s)\nFAIL\tshop/cart\t0.1s\n")
-    base = replace(result({"t": False}, name="_base"), tests=tests)
-    facts = evidence([lane("a", result({"t": True}), base=[base])], [base])
-    document = verdict_document(rank(facts), facts, {}, "/run")
-    says = "pytest names its failures alone: new tests are not tried on other patches"
-    assert document["warnings"] == [says]
-
-
 # ---- Data that tests alone name.
 
 PRODUCT = {"src/pager.py": "def pages(n):\n    return n\n", "web/pager.js": "export const up = 1\n"}
@@ -213,17 +166,6 @@ def test_a_test_in_code_that_a_new_file_has_too_has_not_moved(path: str, old: st
     assert changed(moved) == ()
     there = file(copy.path, "\n", f"\n{old}")
     assert changed([file(path, old, ""), there]) == ()
-
-
-def test_an_example_that_moves_to_another_file_is_not_dropped() -> None:
-    half = 'def half(n):\n    """\n    >>> half(4)\n    2\n    """\n    return n // 2\n'
-    other = half.replace("half", "third").replace("2", "3")
-    told = [
-        [finding.text for finding in examples([file("src/a.py", half + other, other), *more])]
-        for more in ([], [file("src/b.py", "", half)], [file("src/b.py", "", other)])
-    ]
-    drops = ["drops the example half(4) (src/a.py)"]
-    assert told == [drops, [], drops]
 
 
 @pytest.mark.parametrize(("path", "old"), IN_CODE[:5])

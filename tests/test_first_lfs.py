@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -41,8 +41,7 @@ def server() -> Iterator[tuple[str, list[str]]]:
 def raced(hydra: Hydra, work: str) -> None:
     """A race whose one lane does that beside a large file, which a check then reads."""
     (hydra.repo / "old.bin").write_bytes(b"old" * 1000)
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "A raw file")
+    commit(hydra.repo, "A raw file")
     whole = f"{work}; head -c {len(BIG)} /dev/zero > big.bin; git add -A; git commit -qm large"
     hydra.agent("claude", [fakes.shell("sh", "-c", whole), fakes.finish("done")])
     check = "large=test -n \"$(find . -name '.?*' -prune -o -size +1000k -print)\""

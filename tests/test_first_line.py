@@ -40,10 +40,6 @@ def let_git_go(hydra: Hydra) -> Iterator[Callable[[], object]]:
             ("race", "Do it", "-a", "claude", "-a", "2xcodex", "--check", "make test"),
             "looking at your repository, at claude and 2xcodex, and at whether your checks start",
         ),
-        (
-            ("race", "Do it", "-a", "claude", "--no-check", "--dry-run"),
-            "looking at your repository, at claude",
-        ),
         (("check",), "looking at the race and its checks"),
         (("merge",), "looking at the race and at your branch"),
     ],

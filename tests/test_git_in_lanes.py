@@ -8,13 +8,12 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from hydra.git import base_commit
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.grounds import agent, changes, fingerprint, race_on, take
@@ -60,13 +59,11 @@ def on_a_branch(repo: Path, scratch: Path, branch: str = "feature/rest") -> Path
     git(repo, "remote", "set-head", "origin", "main")
     git(repo, "checkout", "-qb", branch)
     (repo / "notes.md").write_text("work of the branch\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Notes")
+    commit(repo, "Notes")
     git(repo, "push", "-qu", "origin", branch)
     git(repo, "pack-refs", "--all")
     (repo / "more.md").write_text("not pushed\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "More")
+    commit(repo, "More")
     return repo
 
 
@@ -147,19 +144,12 @@ SHAPES = {
     "tag-of-that-name": "git tag main",
     "quotes": 'git checkout -qb "it\'s-\\$(x)"',
     "no-utf-8": "git checkout -qb \"$(printf 'caf\\351')\"",
-    "linked": "git worktree add -q ../linked -b linked; cd ../linked",
     "shallow": 'echo b > b; git add b; git commit -qm b; git clone -q --depth 1 "file://$PWD"'
     " ../shallow; cd ../shallow",
-    "partial": "git config uploadpack.allowFilter true; git clone -q --filter=blob:none"
-    ' "file://$PWD" ../partial; cd ../partial',
-    "shared": "git clone -q --shared . ../shared; cd ../shared",
-    "sparse": "git sparse-checkout set --no-cone /src/ /.gitignore",
-    "sha256": "cd ..; git init -q -b trunk --object-format=sha256 two; cd two; echo a > a;"
-    " mkdir src; cp ../shop/src/pager.py src; git add -A; git commit -qm a; git tag -am v2 v2",
     "merging": "git checkout -qb o; echo o > README.md; git commit -qam o; git checkout -q main;"
     " echo m > README.md; git commit -qam m; git merge -q o || true",
 }
-"""What the user's repository may be."""
+"""What the user's repository may be; other kinds are raced in (tests/data/repositories.toml)."""
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -222,20 +212,6 @@ def test_what_a_race_adds_to_the_users_commit_is_on_their_branch(repo: Path, scr
     assert git(checked.worktree, "rev-parse", "HEAD~2") == race.repo.head
 
 
-def test_nothing_is_fetched_or_pushed(repo: Path, scratch: Path) -> None:
-    on_a_branch(repo, scratch)
-    git(repo, "branch", "-q", "-f", "main", "HEAD")
-    git(repo, "push", "-q", "origin", "main")
-    git(repo, "update-ref", "refs/remotes/origin/main", "HEAD~2")
-    origin = git(scratch / "origin.git", "for-each-ref")
-    ground = race_on(repo, scratch / "state").opened()
-    agent(
-        ground.worktree, f"git commit -q --allow-empty -m x; {HAS_NO_WAY_OUT}; git fetch -q . HEAD"
-    )
-    assert git(ground.worktree, "rev-list", "--count", "origin/main") == "1"
-    assert git(scratch / "origin.git", "for-each-ref") == origin
-
-
 def test_an_address_brings_no_secret_into_a_lane(repo: Path, scratch: Path) -> None:
     addresses = {
         "https://ada:made-up-token@example.com/shop.git": "https://example.com/shop.git",
@@ -285,27 +261,11 @@ def test_a_setting_of_gits_can_be_changed_by_git(repo: Path, scratch: Path) -> N
         git(ground.worktree, "config", f"core.{name}", value)
 
 
-def test_the_users_own_attributes_hold_in_a_lane(
-    repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(scratch / "config"))
-    (scratch / "config" / "git").mkdir(parents=True)
-    (scratch / "config" / "git" / "attributes").write_text("*.txt eol=crlf\n")
-    (repo / "a.txt").write_text("a\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "a")
-    ground = race_on(repo, scratch / "state").opened()
-    assert (ground.worktree / "a.txt").read_bytes() == b"a\r\n"
-    monkeypatch.delenv("XDG_CONFIG_HOME")
-    assert "eol: crlf" in git(ground.worktree, "check-attr", "eol", "a.txt")
-
-
 def test_what_was_handed_over_is_nobodys_work(repo: Path, scratch: Path) -> None:
     on_a_branch(repo, scratch)
     git(repo, "checkout", "-q", "main")
     (repo / "main.md").write_text("of main alone\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Main")
+    commit(repo, "Main")
     git(repo, "checkout", "-q", "-")
     race = race_on(repo, scratch / "state")
     ground = race.opened()
@@ -357,36 +317,10 @@ def test_an_odd_name_of_a_submodule_leads_nowhere(repo: Path, scratch: Path, nam
     git(repo, *ALLOW, "submodule", "--quiet", "add", str(library), "sub")
     lines = f'[submodule "{name}"]\n\tpath = sub\n\turl = {library}\n'
     (repo / ".gitmodules").write_text(lines)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "sub")
+    commit(repo, "sub")
     ground = race_on(repo, scratch / "state").opened()
     assert (ground.worktree / ".git/modules/sub/HEAD").is_file()
     assert git(ground.worktree / "sub", "rev-parse", "HEAD") == git(library, "rev-parse", "HEAD")
-
-
-@pytest.mark.full
-@pytest.mark.serial
-def test_twenty_thousand_refs_take_no_time(repo: Path, scratch: Path) -> None:
-    def took(state: Path) -> float:
-        race, began = race_on(repo, state), time.perf_counter()
-        ground = race.opened()
-        agent(ground.worktree, "echo x > x; git add x; git commit -qm x; git commit --amend -qm y")
-        patch = take(ground)
-        assert changes(race, patch) == {b"x": b"x\n"}
-        assert not patch.left_behind
-        return time.perf_counter() - began
-
-    few = min(took(scratch / f"few-{number}") for number in range(3))
-    head = git(repo, "commit-tree", "-m", "other", "HEAD^{tree}")
-    lines = (
-        f"create refs/{kind}/r{n} {head}\n" for n in range(10_000) for kind in ("tags", "heads")
-    )
-    subprocess.run(
-        ["git", "update-ref", "--stdin"], cwd=repo, input="".join(lines), text=True, check=True
-    )
-    git(repo, "pack-refs", "--all")
-    many = min(took(scratch / f"many-{number}") for number in range(3))
-    assert many < few + 1
 
 
 def lists_writable(hydra: Hydra, *options: str) -> tuple[str, object]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import threading
 import time
 from pathlib import Path
 
@@ -13,12 +11,10 @@ import pytest
 
 from hydra.errors import EXIT_REFUSED, Refused, UsageError
 from hydra.git import base_commit, runner
-from hydra.git import patches as patch_git
 from hydra.records.request import Limits
-from tests.conftest import git, make_repository
-from tests.support import fakes
+from tests.conftest import commit, git, make_repository
 from tests.support.command import Hydra
-from tests.support.grounds import agent, changes, files, fingerprint, race_on, take
+from tests.support.grounds import agent, changes, fingerprint, race_on, take
 from tests.support.processes import wait_until
 
 
@@ -91,42 +87,6 @@ def test_odd_names_of_the_repository(name: str, scratch: Path) -> None:
     works(make_repository(scratch / "in" / name), scratch)
 
 
-@pytest.fixture
-def with_submodule(repo: Path, scratch: Path) -> Path:
-    library = make_repository(scratch / "library")
-    allow = ("-c", "protocol.file.allow=always")
-    git(library, *allow, "submodule", "add", "-q", str(make_repository(scratch / "deep")), "deep")
-    git(library, "commit", "-qm", "deep")
-    git(repo, *allow, "submodule", "add", "-q", str(library), "lib/a")
-    git(repo, *allow, "submodule", "update", "-q", "--init", "--recursive")
-    git(repo, "commit", "-qm", "submodule")
-    return repo
-
-
-def test_submodules_come_from_the_users_own_objects(with_submodule: Path, scratch: Path) -> None:
-    before = fingerprint(with_submodule)
-    race = race_on(with_submodule, scratch / "state")
-    ground = race.opened()
-    assert (ground.worktree / "lib" / "a" / "src" / "pager.py").exists()
-    assert (ground.worktree / "lib" / "a" / "deep" / "README.md").exists()
-    assert ground.notes == ()
-    assert git(ground.worktree, "status", "--porcelain") == ""
-    patch = take(ground)
-    assert patch.empty
-    assert not patch.notes
-    inner = ground.worktree / "lib" / "a"
-    (inner / "deep" / "README.md").write_text("deep change\n")
-    agent(inner, "git config core.fsmonitor false; echo s > src/s; git add -A; git commit -qm s")
-    patch = take(ground)
-    ground.remove()
-    assert patch.empty
-    left = "refs/left/claude/1/nested/lib/a"
-    assert patch.stranded == (f"{left}/files", f"{left}/deep/files")
-    assert git(race.patches, "show", f"{left}/files:src/s") == "s"
-    assert git(race.patches, "show", f"{left}/deep/files:README.md") == "deep change"
-    assert fingerprint(with_submodule) == before
-
-
 def test_the_users_words_on_files_hold_in_lane_and_patch(repo: Path, scratch: Path) -> None:
     home = Path(os.environ["HOME"])
     (home / ".config" / "git").mkdir(parents=True)
@@ -139,8 +99,7 @@ def test_the_users_words_on_files_hold_in_lane_and_patch(repo: Path, scratch: Pa
     (repo / "run.sh").write_bytes(b"echo\n")
     (repo / "id.c").write_bytes(b"$Id$\n")
     (repo / ".gitattributes").write_bytes(b"*.c ident\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "more")
+    commit(repo, "more")
     race = race_on(repo, scratch / "state")
     shutil.rmtree(home / ".config")
     ground = race.opened()
@@ -163,34 +122,13 @@ def no_system_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(runner._ENVIRONMENT, "GIT_CONFIG_NOSYSTEM", "1")
 
 
-@pytest.mark.usefixtures("no_system_settings")
-def test_content_filters_are_named(repo: Path) -> None:
-    (repo / ".gitattributes").write_text(
-        "* binary\n*.ipynb filter=nbstripout\n*.key filter=git-crypt diff=x\n*.bin filter=lfs\n"
-        "# filter=no\n"
-    )
-    (repo / "src" / ".gitattributes").write_text("*.x filter=deep\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "attributes")
-    assert base_commit.filters(base_commit.read(repo)) == ()
-    for name in ("nbstripout", "git-crypt", "deep", "unused"):
-        git(repo, "config", f"filter.{name}.clean", "cat")
-    repository = base_commit.read(repo)
-    assert base_commit.filters(repository) == ("deep", "git-crypt", "nbstripout")
-    assert base_commit.unread(repository, "") == ""  # though git holds them to be binary
-    assert base_commit.filters(repository, f"{repository.head}~1") == ()
-    assert base_commit.lfs_missing(repository)
-    assert not base_commit.lfs_missing(repository, f"{repository.head}~1")
-
-
 @pytest.mark.parametrize("broken", [None, b"none"])
 def test_a_filter_that_unread_attributes_may_ask_for_is_refused(
     hydra: Hydra, broken: bytes | None
 ) -> None:
     repo = hydra.repo
     (repo / "src" / ".gitattributes").write_text("*.key filter=git-crypt\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "attributes")
+    commit(repo, "attributes")
     oid = git(repo, "rev-parse", "HEAD:src/.gitattributes")
     file = repo / ".git" / "objects" / oid[:2] / oid[2:]
     file.unlink()
@@ -212,8 +150,7 @@ def test_a_filter_that_may_run_runs_as_it_was_configured(repo: Path, scratch: Pa
     git(repo, "config", "filter.strip.clean", "tr a-z A-Z")
     git(repo, "config", "filter.strip.smudge", "tr A-Z a-z")
     (repo / "a.up").write_text("abc\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "filtered")
+    commit(repo, "filtered")
     race = race_on(repo, scratch / "state", allow=["strip"]).limited(patch_file_bytes=10)
     git(repo, "config", "filter.strip.clean", "false")
     ground = race.opened()
@@ -225,33 +162,6 @@ def test_a_filter_that_may_run_runs_as_it_was_configured(repo: Path, scratch: Pa
     contents = changes(race, take(ground))
     assert contents == {b"b.up": b"A LONG LINE\n", b"b.down": b"down\n"}
     assert not (scratch / "ran").exists()
-
-
-def test_a_dirty_base_is_hydras_own_and_the_lanes_start_from_it(repo: Path, scratch: Path) -> None:
-    (repo / "README.md").write_text("staged\n")
-    git(repo, "add", "README.md")
-    (repo / "README.md").write_text("and changed\n")
-    (repo / "src" / "new.py").write_text("new\n")
-    (repo / "x.log").write_text("ignored\n")
-    git(repo, "init", "-q", "clone")
-    (repo / "clone" / "x").write_text("x")
-    before = fingerprint(repo)
-    race = race_on(repo, scratch / "state")
-    base = base_commit.dirty_base(race.repo, race.patches, race.base, Limits())
-    assert git(race.patches, "rev-parse", f"{base}^") == race.base
-    ground = race.opened(base=base)
-    assert (ground.worktree / "README.md").read_text() == "and changed\n"
-    assert (ground.worktree / "src" / "new.py").read_text() == "new\n"
-    assert not (ground.worktree / "clone").exists()
-    race.patches.rename(race.patches.with_name("hidden"))
-    git(ground.worktree, "fsck", "--connectivity-only")
-    race.patches.with_name("hidden").rename(race.patches)
-    assert take(ground).empty
-    (ground.worktree / "src" / "pager.py").write_text("fixed\n")
-    assert changes(race, take(ground)) == {b"src/pager.py": b"fixed\n"}
-    assert fingerprint(repo) == before
-    unknown = subprocess.run(["git", "cat-file", "-e", base], cwd=repo, check=False)
-    assert unknown.returncode != 0
 
 
 def test_changes_that_cannot_all_be_taken_are_refused(repo: Path, scratch: Path) -> None:
@@ -327,40 +237,3 @@ def _over(pid: int) -> bool:
         return " Z " in Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return True
-
-
-def test_every_running_git_can_be_ended_at_once(repo: Path, scratch: Path) -> None:
-    ready = fakes.Barrier(scratch, "ready")
-    git(repo, "config", "alias.hang", f"!echo . > {ready.path}; sleep 77")
-    ended: list[object] = []
-
-    def hang() -> None:
-        with pytest.raises(runner.GitFailed) as caught:
-            runner.run("hang", cwd=repo)
-        ended.append(caught.value.timed_out)
-
-    thread = threading.Thread(target=hang)
-    thread.start()
-    ready.wait()  # it is there once git's child runs
-    ready.close()
-    assert wait_until(lambda: runner.kill_all() == 1)  # its own thread may not have entered it yet
-    thread.join(timeout=60)
-    assert ended == [False]
-    assert runner.kill_all() == 0
-
-
-def test_a_diff_is_byte_exact_and_takes_paths(repo: Path, scratch: Path) -> None:
-    race = race_on(repo, scratch / "state")
-    ground = race.opened()
-    (ground.worktree / "src" / "pager.py").write_bytes(b"caf\xe9\x1b[31m\n")
-    (ground.worktree / "-x").write_bytes(b"x\n")
-    patch = take(ground)
-    whole = patch_git.diff(race.patches, patch.base, patch.commit)
-    assert b"+caf\xe9\x1b[31m\n" in whole
-    assert b"+x\n" in whole
-    part = patch_git.diff(race.patches, patch.base, patch.commit, paths=["-x"])
-    assert b"+x\n" in part
-    assert b"caf" not in part
-    applied = subprocess.run(["git", "apply", "--check", "-"], cwd=repo, input=whole, check=False)
-    assert applied.returncode == 0
-    assert files(race, patch.commit)[b"-x"] == b"x\n"

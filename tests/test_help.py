@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import click
 import pytest
-from click.shell_completion import ShellComplete
 
 from hydra.cli import main
-from hydra.cli.common import ShortHelp
-from hydra.cli.group import COMMANDS, hydra
 from tests.support.landings import Shelf
 from tests.support.shelf import shelf
 
@@ -33,52 +29,6 @@ def run(
         return code, out.decode("latin-1"), err.decode()
 
     return command
-
-
-def _command(name: str) -> ShortHelp:
-    command = hydra.get_command(click.Context(hydra), name)
-    assert isinstance(command, ShortHelp)
-    return command
-
-
-def _context(name: str) -> click.Context:
-    top = click.Context(hydra, info_name="hydra")
-    return click.Context(_command(name), info_name=name, parent=top)
-
-
-def _shown(text: str) -> list[str]:
-    return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
-
-
-def _help_all(name: str, capsys: pytest.CaptureFixture[str]) -> str:
-    with pytest.raises(click.exceptions.Exit):
-        _command(name).make_context(name, ["--help-all"], parent=click.Context(hydra))
-    return capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_at_most_ten_options_and_help_all_every_one(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, context = _command(name), _context(name)
-    short = _shown(command.get_help(context))
-    assert len({*short} - {"-h", "--help-all"}) <= 10
-    options = [
-        get_param
-        for get_param in command.get_params(context)
-        if isinstance(get_param, click.Option)
-    ]
-    assert len(_shown(_help_all(name, capsys))) == len(options)
-    assert ("--help-all" in short) == bool(command.common)
-
-
-def test_an_option_that_help_leaves_out_is_taken_and_completed() -> None:
-    assert "--retry" not in _command("race").get_help(_context("race"))
-    context = _command("race").make_context("race", ["x", "--retry", "2"])
-    assert context.params["retry"] == 2
-    completion = ShellComplete(hydra, {}, "hydra", "_HYDRA_COMPLETE")
-    texts = [item.value for item in completion.get_completions(["race"], "--re")]
-    assert texts == ["--retry"]
 
 
 @pytest.mark.parametrize(

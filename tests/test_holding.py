@@ -9,7 +9,7 @@ import pytest
 from hydra.git import secret_scan
 from hydra.git.runner import GitFailed
 from hydra.redaction import Redactor
-from tests.conftest import git
+from tests.conftest import commit
 from tests.support.grounds import race_on
 
 KEY = "made-up-key-of-somebody"
@@ -20,8 +20,7 @@ COUNT = Redactor([KEY]).count
 @pytest.fixture
 def repo_with_keys(repo: Path) -> Path:
     (repo / "example.env").write_text(f"TOKEN={SHAPE}\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "An example")
+    commit(repo, "An example")
     return repo
 
 

@@ -16,7 +16,7 @@ from hydra.race.installs import find_installs, python_path
 from hydra.records.plan import RacePlan
 from hydra.workspace.installs import installs
 from hydra.workspace.interpreters import interpreters
-from tests.conftest import git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -48,8 +48,7 @@ def project(hydra: Hydra) -> Hydra:
     (package / "__init__.py").write_text("def load():\n    return 1\n")
     (hydra.repo / "check.py").write_text(TEST)
     (hydra.repo / ".gitignore").write_text(".venv/\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Shelf")
+    commit(hydra.repo, "Shelf")
     environment(hydra.repo / ".venv")
     hydra.extra["VIRTUAL_ENV"] = str(hydra.repo / ".venv")
     hydra.path.insert(0, hydra.repo / ".venv" / "bin")
@@ -263,22 +262,3 @@ def test_a_finder_that_cannot_be_read_is_of_the_whole_checkout(tmp_path: Path, t
     (tmp_path / "x.pth").write_text("import x_finder\n")
     (tmp_path / "x_finder.py").write_text(f"# {tmp_path}\n{text}")
     assert [each.folder for each in installs([tmp_path], tmp_path)] == [""]
-
-
-@pytest.mark.slow
-def test_tests_of_the_checkout_by_its_path_are_untested(project: Hydra) -> None:
-    """Nothing is installed there, and nobody knows why they see none of the code."""
-    (project.repo / "test_shelf.py").write_text(
-        "import unittest\nimport shelf\n\nclass T(unittest.TestCase):\n"
-        "    def test_load(self):\n        assert shelf.load()\n"
-    )
-    git(project.repo, "add", "-A")
-    git(project.repo, "commit", "-qm", "Tests")
-    project.agent("claude", [FIX, DONE])
-    for top, says in (
-        (f"{project.repo}/src", "its tests end alike with all code of the base broken: they test "),
-        ("src", ""),
-    ):
-        check = f"PYTHONPATH={top} python -m unittest -v test_shelf"
-        (row,) = project.race("-a", "claude", "--check", check).lane("claude")["checks"]
-        assert (row["untested"].startswith(says), bool(row["untested"])) == (True, bool(says)), row

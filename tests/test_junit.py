@@ -111,25 +111,6 @@ def _read_or_none(data: bytes) -> Tests | None:
         return None
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "piece",
-    [
-        b"<a/>",
-        b'<testcase name="a"><failure/></testcase>',
-        b"<testsuite><testcase/></testsuite>",
-        b"&#1;",
-        b"\x01",
-        b'<testcase name="' + b"x" * 100_000 + b'"/>',
-        b"<!---->",
-    ],
-)
-def test_8_mib_of_anything_end(piece: bytes) -> None:
-    inside = piece * ((8 << 20) // len(piece))
-    _read_or_none(b"<testsuite>" + inside + b"</testsuite>")
-    _read_or_none(b"<testsuite " + b'a="1" ' * 1_000_000 + b"/>")
-
-
 def test_ids_are_the_same_in_two_runs() -> None:
     first = [
         "a::t[<object at 0x7f897a40f390>]",

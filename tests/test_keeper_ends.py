@@ -110,13 +110,6 @@ async def test_what_is_said_on_the_status_pipe_ends_nothing(mode: str, lie: str)
         assert end.stopped == "total"
 
 
-def test_a_survivors_name_may_have_spaces() -> None:
-    ended = child.Child.__new__(child.Child)
-    ended._survivors = []
-    ended._take(["survivor", "12", "Web", "Content"])
-    assert ended._survivors == ["Web Content (12)"]
-
-
 # Chains of forks
 
 

@@ -19,7 +19,6 @@ import pytest
 
 from hydra.errors import LandingRefused, UsageError
 from hydra.git.patches import commit_tree
-from hydra.git.paths import refused
 from hydra.git.runner import GitFailed, run
 from hydra.git.status import WorkTree
 from hydra.landing.hunks import hunks
@@ -192,30 +191,6 @@ def test_a_landed_run_may_go_by_itself_and_one_that_was_taken_back_may_not(shelf
     assert not is_landed(record, shelf.state)
     shelf.merge("claude", commit=False)
     assert not is_landed(record, shelf.state), "nothing holds it but the tree"
-
-
-@pytest.mark.slow
-def test_the_command_says_what_it_did_and_exits_by_the_table(shelf: Shelf) -> None:
-    (shelf.repo / "lines.txt").write_text("mine\n")
-    refused = shelf.command("merge", "claude")
-    assert refused.returncode == 5
-    assert "lines.txt: changed in your tree" in refused.stderr
-    git(shelf.repo, "checkout", "-q", "lines.txt")
-    unchecked = shelf.command("merge", "claude")
-    assert unchecked.returncode == 5, "without a plan nobody knows its checks"
-    assert "--no-check" in unchecked.stderr
-    landed = shelf.command("merge", "claude", "--no-check")
-    assert landed.returncode == 0, landed.stderr
-    assert "landed claude on main" in landed.stdout
-    assert shelf.command("merge", "claude").returncode == 5
-    unnamed = shelf.command("merge")
-    assert unnamed.returncode == 5, "no lane of a record as bare as this one is mergeable"
-    assert "claude is held back: changed nothing" in unnamed.stderr
-    (shelf.repo / "src/pager.py").write_text("mine now\n")
-    refused = shelf.command("merge", "--undo")
-    assert refused.returncode == 5
-    assert "nothing was undone: 1 path is in the way\n  src/pager.py: changed" in refused.stderr
-    assert "--branch" not in refused.stderr
 
 
 # What says no
@@ -400,11 +375,6 @@ def test_a_symlink_that_git_reads_settings_from_is_refused(empty: Shelf) -> None
     with pytest.raises(LandingRefused) as caught:
         empty.merge("claude")
     assert caught.value.paths == ((".gitmodules", "git takes no symlink for this file"),)
-
-
-def test_names_that_only_look_like_gits_own_are_fine() -> None:
-    for name in (b".gitignore", b".github/x", b"git/x", b"git~2", b"x.git/y", b"a\\b", b".gitx"):
-        assert refused(name) == "", name
 
 
 ODD = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -16,8 +16,7 @@ def raced_ahead(hydra: Hydra) -> str:
     repo = hydra.repo
     git(repo, "checkout", "-qb", "feature")
     (repo / "feature.txt").write_text("feature\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "Ahead")
+    commit(repo, "Ahead")
     git(repo, "checkout", "-q", "main")
     hydra.agent("claude", [fakes.edit("new.txt", "new\n"), fakes.finish("done")])
     race = hydra.run("race", "Do it", "-a", "claude", "--base", "feature", "--no-check")

@@ -3,9 +3,7 @@ and that they say nothing of the lanes."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,34 +79,3 @@ def test_a_composition_lands_only_with_what_its_lanes_pass(hydra: Hydra) -> None
     done = hydra.run("merge", lane("halves"))
     assert done.returncode == 0, done.stderr
     assert "as on the base" not in done.stdout
-
-
-def verdict(hydra: Hydra) -> Any:
-    return json.loads(hydra.run("compare", "--json").stdout)
-
-
-def forget_base(folder: Path) -> None:
-    """Takes what the race's checks said of the base, so that whoever needs it runs them again."""
-    for file in (folder / "checks/1/_base").glob("*.json"):
-        file.unlink()
-
-
-def test_the_checks_of_a_landing_are_no_evidence_of_its_lanes(hydra: Hydra) -> None:
-    shop(hydra.repo, {STOCK: "N = 0\n", SHELF: "N = 0\n", "tests/test_both.py": BOTH})
-    Judged(hydra, LANES).run()
-    folder = Path(hydra.run("runs", "path").stdout.strip())
-    before = verdict(hydra)
-    forget_base(folder)
-    dry = hydra.run("merge", *picks("halves:tests/", f"halves:{PAGER}"), "--dry-run")
-    assert dry.returncode == 0, dry.stderr
-    assert any(line.startswith("landing    check $ ") for line in dry.stderr.splitlines())
-    assert (folder / "checks/2/_base/unittest.json").exists()
-    assert verdict(hydra) == before
-    refused = hydra.run("merge", *picks(f"halves:{SHELF}", f"plain:{STOCK}"))
-    assert refused.returncode == 5, refused.stdout
-    assert (folder / "checks/3/_landing/unittest.json").exists()
-    assert verdict(hydra) == before
-    assert hydra.run("check").returncode == 0
-    lanes_base = folder / "checks/4/_base/unittest.json"
-    assert lanes_base.exists()  # a round of lanes has a base of its own
-    assert verdict(hydra)["round"] == 4

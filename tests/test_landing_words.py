@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 from pathlib import Path
@@ -15,12 +14,11 @@ from hydra.errors import LandingRefused, UsageError
 from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race import candidates as merge_candidates
-from hydra.race.guesses.setups import install
 from hydra.race.recovery.runs import find_run
 from hydra.race.recovery.startup import recover
 from hydra.records.store.files import write_json
 from hydra.report import ranking
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
 from tests.support.forks import forked
@@ -94,24 +92,6 @@ def test_a_landing_that_changes_dependencies_says_how_they_are_installed(shelf: 
     assert "dependencies" not in shelf.command("merge", "plain", "--no-check").stdout
 
 
-INSTALLS = {
-    "pnpm install": "package.json of package.json pnpm-lock.yaml",
-    "pnpm install --frozen-lockfile": "pnpm-lock.yaml of package.json pnpm-lock.yaml",
-    "npm install": "package.json of package.json package-lock.json",
-    "uv sync": "pyproject.toml of pyproject.toml uv.lock",
-    "pip install -r requirements.txt": "requirements.txt of package.json requirements.txt",
-    "": "src/lib.rs of Cargo.toml Cargo.lock",
-}
-
-
-@pytest.mark.parametrize("command", INSTALLS)
-def test_what_installs_is_of_the_changed_file(scratch: Path, command: str) -> None:
-    changed, _, *files = INSTALLS[command].split()
-    for name in files:
-        (scratch / name).write_text("")
-    assert install(scratch, changed) == command
-
-
 # A tree that is gone
 
 
@@ -134,8 +114,7 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """In a linked worktree, a landing that was killed with half of its files moved."""
     for number in range(MANY):
         (repo / f"f{number}.txt").write_text("old\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Many")
+    commit(repo, "Many")
     tree = scratch / "linked"
     git(repo, "worktree", "add", "-q", "-b", "side", str(tree))
     monkeypatch.chdir(tree)
@@ -201,18 +180,6 @@ def test_what_has_landed_is_not_offered_again(shelf: Shelf) -> None:
     assert "hydra merge claude" in lines()
     git(shelf.repo, "checkout", "-q", "--detach")
     assert "hydra merge claude --branch NAME" in lines()
-
-
-@pytest.mark.slow
-def test_a_race_on_a_detached_head_offers_a_branch(repo: Path, scratch: Path) -> None:
-    git(repo, "checkout", "-q", "--detach")
-    hydra = Hydra(scratch, repo)
-    hydra.agent("claude", [fakes.edit("src/pager.py", "fixed\n"), fakes.finish("done")])
-    shown = hydra.run("race", "-a", "claude", "fix").stdout
-    assert re.search(r"hydra merge claude -r \w+ --branch NAME\n", shown)
-    assert hydra.run("merge").returncode == 5
-    for line in (("runs", "show"), ("compare",), ("compare", "--markdown")):
-        assert "--branch NAME" in hydra.run(*line).stdout, line
 
 
 @pytest.mark.slow

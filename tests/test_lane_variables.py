@@ -42,25 +42,6 @@ confined = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines noth
 
 @pytest.mark.slow
 @confined
-def test_cargo_has_its_settings_where_the_checkout_is_not_in_home(
-    scratch: Path, repo: Path
-) -> None:
-    hydra = Hydra(scratch, repo)
-    settings = hydra.home / ".cargo" / "config.toml"
-    settings.parent.mkdir()
-    settings.write_text('[build]\njobs = 2\n\n[registry]\ntoken = "secret"\n')
-    command = 'cat "$CARGO_HOME/config.toml"'
-    hydra.agent("claude", [fakes.shell("sh", "-c", f"{command} > seen"), fakes.finish("done")])
-    race = hydra.race("-a", "claude", "--check", f"a={command}")
-    patches = Path(race.document["folder"], "patches.git")
-    seen = hydra.execute("git", f"--git-dir={patches}", "show", "claude:seen").stdout
-    assert seen == "[build]\njobs = 2\n"
-    (check,) = race.lane("claude")["checks"]
-    assert Path(race.document["folder"], check["output"]).read_text() == seen
-
-
-@pytest.mark.slow
-@confined
 def test_packages_that_a_lane_downloads_itself_are_not_shown(scratch: Path, repo: Path) -> None:
     hydra = Hydra(scratch, repo)
     places = (".cargo/registry", ".cargo/git", "go/pkg/mod", ".cache/uv", ".cache/coursier")

@@ -9,25 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.probe import run_probe
 from hydra.adapters.probe.context import ProbeContext
 from hydra.adapters.probe.detect import detect_all
 from hydra.errors import Failure
-from hydra.process.sandbox import discovery
-from hydra.process.sandbox.discovery import compute_view
-from hydra.process.sandbox.masks import hidden_in_system
-from hydra.process.sandbox.view import View
-from hydra.race.recovery import history
 from hydra.records.agent import DetectResult, SignIn
 from hydra.records.plan import Confinement
-from hydra.report.document import plan_document
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.processes import namespaces_work
-from tests.support.sample_race import PLAN
 
 EDITED = [fakes.edit("a.txt", "x\n"), fakes.finish("done")]
 FIELDS = {"kind", "reason", "message", "adapter", "command", "stderr", "hint", "numbers"}
@@ -184,40 +174,6 @@ async def detect(
     return (await detect_all([registry.OWN[key]], around))[key]
 
 
-@pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")
-async def test_what_programs_see_while_they_are_asked_is_computed_once_each(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed: list[tuple[str, ...]] = []
-    walked: list[int] = []
-
-    def compute(*args: Any, programs: tuple[str, ...], **more: Any) -> View:
-        computed.append(programs)
-        return compute_view(*args, programs=programs, **more)
-
-    def walk() -> tuple[Path, ...]:
-        walked.append(1)
-        return hidden_in_system()
-
-    monkeypatch.setattr(discovery, "compute_view", compute)
-    monkeypatch.setattr(run_probe, "hidden_in_system", walk)
-    keys = ("claude", "codex")
-    folders = {key: agent(scratch, key, key) for key in keys}
-    around = ProbeContext(
-        environ={"PATH": ":".join(map(str, (*folders.values(), "/usr/bin", "/bin")))},
-        home=scratch,
-        confinement=Confinement(kind="bwrap", program="bwrap"),
-        state=scratch / "state",
-        paths={},
-        extra_names={},
-        show=tuple(str(folder.parent) for folder in folders.values()),
-    )
-    results = await detect_all([registry.OWN[key] for key in keys], around)
-    assert [results[key].version != "" for key in keys] == [True, True]
-    assert sorted(computed) == [(str(folders[key] / key),) for key in keys]
-    assert walked == [1]
-
-
 def agent(scratch: Path, folder: str, key: str, **options: Any) -> Path:
     return fakes.place(scratch / folder, key, EDITED, **options)
 
@@ -364,30 +320,3 @@ async def test_what_a_relative_entry_of_path_leads_to_is_never_started(
         result = (await detect_all([registry.OWN["claude"]], around))["claude"]
         assert result.binary is None
     assert not (scratch / "started").exists()
-
-
-@pytest.mark.full
-def test_one_that_hangs_is_told_and_one_behind_it_is_taken(hydra: Hydra) -> None:
-    """At the probe's own limit: codex hangs and is left out, claude's shim hangs and is passed."""
-    shims = program(hydra.scratch / "shims", "claude", "exec sleep 600").parent
-    program(shims, "codex", "exec sleep 600")
-    hydra.path.insert(0, shims)
-    race = hydra.race("--dry-run")
-    (failure,) = race.document["left_out"]
-    assert (failure["adapter"], failure["reason"]) == ("codex", "probe_timeout")
-    lane = race.lane("claude")
-    assert lane["command"]["argv"][0] == str(hydra.scratch / "agents" / "bin" / "claude")
-    (warning,) = lane["warnings"]
-    assert warning.startswith(f"{shims}/claude was passed over: ")
-    assert "did not answer within" in warning
-
-
-def test_a_run_that_was_broken_off_keeps_who_was_left_out(scratch: Path) -> None:
-    """Recovery reads the plan's own record."""
-    failure = Failure(kind="AuthMissing", message="not signed in", adapter="codex", hint="sign in")
-    document = plan_document(replace(PLAN, left_out=(failure,)))
-    folder = scratch / "20261121t203415-k3f"
-    folder.mkdir()
-    (folder / "manifest.json").write_text(json.dumps({"prompt": "Do it"}))
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert history.plan(folder).left_out == (failure,)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import trio
 
-from hydra import paths
 from hydra.git.base_commit import Repository, read
 from hydra.race import dependencies
-from hydra.race import run as race
 from hydra.race.dependencies import Links
 from hydra.race.recovery.retention import remove_strays
 from hydra.records.store.files import LOCK, alone, open_lock, take_lock
@@ -70,37 +65,3 @@ def test_links_go_before_their_lock_by_which_a_sweep_finds_the_rest(
     monkeypatch.setattr(tree, "remove", remove)
     links.remove()
     assert seen == [(False, True), (False, False)]
-
-
-async def test_trio_goes_on_while_a_race_removes_its_links(
-    frozen: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    removing, going_on, seen = threading.Event(), threading.Event(), list[bool]()
-
-    class SlowLinks:
-        def remove(self) -> None:
-            removing.set()
-            seen.append(going_on.wait(60))
-
-        async def remove_aside(self) -> None:
-            await Links.remove_aside(self)  # type: ignore[arg-type]
-
-    async def refused(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async def set_soon() -> None:
-        await trio.to_thread.run_sync(removing.wait)
-        going_on.set()
-
-    monkeypatch.setattr(race, "_begin_links", lambda *_: SlowLinks())
-    monkeypatch.setattr(race, "_raced", refused)
-    monkeypatch.setattr(paths, "ground_dir", lambda *_: frozen)
-
-    class Scene:
-        state = folder = frozen
-        repository = SimpleNamespace(root=frozen)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(race.run_race, Scene(), None, None)  # type: ignore[arg-type]
-        nursery.start_soon(set_soon)
-    assert seen == [True]

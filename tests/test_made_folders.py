@@ -9,7 +9,7 @@ import pytest
 from hydra.analysis.made_folders import folder_of, made_folders
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.verdict_races import RIGHT, UNITTEST, Files, shop
+from tests.support.verdict_races import RIGHT, UNITTEST, shop
 
 
 @pytest.mark.parametrize(
@@ -113,36 +113,6 @@ def test_they_are_counted_at_the_end_and_at_the_landing_and_one_option_leaves_th
     gone = [name for name in (".next", "coverage", "README.md") if (repo / name).exists()]
     assert gone == []
     assert (repo / "zz_debug.py").is_file()
-
-
-@pytest.mark.slow
-def test_what_python_leaves_beside_code_is_told_where_nothing_ignores_it(hydra: Hydra) -> None:
-    packages = ("api", "core", "web/app")
-    files: Files = {f"{name}/__init__.py": "X = 1\n" for name in packages}
-    shop(hydra.repo, {**files, ".gitignore": None})
-    steps = [
-        fakes.edit("src/pager.py", RIGHT),
-        fakes.shell("python3", "-m", "compileall", "-q", "api", "core", "web"),
-        fakes.finish("done"),
-    ]
-    hydra.agent("claude", steps)
-    race = hydra.run("race", "Do it", "-a", "claude", "--check", UNITTEST)
-    assert race.returncode == 0, race.stdout + race.stderr
-    caches = [f"{name}/__pycache__" for name in packages]
-    counted = ", ".join(f"{cache} (1 file)" for cache in caches)
-    assert f"claude adds {counted}, which git does not ignore" in " ".join(race.stdout.split())
-    without = " ".join(["hydra merge claude", *(f"--except {cache}" for cache in caches)])
-    assert f"or without what a build may have left:\n{without} -r " in race.stdout
-    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    assert lane["made"] == [
-        {"folder": f"{cache}/", "files": 1, "by_hand": []} for cache in sorted(caches)
-    ]
-    shown = hydra.run("merge", "--dry-run").stdout.splitlines()
-    rows = [f"  A {cache}/ (1 file)" for cache in caches]
-    assert shown[2:6] == ["  M src/pager.py", *rows]
-    landed = hydra.run(*without.split()[1:], "--json")
-    assert landed.returncode == 0, landed.stderr
-    assert json.loads(landed.stdout)["files"] == ["src/pager.py"]
 
 
 def test_what_include_dirty_would_copy_is_named_where_it_is_much(hydra: Hydra) -> None:

@@ -11,15 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.adapters import registry
-from hydra.adapters.proofs import proven_capabilities, records
+from hydra.adapters.proofs import proven_capabilities
 from hydra.adapters.proofs.records import Record
 from hydra.commands import agent_rows as shown
 from hydra.conformance import recorded
 from hydra.conformance.contract.subject import ContractSubject
-from hydra.conformance.matrix import COLUMNS, GENERATE, MEANING, Cell, Matrix, matrix
+from hydra.conformance.matrix import COLUMNS, GENERATE, Cell, Matrix, matrix
 from hydra.errors import RecordError
 from hydra.records.agent import Capability, CapabilitySet, Confidence, DetectResult, Origin
-from hydra.report import text
 from hydra.report.agents_document import agent_document
 from hydra.report.listing import agent_text, agents_table
 from tests.support.golden_text import approved, section
@@ -142,14 +141,6 @@ def test_a_third_party_has_a_row_where_it_has_records(tmp_path: Path) -> None:
     assert "(../fixtures/adapters/toy" not in page
 
 
-def test_every_dimension_has_one_name_and_a_meaning() -> None:
-    assert set(proven_capabilities.BEHIND) == set(CapabilitySet.__struct_fields__)
-    names = {name for names in proven_capabilities.BEHIND.values() for name in names}
-    assert names <= set(records.DIMENSIONS)
-    assert set(MEANING) == set(COLUMNS)
-    assert COLUMNS[-3:] == records.PLATFORMS
-
-
 # --- capabilities --------------------------------------------------------------------------------
 
 
@@ -169,19 +160,6 @@ def test_confidence_is_proved_and_never_typed() -> None:
     rows = [record(), record("2.1.400", BROKEN)]
     failed = proven_capabilities.proven(claims(Capability(True, note="by flag")), rows)
     assert failed.force_edit_mode == Capability(True, note="by flag; edit failed in 2.1.400")
-
-
-def test_approval_needs_both_of_its_dimensions_and_says_the_older_version() -> None:
-    rows = [
-        record(situations={"plan": proof("plan")}),
-        record("2.1.400", {"denied": proof("denials")}),
-    ]
-    half, both = (
-        proven_capabilities.proven(claims(Capability(True)), proofs).approval_controls
-        for proofs in (rows[:1], rows)
-    )
-    assert half.confidence is UNKNOWN
-    assert both == Capability(True, VERIFIED, "2.1.330")
 
 
 @pytest.mark.parametrize(
@@ -262,23 +240,6 @@ def test_a_damaged_record_is_said_and_takes_no_list_of_agents_away(own: Path) ->
 # --- how it is told ------------------------------------------------------------------------------
 
 
-def test_the_table_keeps_to_the_width_and_the_document_has_every_cell(tmp_path: Path) -> None:
-    keep(tmp_path, record(), record("2.1.400", BROKEN))
-    for width in (60, 80, 120):
-        lines = whole(tmp_path).text(width).split("\n")
-        assert max(map(text.width, lines)) <= width
-    wide = whole(tmp_path).text(None)
-    assert re.search(r"^  edit +unknown \(edit failed in 2\.1\.400\) ", wide, re.MULTILINE)
-    document = json.loads(json.dumps(whole(tmp_path).document()))
-    assert (document["schema"], document["kind"]) == (1, "matrix")
-    agents = document["agents"]
-    assert [list(row["cells"]) for row in agents] == [document["columns"]] * len(registry.OWN)
-    assert agents[0]["cells"]["edit"] == {
-        **{"confidence": "unknown", "version": None, "date": None, "platform": None},
-        **{"evidence": f"claude/2.1.400/{LINUX}", "note": "edit failed in 2.1.400"},
-    }
-
-
 def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
     table = whole(recorded.root())
     value = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
@@ -286,10 +247,3 @@ def test_the_page_in_docs_is_the_one_that_the_records_give() -> None:
     for name, item in ((name, item) for row in table.rows for name, item in row.cells.items()):
         assert not item.evidence or (recorded.root() / item.evidence).exists(), item.evidence
         assert item.confidence is not VERIFIED or item.platform == "linux", name
-
-
-def test_a_name_in_a_record_that_is_no_situations_is_not_on_the_page(tmp_path: Path) -> None:
-    keep(tmp_path, record(situations={"x|<b>@ada": proof("edit", passed=False)}))
-    page = whole(tmp_path).markdown()
-    line = next(line for line in page.split("\n") if line.startswith("| edit |"))
-    assert "failed in" not in line

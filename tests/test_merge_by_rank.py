@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -156,15 +155,6 @@ def test_what_is_not_mergeable_does_not_land_without_a_reason(shelf: Shelf) -> N
         shelf.undo()
 
 
-def test_a_reason_that_was_not_needed_is_kept_too(shelf: Shelf) -> None:
-    record(shelf, ranking(shelf, "codex", "claude"))
-    landing, _ = land(shelf, "claude", override="I like it better")
-    assert landing.record.override == "I like it better"
-    shelf.undo()
-    landing, lines = land(shelf, picks=(Pick("claude", "src/pager.py"),), override="only this")
-    assert (landing.record.override, landing.record.verdict, lines) == ("only this", (), [])
-
-
 def gated(shelf: Shelf) -> None:
     """Records that codex is held back for what it does in one file."""
     document = none_passing(shelf)
@@ -225,25 +215,6 @@ def test_a_part_of_a_lane_on_which_no_check_decides_needs_a_reason_as_the_lane_d
 
 
 @pytest.mark.slow
-def test_of_several_lanes_in_which_nothing_was_tested_each_lands_by_its_name(shelf: Shelf) -> None:
-    check_now = "hydra check --check 'npm test'"
-    document = ranking(shelf, "codex", "claude", top=None, checked=False, check_now=check_now)
-    for lane in document["lanes"]:
-        lane["state"] = "untested"
-    record(shelf, document)
-    for override in (None, "it must be tonight"):
-        error = refuses(shelf, "nothing was tested, and there is no", override=override)
-        assert ("--override does not choose" in error.message) == bool(override)
-        assert error.hint == (
-            f"test them now: {check_now}\nor look (hydra compare -r abc), then name one:\n"
-            "hydra merge codex -r abc\nhydra merge claude -r abc"
-        )
-    assert " merge " not in "".join(steps(document))
-    for lane in ("codex", "claude"):
-        assert land(shelf, lane, dry_run=True)[0].lanes == (lane,)
-
-
-@pytest.mark.slow
 def test_a_dry_run_checks_as_the_landing_would_and_not_what_is_in_the_way(shelf: Shelf) -> None:
     record(shelf, ranking(shelf, "codex", "claude"))
     checked: list[str] = []
@@ -265,24 +236,6 @@ def test_a_dry_run_checks_as_the_landing_would_and_not_what_is_in_the_way(shelf:
     error = refuses(shelf, "in the way", lane="codex", dry_run=True, check=check)
     assert [path for path, _ in error.paths] == ["src/pager.py"]
     assert len(checked) == 3
-
-
-def test_each_of_the_lines_that_are_offered_lands_its_lane(shelf: Shelf) -> None:
-    document = none_passing(shelf)
-    for lane in document["lanes"]:
-        lane |= {"rank": 1}
-    document["lanes"][1] |= {"state": "untested"}
-    record(shelf, document)
-    with pytest.raises(LandingRefused) as refused:
-        land(shelf)
-    texts = refused.value.hint.partition("all the same:\n")[2].split("\n")
-    assert [line.split()[2] for line in texts] == ["codex", "claude"]
-    for line in texts:
-        _, _, lane, *options = shlex.split(line)
-        land(shelf, lane, override=options[-1] if "--override" in options else None)
-        shelf.undo()
-    assert texts[0].endswith('--override "why it may land"')
-    assert texts[1] == "hydra merge claude -r abc"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from hydra.race.recovery.retention import is_landed
 from hydra.records.store.files import write_json
 from hydra.records.store.reader import RunRecord
-from tests.conftest import git, make_repository
+from tests.conftest import commit, git, make_repository
 from tests.support import verdicts
 from tests.support.landings import RUN, Shelf, Whole
 from tests.support.shelf import fixture_of
@@ -26,8 +26,7 @@ def with_a_build(scratch: Path) -> Shelf:
     """Two lanes; claude moves a file into a folder of a build's, too."""
     repo = make_repository(scratch / "shop")
     (repo / "data.txt").write_text(DATA)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Second commit")
+    commit(repo, "Second commit")
     shelf = Shelf.of(repo, scratch)
     shelf.lane("claude", work)
     shelf.lane("codex", lambda tree: write(tree / "src" / "more.py", "# codex\n"))
@@ -125,15 +124,6 @@ def test_a_run_of_which_something_was_left_out_is_kept(shelf: Shelf) -> None:
     git(shelf.repo, "reset", "-q", "--hard")
     taken = subprocess.run(["sh", "-c", line], cwd=shelf.repo, capture_output=True, text=True)
     assert "CONFLICT" in taken.stdout, taken.stderr
-
-
-def test_what_two_picks_both_change_is_looked_at_in_their_run(shelf: Shelf) -> None:
-    shelf.lane("codex", lambda tree: write(tree / "src" / "pager.py", "# codex\n"))
-    refused = merged(shelf, "--pick", "claude:src", "--pick", "codex:src")
-    assert refused.returncode == 5
-    line = refused.stderr.partition("pick smaller parts: ")[2]
-    assert line == "hydra diff claude --hunks -r abc\n"
-    assert shelf.command(*line.split()[1:]).returncode == 0
 
 
 PATHLESS = "ran out of time; its patch is kept"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,13 +11,11 @@ import pytest
 
 from hydra.race.check_hints import refusal
 from hydra.records.request import Check
-from hydra.text import of_run
-from tests.conftest import git
+from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.tables import table_rows
 from tests.support.trials import RIGHT, UNITTEST, with_tests
-from tests.support.trust import needs_bwrap
 from tests.support.verdict_races import PLAIN
 
 DONE = fakes.finish("done")
@@ -30,8 +26,7 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
     hydra = Hydra(scratch, with_tests(repo))
     (repo / "package.json").write_text('{"scripts": {"test": "true"}}')
     (repo / "Makefile").write_text("test:\n\t@true\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "More")
+    commit(repo, "More")
     return hydra
 
 
@@ -70,24 +65,6 @@ def test_where_one_stands_below_the_top_a_line_that_says_the_folder_runs_there_o
     for command in ("make ignored", "make piped", "cd ../web && true", "cd services/api && true"):
         race = hydra.race("-a", "claude", "--check", command)
         assert (race.code, bool(race.document["baseline"])) == (1, True), race
-
-
-@pytest.mark.slow
-def test_folders_of_a_patch_where_no_check_ran_are_said(
-    hydra: Hydra,
-) -> None:
-    mark = (
-        "import sys\nsys.path.insert(0, '../..')\n"
-        "from src.pager import pages\nassert pages(3, 2) == 2\n"
-    )
-    api = {"services/api/Makefile": RECIPES, "services/api/check.py": mark}
-    with_tests(hydra.repo, api)
-    fixed = [fakes.edit("src/pager.py", RIGHT), fakes.edit("README.md", "More\n"), DONE]
-    hydra.agent("claude", fixed)
-    hydra.repo = hydra.repo / "services" / "api"
-    hydra.race("-a", "claude", "--check", "python3 check.py")
-    text = " ".join(hydra.run("compare").stdout.split())
-    assert "claude also changes src; its tests were not run" in text
 
 
 def test_the_guess_is_told_as_one_types_it_where_one_stands(scratch: Path) -> None:
@@ -167,32 +144,6 @@ def test_the_hint_fits_why_it_cannot_run(
     assert (error.message, error.hint) == (f"your tests cannot run here: {says}", hint)
 
 
-@pytest.mark.slow
-def test_the_line_that_makes_an_environment_has_git_ignore_it_where_the_project_does_not(
-    hydra: Hydra,
-) -> None:
-    (hydra.repo / "package.json").rename(hydra.repo / "requirements.txt")
-    (hydra.repo / "requirements.txt").write_text("# None\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Requires nothing")
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    check = ("--check", f".venv/bin/{UNITTEST.replace('python3', 'python')}")
-    done = hydra.run("race", "Do it", "-a", "claude", *check)
-    line = (
-        "python3 -m venv .venv && echo '*' > .venv/.gitignore && "
-        ".venv/bin/pip install -r requirements.txt"
-    )
-    ways = f'hint: {line}, then race again; or --setup "{line}"; '
-    assert ways in " ".join(done.stderr.split())
-    subprocess.run(["/bin/sh", "-c", line], cwd=hydra.repo, check=True, stdout=subprocess.DEVNULL)
-    assert git(hydra.repo, "status", "--porcelain") == ""
-    race = hydra.race("-a", "claude", *check)
-    assert [row["status"] for row in race.lane("claude")["checks"]] == ["passed"]
-    shutil.rmtree(hydra.repo / ".venv")
-    (hydra.repo / ".gitignore").write_text(".venv/\n")
-    assert "'*'" not in hydra.run("race", "Do it", "-a", "claude", *check).stderr
-
-
 @pytest.mark.full
 def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     programs = hydra.repo / ".venv" / "bin"
@@ -203,8 +154,7 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
     for program in programs.iterdir():
         program.chmod(0o755)
     (hydra.repo / ".gitignore").write_text(".venv/\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Ignores")
+    commit(hydra.repo, "Ignores")
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     race = hydra.race("-a", "claude", "--check", "probe -q", "--check", "A=1 make nope")
     commands = [row["command"] for row in race.lane("claude")["checks"]]
@@ -220,30 +170,12 @@ def test_a_bare_program_is_the_project_s_own_and_said(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_a_landing_offers_no_option_that_it_has_not(hydra: Hydra) -> None:
-    needs_bwrap(hydra.uid)
-    (hydra.repo / "hydra.toml").write_text('[race]\ncheck = ["true"]\n')
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "A check of the repository's own")
-    hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    run = hydra.race("-a", "claude").document["run"]
-    git(hydra.repo, "commit", "-q", "--allow-empty", "-m", "The branch has moved")
-    hydra.refused_bwrap("setting up uid map: Permission denied")
-    done = hydra.run("merge", "claude")
-    assert "its checks cannot be run: nothing confines the repository's checks" in done.stderr
-    line = f"hint: hydra check{of_run(run)} says what helps; or land it unchecked: --no-check"
-    assert line in " ".join(done.stderr.split())
-    assert hydra.run("check").returncode == 3
-
-
-@pytest.mark.slow
 def test_where_pytest_loads_no_tests_no_patch_is_called_broken(hydra: Hydra) -> None:
     tests = hydra.repo / "tests"
     tests.mkdir(exist_ok=True)
     (tests / "test_a.py").write_text("def test_a():\n    assert 1\n")
     (tests / "test_b.py").write_text("import not_made_yet\n\ndef test_b():\n    assert 1\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Tests")
+    commit(hydra.repo, "Tests")
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
     hydra.agent("codex", [fakes.edit("not_made_yet.py", ""), DONE])
     command = f"{PLAIN} -m pytest -q tests"
@@ -274,8 +206,7 @@ def test_where_pytest_itself_fails_it_is_said_with_what_leaves_that_out(hydra: H
     (hydra.repo / "conftest.py").write_text(FAILING_HOOK)
     (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
     (hydra.repo / "test_docs.py").write_text("def test_docs():\n    assert 0\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Tests")
+    commit(hydra.repo, "Tests")
     hydra.agent("claude", [fakes.edit("a.py", "x = 1\n"), DONE])
     race = hydra.race("-a", "claude", "--check", f"{PLAIN} -m pytest -q")
     without = f"--check '{PLAIN} -m pytest -q --ignore=test_docs.py'"
@@ -296,8 +227,7 @@ def test_a_plugin_that_ends_pytest_at_once_stops_the_race(hydra: Hydra) -> None:
     plugin.parent.mkdir()
     plugin.write_text("def pytest_collection(session):\n    raise KeyError('worn')\n")
     (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Tests")
+    commit(hydra.repo, "Tests")
     hydra.agent("claude", [DONE])
     command = f"PYTHONPATH={plugin.parent} {sys.executable} -m pytest -p worn_plugin"
     done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
@@ -305,30 +235,6 @@ def test_a_plugin_that_ends_pytest_at_once_stops_the_race(hydra: Hydra) -> None:
         3,
         True,
     ), done.stderr
-
-
-@pytest.mark.full
-def test_one_file_that_cannot_be_loaded_stops_all_of_pytest(hydra: Hydra) -> None:
-    (hydra.repo / "requirements.txt").write_text("numpy-of-ours\n")
-    (hydra.repo / "test_a.py").write_text("def test_a():\n    assert 1\n")
-    (hydra.repo / "test_b.py").write_text("import numpy_of_ours\n")
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Tests")
-    hydra.agent("claude", [DONE])
-    command = f"{PLAIN} -m pytest"
-    done = hydra.run("race", "Do it", "-a", "claude", "--check", command)
-    assert done.returncode == 3
-    assert "ModuleNotFoundError: No module named 'numpy_of_ours'" in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("named", [(), ("-a", "codex")])
-def test_a_dry_run_without_agents_ends_in_its_error(hydra: Hydra, named: tuple[str, ...]) -> None:
-    done = hydra.run("race", "Do it", "--dry-run", "--check", "unit=make test", *named)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "error: no " in done.stderr
-    refused = hydra.run("race", "Do it", "--dry-run", "--json", *named)
-    assert (refused.returncode, json.loads(refused.stdout)["kind"]) == (4, "error")
 
 
 @pytest.mark.slow
@@ -349,26 +255,8 @@ def test_settings_below_the_top_are_not_read_and_said(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_check_below_the_top_is_given_is_meant_where_one_stands(hydra: Hydra) -> None:
-    top, api = hydra.repo, hydra.repo / "services" / "api"
-    made = "made.txt:\n\techo 1 > made.txt\n\ntest: .env\n\ttest -e made.txt\n"
-    with_tests(top, {"services/api/Makefile": made, ".gitignore": ".env\n"})
-    (top / ".env").write_text("")
-    (api / ".env").write_text("")
-    hydra.agent("claude", [fakes.edit("a.txt", "a\n"), DONE])
-    hydra.race("-a", "claude", "--check", UNITTEST)
-    hydra.repo = api
-    line = ("--setup", "make made.txt", "--copy", ".env", "--check", "make test")
-    done = hydra.run("check", *line, "--json")
-    document = json.loads(done.stdout)
-    ends = [row["status"] for row in (*document["baseline"], *document["lanes"][0]["checks"])]
-    assert ends == ["passed", "passed"], done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("below", [False, True])
 def test_tests_that_read_a_submodule_that_was_never_fetched_stop_the_race(
-    scratch: Path, repo: Path, below: bool
+    scratch: Path, repo: Path
 ) -> None:
     """As a plain `git clone` leaves it."""
     allow = ("-c", "protocol.file.allow=always")
@@ -390,16 +278,14 @@ def test_tests_that_read_a_submodule_that_was_never_fetched_stop_the_race(
     git(repo, "commit", "-qm", "Rows")
     clone = scratch / "clone"
     git(scratch, "clone", "-q", str(repo), str(clone))
-    hydra = Hydra(scratch, clone / "tests" if below else clone)
+    hydra = Hydra(scratch, clone / "tests")
     hydra.agent("claude", [fakes.edit("src/pager.py", RIGHT), DONE])
-    place = "cd .. && " if below else ""
-    check = f"{place}{PLAIN} -B -m pytest -q tests"
+    check = f"cd .. && {PLAIN} -B -m pytest -q tests"
     done = hydra.run("race", "Do it", "-a", "claude", "--check", check)
     assert done.returncode == 3, done.stderr
     text = " ".join(done.stderr.split())
     assert "your tests cannot run here: tests/data is a submodule that was never fetched" in text
-    path = "data" if below else "tests/data"
-    line = f"git submodule update --init {path}"
+    line = "git submodule update --init data"
     assert f"hint: {line}, then race again; --no-check races without tests" in text
     goes_on = f"{check} --continue-on-collection-errors"  # it tests what can be tested
     assert hydra.run("race", "Do it", "-a", "claude", "--check", goes_on).returncode != 3

@@ -7,12 +7,9 @@ import pytest
 from hydra.analysis.tampering.test_files import is_support, is_tests
 from hydra.ranking.verdict import rank
 from hydra.records.request import Check
-from tests.support import fakes
-from tests.support.command import Hydra
 from tests.support.evidences import evidence, file, lane, plain
 from tests.support.rendering import race_end, verdict_document
 from tests.support.tables import table_rows
-from tests.support.verdict_races import RIGHT, Files, Judged, shop
 
 MAKE = Check("make-test", "make test", "test")
 BASE = plain(False, MAKE, name="_base")
@@ -37,29 +34,3 @@ def test_that_it_names_no_test_is_what_is_said_of_it() -> None:
 )
 def test_what_ava_node_django_and_gradle_run_are_tests(path: str, tests: bool) -> None:
     assert (is_tests(path), is_support(path)) == (tests, tests)
-
-
-TAPPED = """\
-import sys
-sys.path.insert(0, ".")
-from src.pager import first, pages
-print("TAP version 13")
-print("ok 1 - the first ones" if first([1, 2], 1) == [1] else "not ok 1 - the first ones")
-print("ok 2 - rounded" if 6 / pages(1, 2) else "not ok 2 - rounded")
-print("1..2")
-"""
-
-
-@pytest.mark.slow
-def test_a_mend_of_what_ends_the_tests_in_their_midst_is_proved(hydra: Hydra) -> None:
-    shop(hydra.repo, {"test/run.py": TAPPED})
-    gone = TAPPED.replace("6 / pages(1, 2)", "True")
-    lanes: dict[str, Files | list[fakes.Step]] = {
-        "right": {"src/pager.py": RIGHT},
-        "tests": {"test/run.py": gone},
-        "text": {"README.md": "More.\n"},
-    }
-    item = Judged(hydra, lanes).run(checks=("tap=python3 test/run.py",))
-    states = {does: item.of(does)["state"] for does in lanes}
-    assert states == {"right": "proved", "tests": "held_back", "text": "untested"}, str(item)
-    assert item.of("right")["reason"].startswith("tap failed on the base and passes"), str(item)

@@ -114,19 +114,6 @@ def test_how_an_attempt_ended(
     assert part in (failure.message if failure else "")
 
 
-def test_a_refused_sign_in_hints_at_signing_in() -> None:
-    refused = QUOTA._replace(data={"error": "AuthMissing", "terminal": True, "message": "401"})
-    failure = classify(ended(evidence(refused), stopped="sign_in")).failure
-    assert failure is not None
-    assert (failure.kind, failure.hint) == ("AuthMissing", DESCRIPTOR.sign_in_hint)
-
-
-def test_unknown_cost_stays_unknown() -> None:
-    usage = AgentEvent("usage", data={"input_tokens": 7})
-    outcome = classify(evidence(usage, DONE))
-    assert (outcome.usage.input_tokens, outcome.usage.cost_usd) == (7, None)
-
-
 @pytest.mark.parametrize(
     ("stopped", "budget", "text", "part"),
     [
@@ -144,14 +131,6 @@ def test_a_budget_that_ended_a_lane_is_what_it_is_told_to_raise(
     assert failure is not None
     assert failure.message == text
     assert failure.hint == f"raise {part} in [budget] of hydra.toml, or in the lane's profile"
-
-
-def test_a_total_limit_below_the_budget_is_the_race_s_own() -> None:
-    own = replace(evidence(), budget=Budget(seconds=9), limits=Limits(total=4))
-    seen = ended(own, stopped="total")
-    failure = classify(seen).failure
-    assert failure is not None
-    assert failure.hint.startswith("raise --timeout")
 
 
 def test_a_closing_event_in_a_line_that_was_too_long_names_the_limit() -> None:

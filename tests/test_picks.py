@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,10 +14,10 @@ from hydra.git.runner import run
 from hydra.landing.compose import compose
 from hydra.landing.hunks import Hunk, hunks
 from hydra.landing.picks import LanePatch, Pick, read_pick
-from tests.conftest import git
+from tests.conftest import commit, git, make_repository
+from tests.support.grounds import race_on
 from tests.support.landings import Shelf
-from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, ODD, Case, Tree, commits
-from tests.support.picks_storm import Bench, storm
+from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, ODD, Tree, commits
 
 TEXT = b"".join(b"line %d\n" % n for n in range(1, 31))
 BASE: Tree = {
@@ -34,18 +35,27 @@ BASE: Tree = {
 GONE = ("", b"")
 
 
+class Bench(NamedTuple):
+    """patches.git as a race makes it, and a folder for its indexes."""
+
+    patches: Path
+    scratch: Path
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench.of(Path(os.path.realpath(tmp_path_factory.mktemp("picks"))))
+    root = Path(os.path.realpath(tmp_path_factory.mktemp("picks")))
+    (root / "index").mkdir()
+    return Bench(race_on(make_repository(root / "shop"), root / "state").patches, root / "index")
 
 
 class Lanes:
     """Lanes that change `BASE`; a path that is `GONE` is deleted."""
 
     def __init__(self, bench: Bench, *edits: Tree) -> None:
-        trees = tuple(_without({**BASE, **edit}) for edit in edits)
+        trees = (_without({**BASE, **edit}) for edit in edits)
         self.bench = bench
-        self.base, *self.commits = commits(bench.patches, Case(BASE, trees, ()))
+        self.base, *self.commits = commits(bench.patches, BASE, *trees)
 
     def lane(self, number: int) -> LanePatch:
         return LanePatch(self.bench.patches, self.base, f"lane{number}", self.commits[number])
@@ -290,8 +300,7 @@ def test_a_pick_that_is_none_is_told_with_an_example(text: str) -> None:
 def shelf(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     (repo / "lines.txt").write_bytes(TEXT)
     (repo / "src" / os.fsdecode(b"odd \xff.txt")).write_bytes(TEXT)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Second commit")
+    commit(repo, "Second commit")
     monkeypatch.chdir(repo)
     return Shelf.of(repo, scratch)
 
@@ -349,17 +358,3 @@ def test_an_odd_name_is_picked_and_a_lane_without_a_patch_is_told(shelf: Shelf) 
     assert done.returncode == 0, done.stderr
     assert (shelf.repo / os.fsdecode(b"src/odd \xff.txt")).read_bytes() == line(9, b"nine")
     assert (shelf.repo / "lines.txt").read_bytes() == TEXT
-
-
-@pytest.mark.slow
-def test_a_few_compositions_are_what_git_apply_makes_of_them(scratch: Path) -> None:
-    seen = storm(8, 1, scratch)
-    assert sum(seen.values()) >= 8
-    assert seen["one tree"]
-
-
-@pytest.mark.full
-def test_compositions_are_what_git_apply_makes_of_them(scratch: Path) -> None:
-    seen = storm(200, 2, scratch)
-    assert seen["one tree"] > 50
-    assert seen["both refuse"] > 20

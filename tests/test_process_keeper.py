@@ -7,9 +7,8 @@ import py_compile
 import select
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
@@ -80,10 +79,7 @@ def _some_of(fd: int, size: int) -> bytes:
     return os.read(fd, size)
 
 
-class Keep(Protocol):
-    def __call__(
-        self, mode: str, argv: tuple[str, ...], *, hung_up: bool = False, **env: str
-    ) -> Kept: ...
+Keep = Callable[..., Kept]
 
 
 @pytest.fixture
@@ -97,13 +93,6 @@ def keep() -> Iterator[Keep]:
     yield start
     for item in kepts:
         item.close()
-
-
-def test_wrong_format(keep: Keep, scratch: Path) -> None:
-    program = scratch / "program"
-    program.write_bytes(b"\x00\x01\x02 no format at all")
-    program.chmod(0o755)
-    assert keep("subreaper", (str(program),)).reports() == ["cannot 8", "done"]
 
 
 def test_a_refusal_on_path_is_remembered_over_an_absence(keep: Keep, scratch: Path) -> None:
@@ -162,14 +151,6 @@ def test_no_descriptor_but_the_first_three(keep: Keep, mode: str) -> None:
 def test_it_leads_its_own_session(keep: Keep, mode: str) -> None:
     code = "import os; print(os.getsid(0) == os.getpgid(0) == os.getpid())"
     assert keep(mode, python(code)).output() == b"True\n"
-
-
-def test_wrong_usage_is_said_on_stderr() -> None:
-    line = (*spawn.keeper_line(), "3", "4", "5", "true", "x")
-    done = subprocess.run(line, capture_output=True, text=True)
-    assert done.returncode == 1
-    usage = "usage: keeper.py CONTROL STATUS STDOUT [STDIN] [MARK...] -- PROGRAM"
-    assert usage in done.stderr
 
 
 def _compile(source: Path) -> str:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from hydra.process import limits
 from hydra.process.control import ProcessControl
-from hydra.process.lines import LineFramer
 from hydra.process.records import CannotStart, Notice
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Limits
@@ -115,13 +114,6 @@ async def test_kill_is_at_once_and_may_come_before_the_start() -> None:
     end = await agent.run(Limits())
     assert (end.stopped, end.exit.signal) == ("interrupt", 9)
     assert [notice.data["signal"] for notice in agent.noticed("signal")] == ["SIGKILL"]
-
-
-async def test_a_stop_after_the_end_changes_nothing() -> None:
-    agent = Watched(("true",))
-    end = await agent.run()
-    agent.control.stop("late")
-    assert (end.stopped, end.exit.code) == ("", 0)
 
 
 @both
@@ -286,24 +278,6 @@ os._exit(0)
     assert running(mark) == []
 
 
-@both
-async def test_a_double_fork_with_a_cleared_environment_is_ended(mode: str) -> None:
-    mark = token()
-    code = """
-import os, sys
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.closerange(0, 3)
-        os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
-    os._exit(0)
-os.wait()
-"""
-    end = await Watched(python(code, mark), mode).run(QUICK)
-    assert (end.exit.code, end.exit.keeper_lost) == (0, False)
-    assert running(mark) == []
-
-
 async def test_an_agent_that_kills_its_keeper_leaves_nothing() -> None:
     mark = token()
     code = """
@@ -368,39 +342,6 @@ async def test_a_keeper_killed_from_outside_ends_the_lane(mode: str) -> None:
     assert end.exit.keeper_lost
     assert (end.exit.code, end.exit.signal) == (None, None)
     assert running(mark) == []
-
-
-async def test_a_flood_on_stderr_blocks_nothing() -> None:
-    code = "import os\nfor _ in range(300): os.write(2, b'e' * 65536)\nos.write(1, b'done')"
-    agent = Watched(python(code))
-    end = await agent.run(QUICK)
-    assert (end.exit.code, bytes(agent.stdout)) == (0, b"done")
-    assert len(agent.stderr) == 300 * 65536
-
-
-async def test_an_endless_line_is_read_in_pieces() -> None:
-    code = "import os\nfor _ in range(512): os.write(1, b'x' * 65536)"
-    framer = LineFramer(1024**2)
-    sizes: list[int] = []
-    agent = Watched(python(code))
-    agent.on_output = lambda chunk: sizes.extend(len(line.data) for line in framer.feed(chunk))
-    await agent.run(QUICK)
-    sizes += [len(line.data) for line in framer.close()]
-    assert sum(sizes) == 512 * 65536
-    assert max(sizes) <= 1024**2 + 65536
-
-
-async def test_what_stands_in_the_pipe_at_the_end_is_read() -> None:
-    agent = Watched(python("import os; os.write(1, b'x' * 65000)"))
-    await agent.run(QUICK)
-    assert len(agent.stdout) == 65000
-
-
-@both
-async def test_what_cannot_start(mode: str) -> None:
-    with pytest.raises(CannotStart) as error:
-        await Watched(("/nowhere",), mode).run()
-    assert (error.value.errno, error.value.stderr) == ("ENOENT", "")
 
 
 async def test_a_confinement_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

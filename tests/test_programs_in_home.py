@@ -5,7 +5,6 @@ there to read. In many shapes, by what is computed and in a real race; and what 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.view import View
-from tests.conftest import git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.program_shapes import SHAPES, Shapes
 from tests.support.trust import by_account, place_for
@@ -36,12 +35,6 @@ for program in named["programs"]:
         print("fails", program, done.stderr)
 print("ended whole")
 """
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 @pytest.fixture
@@ -79,8 +72,7 @@ def test_no_program_brings_somebodys_things_into_a_lane(uid: int, stack: ExitSta
     places = {"secrets": shapes.secrets.values(), "programs": shapes.programs}
     (place.repo / "places.json").write_text(json.dumps({k: [*map(str, places[k])] for k in places}))
     (place.repo / "try.py").write_text(TRY)
-    git(place.repo, "add", "-A")
-    git(place.repo, "commit", "-qm", "try")
+    commit(place.repo, "try")
     place.agent("claude", [fakes.shell("sh", "-c", f"python3 try.py {place.home} > out"), DONE])
     place.hand_over()
     race = place.race("-a", "claude")

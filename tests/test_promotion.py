@@ -17,15 +17,7 @@ from hydra.conformance import notes, recorded, recording
 from hydra.conformance import promotion as facts
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
-from hydra.conformance.promotion import (
-    CORE,
-    Promotion,
-    Promotions,
-    Requirement,
-    cycle,
-    follows,
-    promotion,
-)
+from hydra.conformance.promotion import CORE, Promotion, Promotions, Requirement, promotion
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.records.agent import Tier
 from hydra.report import text
@@ -139,13 +131,10 @@ SCENARIOS: dict[str, Scenario] = {
     "no expectation": without("2.1.330/stream.ok-edit.expected.json"),
     "no record of a release on Linux": without("2.1.330/record.linux.0.1.0.json"),
     "no record of a release on Windows": without("2.1.330/record.windows.0.2.0.json"),
-    **{
-        # On one version of two, now: that counts before the record.
-        f"a case that fails now: {group}": kept(
-            cases=[*map(case, PASSED), case(f"{group}.y", FAILED), case(f"{group}.y")]
-        )
-        for group in (facts.LINES[0], facts.DETECTION[0], facts.LIMITS[0], facts.PARSER[0])
-    },
+    # On one version of two, now: that counts before the record.
+    "a case that fails now: lines": kept(
+        cases=[*map(case, PASSED), case("lines.y", FAILED), case("lines.y")]
+    ),
     "others fail, and one was skipped": kept(
         cases=[case("lines.x", SKIPPED), case("lines.x", FAILED, "codex")]
     ),
@@ -156,23 +145,12 @@ SCENARIOS: dict[str, Scenario] = {
         NEWER, cases=[case(name.replace("detect.x", "detect.y")) for name in PASSED]
     ),
     "streams by hand": by_hand,
-    **{
-        f"{dimension} failed live": kept(
-            record(
-                "2.1.400",
-                {"delete": proof(dimension, passed=False)},
-                hydra="0.2.0",
-                contract=PASSED,
-            )
-        )
-        for dimension in CORE
-    },
-    **{f"an open issue: {priority}": issue(priority) for priority in ("P0", "P1", "P2")},
+    f"{CORE[0]} failed live": kept(
+        record("2.1.400", {"delete": proof(CORE[0], passed=False)}, hydra="0.2.0", contract=PASSED)
+    ),
+    **{f"an open issue: {priority}": issue(priority) for priority in ("P1", "P2")},
     "releases: one": releases("0.1.0", "0.1.9"),
-    "releases: with a gap": releases("0.1.0", "0.3.0"),
-    "releases: two": releases("0.1.0", "0.2.0"),
     "releases: 0.9 and 0.10": releases("0.9.0", "0.10.0"),
-    "releases: 0.9 and 1.0": releases("0.9.0", "1.0.0"),
     "releases: two, and a gap": releases("0.1.0", "0.2.0", "0.4.0"),
     "releases: records of nothing": kept(
         record(situations={}), record(situations={}, hydra="0.2.0"), bare=True
@@ -202,12 +180,6 @@ def test_each_piece_of_evidence_is_missed_by_name_as_approved(tmp_path: Path) ->
     approved("promotion-rules.txt", text.replace(str(tmp_path), "/root"))
 
 
-def test_cycles() -> None:
-    assert [cycle(name) for name in ("0.1.0", "0.12.3rc1", "1")] == [(0, 1), (0, 12), (1, 0)]
-    assert follows((2, 0), (1, 7))
-    assert not any(follows(*pair) for pair in (((0, 1), (0, 1)), ((2, 1), (1, 7))))
-
-
 def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path) -> None:
     answers = recorded.Recording(recorded.root() / "claude" / "2.1.330").probes()
     tried = [case("descriptor.names"), case("lines.x"), case("limits.idle", SKIPPED)]
@@ -218,15 +190,6 @@ def test_what_is_recorded_without_a_race_counts_for_its_platform(tmp_path: Path)
     keep(tmp_path, live := replace(entry, situations=LIVE))
     recording.record(tmp_path, [], tried[:1], {"claude": answers}, adapters=[CLAUDE])
     assert records.read_all(tmp_path, "claude") == [live]
-
-
-def test_a_cli_that_cannot_be_raced_leaves_no_record_of_a_pass(tmp_path: Path) -> None:
-    answers = dict(recorded.Recording(recorded.root() / "claude" / "2.1.330").probes())
-    lost = answers["help"].stdout.replace("--setting-sources", "--sources")
-    answers["help"] = replace(answers["help"], stdout=lost)
-    recording.record(tmp_path, [], [case("lines.x")], {"claude": answers}, adapters=[CLAUDE])
-    assert (tmp_path / "claude" / "2.1.330" / "help.txt").is_file()
-    assert records.read_all(tmp_path, "claude") == []
 
 
 def test_a_third_party_is_never_ready_and_an_experimental_one_may_be(tmp_path: Path) -> None:

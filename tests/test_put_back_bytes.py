@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import commit
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -29,23 +30,13 @@ def pages(n, size):
 CHECK = "python3 -B -m doctest -v src/p*.py"
 
 
-def raced(hydra: Hydra, files: dict[bytes, bytes], check: str, shell: str) -> dict[str, object]:
-    """A race on these files, and what is said of its one lane."""
-    for name, data in files.items():
-        path = hydra.repo / name.decode("utf-8", "surrogateescape")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    git(hydra.repo, "add", "-A")
-    git(hydra.repo, "commit", "-qm", "Bytes")
-    hydra.agent("claude", [fakes.shell("sh", "-c", shell), fakes.finish("done")])
-    race = hydra.run("race", "Do it", "-a", "claude", "--check", check)
-    assert "Traceback" not in race.stderr
-    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
-    return dict(lane)
-
-
 def test_examples_in_code_of_another_encoding_are_put_back_byte_for_byte(hydra: Hydra) -> None:
-    git(hydra.repo, "rm", "-q", "src/pager.py")
+    (hydra.repo / "src/pager.py").unlink()
     more = "s/n .. size/-(-n \\/\\/ size)/; s/^    1$/    1\\n    >>> pages(4, 2)\\n    2/"
-    lane = raced(hydra, {b"src/p\xe9ger.py": CODE}, CHECK, f"sed -i '{more}' src/p*.py")
+    (hydra.repo / "src" / os.fsdecode(b"p\xe9ger.py")).write_bytes(CODE)
+    commit(hydra.repo, "Bytes")
+    mend = fakes.shell("sh", "-c", f"sed -i '{more}' src/p*.py")
+    hydra.agent("claude", [mend, fakes.finish("done")])
+    hydra.run("race", "Do it", "-a", "claude", "--check", CHECK)
+    (lane,) = json.loads(hydra.run("compare", "--json").stdout)["lanes"]
     assert lane["state"] == "proved", json.dumps(lane, indent=1)

@@ -18,7 +18,7 @@ from hydra.records.outcome import Remark
 from tests.conftest import git
 from tests.support.grounds import race_on, take
 from tests.support.landings import Shelf
-from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Case, Tree, commits
+from tests.support.picks_cases import EXEC, FILE, LINK, MODULE, Tree, commits
 from tests.support.rendering import summary
 from tests.support.tables import table_rows
 
@@ -116,7 +116,7 @@ def test_no_text_of_a_manifest_breaks_or_holds_up_the_reading(name: str) -> None
 def _remarks(tmp_path: Path, base: Tree, new: Tree, hooks: str = "") -> list[tuple[str, str, str]]:
     git_dir = tmp_path / "bare.git"
     git(tmp_path, "init", "-q", "--bare", str(git_dir))
-    old, now = commits(git_dir, Case(base, (new,), ()))
+    old, now = commits(git_dir, base, new)
     stats, files = touched(git_dir, old, now)
     assert {path for path, _, _ in stats} == {file.path for file in files}
     return [(remark.kind, remark.path, remark.text) for remark in remarks(files, hooks)]
