@@ -555,7 +555,8 @@ def recorded(scratch: Path) -> Callable[[str, object], Path]:
         [],
         {"schema": 1},
         {"schema": 99, "agent": "x", "text": "y"},
-        {"schema": True, "agent": "x"},
+        {"schema": True, "agent": "x", "text": "y", "tests": [], "shown": []},
+        {"schema": 1, "agent": ["x"], "text": "y", "tests": [], "shown": []},
         {"schema": 1, "agent": "x", "text": ["x", {}, {"lane": 1}]},
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from hydra.records.codec import SCHEMA, shaped
-from hydra.records.store.files import read_object
+from hydra.records.store.files import read_known
 
 
 class RuledLane(Struct, frozen=True, kw_only=True):
@@ -86,8 +86,8 @@ class LandingRecord(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, path: Path) -> LandingRecord:
-        """Raises `OSError`, and `ValueError` for what Hydra does not write."""
-        return shaped(read_object(path), cls)
+        """Raises `OSError`, and `ValueError` for what Hydra does not write, or a newer one has."""
+        return shaped(read_known(path), cls)
 
     @property
     def branch_name(self) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import convert, to_builtins
+from msgspec import ValidationError, convert, to_builtins
 
 from hydra.redaction import redacted
+from hydra.text import shortened
 
 T = TypeVar("T")
 
@@ -36,10 +38,10 @@ def dump(document: Mapping[str, object]) -> str:
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """A JSON object. Raises `ValueError` for whatever else stands there: damage, another value, or
-    more levels or digits than can be read."""
+    """A JSON object. Raises `ValueError` for whatever else stands there: damage, another value,
+    more levels than can be read, or a number that is none or that no float holds."""
     try:
-        document = json.loads(data)
+        document = _DECODER.decode(data.decode())
     except RecursionError as damage:
         raise ValueError("nested too deeply") from damage
     if not isinstance(document, dict):
@@ -47,10 +49,31 @@ def parse(data: bytes) -> dict[str, Any]:
     return document
 
 
+def _real(text: str) -> float:
+    if isfinite(number := float(text)):
+        return number
+    raise ValueError(f"{shortened(text)} is no number")
+
+
+def _whole(text: str) -> int:
+    _real(text)  # it is reckoned with, and 5,000 digits take their time
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_real, parse_float=_real, parse_int=_whole)
+
+
 def shaped(value: object, kind: type[T]) -> T:
     """What was read as a record. Fields that it has not are passed over: a later Hydra may add
-    some. Raises `ValueError` where one lacks, or is of another type."""
-    return convert(value, kind, dec_hook=_path)
+    some. Raises `ValueError`, in a line, where one lacks, or is of another type."""
+    try:
+        return convert(value, kind, dec_hook=_path)
+    except (ValidationError, RecursionError) as damage:  # it may quote what stands there
+        raise ValueError(shortened(" ".join(f"{damage}".split()), _LONGEST)) from None
+
+
+_LONGEST = 200
+"""Characters of such a line."""
 
 
 def _path(kind: type[Any], value: object) -> Path:

@@ -201,6 +201,7 @@ def _scratch() -> Iterator[Path]:
 
 READING = (
     "runs",
+    "git status --short --branch",
     "runs --json",
     "runs show",
     "runs show --json",
@@ -216,13 +217,19 @@ READING = (
     "diff LANE --mbox",
     "diff LANE OTHER --stat",
     "merge LANE --dry-run --no-check",
+    "merge OTHER --dry-run --no-check",
 )
 LANDING = (
     "merge LANE --no-check -m Land",
+    "git show --format=%s",
     "runs show",
+    "compare",
     "merge --undo",
+    "git status --short --branch",
+    "git log --format=%s",
     "runs show --json",
     "runs rm @ --yes",
+    "git for-each-ref --format=%(refname)",
     "runs",
 )
 _LANES = {"killed": ("codex", "claude")}
@@ -239,13 +246,24 @@ def shown(name: str, scratch: Path) -> str:
         if "--html" in line and name != "finished":
             continue  # one page is enough to hold all of it
         names = {"LANE": lane, "OTHER": other, "@": run.name}
-        done = hydra.run(*(names.get(term, term) for term in line.split()))
-        parts.append(
-            f"$ hydra {line}\nexit {done.returncode}\n{done.stdout}--- stderr\n{done.stderr}"
-        )
+        terms = [names.get(term, term) for term in line.split()]
+        is_git = terms[0] == "git"
+        done = hydra.execute(*terms) if is_git else hydra.run(*terms)
+        said = f"{done.stdout}--- stderr\n{done.stderr}"
+        parts.append(f"$ {line if is_git else f'hydra {line}'}\nexit {done.returncode}\n{said}")
         if line == LANDING[0]:
             after = _commits(hydra) - before
     return _settled("\n".join(parts), scratch, after)
+
+
+def documents(name: str) -> Iterator[tuple[str, bytes]]:
+    """The documents of an archive's run, by their names in its folder."""
+    with tarfile.open(ARCHIVES / f"{name}.tar.xz") as tar:
+        for entry in tar:
+            _, runs, path = entry.name.partition("/runs/")
+            file = tar.extractfile(entry) if path.endswith((".json", ".jsonl")) else None
+            if runs and file is not None:
+                yield path.partition("/")[2], file.read()
 
 
 def _commits(hydra: Hydra) -> set[str]:
