@@ -104,6 +104,7 @@ OTHERS: dict[str, Damage] = {
     "result: half a character for a word": lanes_with(status="\ud800\nhint: rm -rf /"),
     "result: a word for a number": lanes_with(seconds="3"),
     "manifest: another type": change("manifest.json", title=["Do it"]),
+    "manifest: half a character in a name": change("manifest.json", base="\ud800", head="\ud800"),
 }
 
 

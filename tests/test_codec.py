@@ -254,6 +254,14 @@ def test_a_value_that_is_none_of_ours_is_told_in_a_line() -> None:
     assert message.endswith(" - at `$.status`")
 
 
+@pytest.mark.parametrize("name", ["/a\0b", "/a\ud800"])
+@pytest.mark.parametrize("kind", [RaceManifest, EndedRace])
+def test_what_no_disk_can_bear_is_no_name(kind: type[Any], name: str) -> None:
+    assert shaped({"repository": "/a\udcff"}, kind).repository == "/a\udcff"
+    with pytest.raises(ValueError, match=r"at `\$.repository`"):
+        shaped({"repository": name}, kind)
+
+
 def test_a_record_in_itself_hundreds_of_times_is_damage() -> None:
     document: dict[str, Any] = {"check": "a", "status": "passed"}
     for _ in range(2000):

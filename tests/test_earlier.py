@@ -18,7 +18,7 @@ from hydra.records.events import decode, encode
 from hydra.records.outcome import Outcome
 from hydra.records.plan import RaceManifest, RacePlan
 from tests.support import driver
-from tests.support.earlier import ALWAYS, SCENARIOS, documents, golden, shown
+from tests.support.earlier import ALWAYS, SCENARIOS, documents, golden, shown, unpack
 
 
 def changes(name: str, now: str) -> list[str]:
@@ -87,6 +87,17 @@ def test_what_an_earlier_hydra_has_written_this_one_writes_but_for_named_keys(na
     parts = [part for file in documents(name) for part in rewritten(*file)]
     assert {"manifest", "plan", "event"} <= {kind for kind, *_ in parts}
     assert [line for kind, was, now in parts for line in unlike(was, now, f"{kind} ")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("note", [{"copies": [5]}, {"set_up": {"a\0": [1]}}])
+def test_what_a_lane_noted_in_another_shape_keeps_no_patch_back(
+    scratch: Path, note: dict[str, Any]
+) -> None:
+    hydra = unpack("killed", scratch)
+    (file,) = hydra.state.glob("*/runs/*/lanes/claude/ground.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), **note}))
+    assert hydra.run("runs").stderr.endswith("1 patch taken\n")
 
 
 @pytest.mark.slow

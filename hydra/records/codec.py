@@ -7,12 +7,13 @@ not. What a reader may meet, damage of any kind or another type than is due, end
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from msgspec import ValidationError, convert, to_builtins
+from msgspec import Meta, ValidationError, convert, to_builtins
 
 from hydra.redaction import redacted
 from hydra.text import shortened
@@ -22,6 +23,11 @@ T = TypeVar("T")
 SCHEMA = 1
 """Version of a run's documents, and of what `--json` prints. A field may be added under it; none
 changes its meaning or goes, and a reader refuses a newer one (exit 6)."""
+
+_NAME = r"\A[^\x00\ud800-\udc7f\udd00-\udfff]*\Z"
+DiskName = Annotated[str, Meta(pattern=_NAME)]
+"""What a file, a folder, a ref or a commit may be called: it has no NUL, and no half character but
+those that stand for bytes."""
 
 
 def as_json(record: object) -> Any:
@@ -77,6 +83,6 @@ _LONGEST = 200
 
 
 def _path(kind: type[Any], value: object) -> Path:
-    if kind is Path and isinstance(value, str):
+    if kind is Path and isinstance(value, str) and re.search(_NAME, value):
         return Path(value)
     raise TypeError(f"Expected a path, got `{type(value).__name__}`")

@@ -3,6 +3,7 @@ what Hydra's readers are held against."""
 
 from __future__ import annotations
 
+import os
 from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from msgspec import inspect
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
 """Lone surrogates too."""
+DISK_NAME = st.binary(max_size=8).map(lambda data: os.fsdecode(data.replace(b"\0", b"")))
 WHOLE = st.integers(-(2**70), 2**70)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False) | WHOLE
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -42,14 +44,15 @@ def _values(kind: inspect.Type) -> st.SearchStrategy[Any]:
             return st.booleans()
         case inspect.IntType():
             return WHOLE
-        case inspect.FloatType():
-            return NUMBER
+        case inspect.FloatType(ge=least, le=most):
+            return NUMBER if least is None else st.floats(least, most)
         case inspect.BytesType():
             return st.binary(max_size=4).map(lambda data: b64encode(data).decode())
-        case inspect.StrType(min_length=least):
-            return TEXT.filter(lambda text: len(text) >= (least or 0))
+        case inspect.StrType(min_length=least, pattern=pattern):
+            text = DISK_NAME if pattern else TEXT
+            return text.filter(lambda text: len(text) >= (least or 0))
         case inspect.CustomType():
-            return TEXT  # a path
+            return DISK_NAME  # a path
         case inspect.EnumType(cls=cls):
             return st.sampled_from([member.value for member in cls])
         case inspect.LiteralType(values=values):
@@ -60,8 +63,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy[Any]:
             return st.lists(_values(inner), max_size=2)
         case inspect.TupleType(item_types=types):
             return st.tuples(*map(_values, types)).map(list)
-        case inspect.DictType(value_type=inner):
-            return st.dictionaries(TEXT, _values(inner), max_size=2)
+        case inspect.DictType(key_type=key, value_type=inner):
+            return st.dictionaries(_values(key), _values(inner), max_size=2)
         case inspect.NamedTupleType() | inspect.StructType(array_like=True):
             return st.tuples(*(_values(field.type) for field in kind.fields)).map(list)
         case inspect.StructType(cls=cls, fields=fields):
@@ -95,14 +98,15 @@ def _fits(value: Any, kind: inspect.Type) -> bool:
             return isinstance(value, bool)
         case inspect.IntType():
             return type(value) is int
-        case inspect.FloatType():
-            return type(value) in (int, float)
+        case inspect.FloatType(ge=least, le=most):
+            return type(value) in (int, float) and (least is None or least <= value <= most)
         case inspect.BytesType():
             return _is_base64(value)
-        case inspect.StrType(min_length=least):
-            return isinstance(value, str) and len(value) >= (least or 0)
+        case inspect.StrType(min_length=least, pattern=pattern):
+            is_right = isinstance(value, str) and len(value) >= (least or 0)
+            return is_right and (not pattern or _is_disk_name(value))
         case inspect.CustomType():
-            return isinstance(value, str)
+            return isinstance(value, str) and _is_disk_name(value)
         case inspect.EnumType(cls=cls):
             return value in [member.value for member in cls]
         case inspect.LiteralType(values=values):
@@ -113,8 +117,10 @@ def _fits(value: Any, kind: inspect.Type) -> bool:
             return isinstance(value, list) and all(_fits(each, inner) for each in value)
         case inspect.TupleType(item_types=types):
             return _fit(value, types)
-        case inspect.DictType(value_type=inner):
-            return isinstance(value, dict) and all(_fits(each, inner) for each in value.values())
+        case inspect.DictType(key_type=key, value_type=inner):
+            return isinstance(value, dict) and all(
+                _fits(name, key) and _fits(each, inner) for name, each in value.items()
+            )
         case inspect.NamedTupleType() | inspect.StructType(array_like=True):
             return _fit(value, [field.type for field in kind.fields])
         case inspect.StructType():
@@ -131,6 +137,13 @@ def _fits(value: Any, kind: inspect.Type) -> bool:
 def _fit(value: Any, kinds: tuple[inspect.Type, ...] | list[inspect.Type]) -> bool:
     """Each in its place; what a tuple has not may lack, and more of it is passed over."""
     return isinstance(value, list) and all(map(_fits, value, kinds))
+
+
+def _is_disk_name(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_base64(value: Any) -> bool:

@@ -17,7 +17,7 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.record import read as read_result
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
-from hydra.records.codec import as_json, shaped
+from hydra.records.codec import DiskName, as_json, shaped
 from hydra.records.request import TrialCap
 from hydra.records.store.files import read_known
 
@@ -53,14 +53,14 @@ class _Run(Struct, frozen=True, kw_only=True):
     """A trial as the document has it: `details` and `output` are files, from the run's folder."""
 
     kind: Kind
-    on: str
-    author: str
+    on: DiskName
+    author: DiskName
     paths: tuple[str, ...]
     configuration: bool
     passes: tuple[str, ...] = ()
     check: str
     status: CheckStatus
-    details: str
+    details: DiskName
     output: str | None
     seconds: float
 
