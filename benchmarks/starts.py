@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
+from benchmarks.measure import LIMIT, Result, Way, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
 
 NOT_ON_THE_WAY = ("git", "structlog")
@@ -126,7 +126,11 @@ def to_exec(place: Place) -> list[Result]:
         place.drop_worktree(repository, where)
         return seconds
 
-    ways = {"imports": imports, "worktree": worktree, "hydra": partial(hydra, place.hydra, env)}
+    ways: dict[str, Way] = {
+        "imports": imports,
+        "worktree": worktree,
+        "hydra": partial(hydra, place.hydra, env),
+    }
     if place.old:
         ways["old"] = partial(hydra, place.old_hydra, place.apart(env))
     taken = interleave(max(place.runs, 5), ways)

@@ -196,7 +196,8 @@ def damaged(draw: st.DrawFn, how: str, document: dict[str, Any]) -> str:
 def test_a_damaged_document_is_one_error_or_right(
     name: str, how: str, run: Path, data: st.DataObject
 ) -> None:
-    path, (read, *kinds) = run / name, READ[name]
+    path = run / name
+    read, *kinds = READ[name]
     was = path.read_bytes()
     text = damaged(data.draw, how, json.loads(was))
     path.write_text(f"{text}\n")
