@@ -170,7 +170,8 @@ READ: Mapping[str, tuple[Callable[[Path], object], *tuple[type[Any], ...]]] = {
 NO_NUMBERS = ("NaN", "-Infinity", "1e999", "9" * 400, "9" * 5000)
 
 
-def damaged(draw: st.DrawFn, how: str, document: dict[str, Any]) -> str:
+def damaged(data: st.DataObject, how: str, document: dict[str, Any]) -> str:
+    draw = data.draw
     spot = draw(st.sampled_from(list(places(document))))
     match how:
         case "cut":
@@ -199,7 +200,7 @@ def test_a_damaged_document_is_one_error_or_right(
     path = run / name
     read, *kinds = READ[name]
     was = path.read_bytes()
-    text = damaged(data.draw, how, json.loads(was))
+    text = damaged(data, how, json.loads(was))
     path.write_text(f"{text}\n")
     error: RecordError | None = None
     try:

@@ -66,19 +66,19 @@ def rewritten(file: str, data: bytes) -> Iterator[tuple[str, Any, Any]]:
 
 
 def unlike(was: Any, now: Any, place: str) -> Iterator[str]:
-    """Where the two differ, in a value, in its spelling or in an order of keys."""
+    """Where the two differ, in a value or in which keys there are."""
     if isinstance(was, dict) and isinstance(now, dict):
         was = {name: was[name] for name in was if f"{place}{name}" not in GONE}
         now = {name: now[name] for name in now if name in was or f"{place}{name}" not in SINCE}
-        if list(was) != list(now):
-            yield f"{place}: {list(was)} -> {list(now)}"
+        if keys := was.keys() ^ now.keys():
+            yield f"{place}: {sorted(keys)}"
         for name in was.keys() & now.keys():
             # A second run has what the first has.
             yield from unlike(was[name], now[name], place if name == "again" else f"{place}{name}.")
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         for one, other in zip(was, now, strict=True):
             yield from unlike(one, other, place)
-    elif repr(was) != repr(now):
+    elif was != now or isinstance(was, bool) != isinstance(now, bool):
         yield f"{place}: {was!r} -> {now!r}"
 
 

@@ -7,7 +7,6 @@ import os
 from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -27,13 +26,23 @@ _FURTHER = 5
 """Fields of an object that may be there, and are."""
 
 
-_type = cache(inspect.type_info)
+_types: dict[type[Any], inspect.Type] = {}
 _known: dict[type[Any], st.SearchStrategy[Any]] = {}
 
 
 def documents(kind: type[Any]) -> st.SearchStrategy[Any]:
     """Whatever may stand where that type is due."""
     return _values(_type(kind))
+
+
+def _type(kind: type[Any]) -> inspect.Type:
+    if kind not in _types:
+        _types[kind] = inspect.type_info(kind)
+    return _types[kind]
+
+
+def _later(kind: inspect.Type) -> st.SearchStrategy[Any]:
+    return st.deferred(lambda: _values(kind))
 
 
 def _values(kind: inspect.Type) -> st.SearchStrategy[Any]:
@@ -69,9 +78,9 @@ def _values(kind: inspect.Type) -> st.SearchStrategy[Any]:
             return st.tuples(*(_values(field.type) for field in kind.fields)).map(list)
         case inspect.StructType(cls=cls, fields=fields):
             if cls not in _known:
-                values = {f.encode_name: st.deferred(partial(_values, f.type)) for f in fields}
+                of_all = {field.encode_name: _later(field.type) for field in fields}
                 further = [field.encode_name for field in fields if not field.required]
-                _known[cls] = _objects(values, further)
+                _known[cls] = _objects(of_all, further)
             return _known[cls]
     assert isinstance(kind, inspect.AnyType), kind
     return ANYTHING
