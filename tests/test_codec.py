@@ -119,12 +119,12 @@ def test_what_is_of_another_type_is_taken_as_right_nowhere(
 ) -> None:
     document = as_json(shaped(data.draw(documents(kind)), kind))
     put(document, data.draw(st.sampled_from(list(places(document)))), data.draw(ANYTHING))
-    told = ""
+    message = ""
     try:
         shaped(document, kind)
     except ValueError as damage:
-        told = str(damage)
-    assert len(told.splitlines()) == 1 if told else fits(document, kind)
+        message = str(damage)
+    assert len(message.splitlines()) == 1 if message else fits(document, kind)
 
 
 # --- documents as an earlier Hydra has written them, damaged ---------------------------------

@@ -76,8 +76,8 @@ def unlike(was: Any, now: Any, place: str) -> Iterator[str]:
             # A second run has what the first has.
             yield from unlike(was[name], now[name], place if name == "again" else f"{place}{name}.")
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        for one, other in zip(was, now, strict=True):
-            yield from unlike(one, other, place)
+        for old, new in zip(was, now, strict=True):
+            yield from unlike(old, new, place)
     elif was != now or isinstance(was, bool) != isinstance(now, bool):
         yield f"{place}: {was!r} -> {now!r}"
 
