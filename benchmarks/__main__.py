@@ -72,7 +72,7 @@ def main() -> int:
     results: list[Result] = []
     failed: dict[str, str] = {}
     with _fast_folder() as (folder, kind):
-        place = Place(folder, options.runs, options.gigabytes, options.peers)
+        place = Place(folder, options.runs, options.gigabytes, options.peers, options.old)
         os.environ["HOME"] = str(folder / "home")
         machine = _machine(kind)
         cases = _cases()
@@ -113,6 +113,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--peers", type=Path, help="a folder with a virtual environment for each peer"
+    )
+    parser.add_argument(
+        "--old",
+        type=lambda text: Path(text).resolve(),
+        help="another checkout, with its .venv: starts and exec take turns with it",
     )
     return parser.parse_args()
 

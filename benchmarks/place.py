@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,8 @@ class Place:
     runs: int
     gigabytes: float = 1.0
     peers: Path | None = None
+    old: Path | None = None
+    """Another checkout of Hydra, with a .venv of its own, to be taken in turns with this one."""
     _repositories: dict[int, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,16 @@ class Place:
         """The installed command beside this interpreter, else the module."""
         script = Path(sys.executable).with_name("hydra")
         return (str(script),) if script.exists() else (sys.executable, "-m", "hydra")
+
+    @property
+    def old_hydra(self) -> tuple[str, ...]:
+        """The other checkout's command; () without one."""
+        return (str(self.old / ".venv/bin/hydra"),) if self.old else ()
+
+    def apart(self, env: Mapping[str, str]) -> dict[str, str]:
+        """The same environment for the other one, which has other records and another cache."""
+        names = ("HYDRA_STATE_DIR", "HYDRA_CACHE_DIR")
+        return {**env, **{name: f"{env[name]}-old" for name in names}}
 
     def environ(self, agents: Path | None = None, home: str = "home") -> dict[str, str]:
         """The environment of every child; nothing of the user's is in it."""
@@ -121,7 +134,8 @@ class Place:
 
     def forget_runs(self) -> None:
         """Removes Hydra's state: retention of a hundred races is not what is measured."""
-        shutil.rmtree(self.folder / "state", ignore_errors=True)
+        for name in ("state", "state-old"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
 def _make(root: Path, files: int, env: dict[str, str]) -> Path:

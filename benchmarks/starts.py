@@ -8,9 +8,11 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import LIMIT, Result, interleave, milliseconds, ratio, timed
+from benchmarks.measure import LIMIT, Result, Way, interleave, milliseconds, ratio, timed
 from benchmarks.place import BYE, HELLO, Place
 
 NOT_ON_THE_WAY = ("git", "structlog")
@@ -20,15 +22,16 @@ NOT_ON_THE_WAY = ("git", "structlog")
 def starts(place: Place) -> list[Result]:
     """`hydra --version` and `--help` against `python -c pass`."""
     env, item = place.environ(), place.folder
-    taken = interleave(
-        max(place.runs * 3, 9),
-        {
-            "pass": lambda: timed([sys.executable, "-c", "pass"], env, item),
-            "version": lambda: timed([*place.hydra, "--version"], env, item),
-            "help": lambda: timed([*place.hydra, "--help"], env, item),
-            "click": lambda: timed([sys.executable, "-c", "import click"], env, item),
-        },
-    )
+    lines = {
+        "pass": [sys.executable, "-c", "pass"],
+        "version": [*place.hydra, "--version"],
+        "help": [*place.hydra, "--help"],
+        "click": [sys.executable, "-c", "import click"],
+    }
+    if place.old:
+        lines |= {f"old {name}": [*place.old_hydra, f"--{name}"] for name in ("version", "help")}
+    ways = {name: partial(timed, line, env, item) for name, line in lines.items()}
+    taken = interleave(max(place.runs * 3, 9), ways)
     base, click = taken["pass"], ratio(taken["click"], taken["pass"])[0]
     why = {
         "version": "the `hydra` script that pip writes imports `re` before Hydra is asked",
@@ -48,7 +51,18 @@ def starts(place: Place) -> list[Result]:
                 note=f"{milliseconds(base)} -> {milliseconds(taken[name])}",
             )
         )
+        if place.old:
+            results.append(_no_slower(f"hydra --{name}", taken[name], taken[f"old {name}"]))
     return results
+
+
+def _no_slower(case: str, new: list[float], old: list[float], note: str = "") -> Result:
+    """The same of this checkout and of the other one."""
+    value, best = ratio(new, old)
+    times = f"{milliseconds(old)} -> {milliseconds(new)}"
+    return Result(
+        case=case, against="--old", value=value, best=best, target=1.05, note=f"{times}{note}"
+    )
 
 
 class Bell:
@@ -91,10 +105,10 @@ def to_exec(place: Place) -> list[Result]:
     repository = place.repository(400)
     bell = Bell(place.seen / "exec.bell")
     env = place.environ(place.agent("exec", bell.ring + HELLO + BYE))
-    line = [*place.hydra, "race", "Do it", "-a", "claude", "-q", "--keep", "none"]
 
-    def hydra() -> float:
+    def hydra(program: tuple[str, ...], env: Mapping[str, str]) -> float:
         began = time.perf_counter()
+        line = [*program, "race", "Do it", "-a", "claude", "-q", "--keep", "none"]
         with subprocess.Popen(
             line, cwd=repository, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         ) as race:
@@ -112,14 +126,25 @@ def to_exec(place: Place) -> list[Result]:
         place.drop_worktree(repository, where)
         return seconds
 
-    taken = interleave(
-        max(place.runs, 5), {"imports": imports, "worktree": worktree, "hydra": hydra}
-    )
+    ways: dict[str, Way] = {
+        "imports": imports,
+        "worktree": worktree,
+        "hydra": partial(hydra, place.hydra, env),
+    }
+    if place.old:
+        ways["old"] = partial(hydra, place.old_hydra, place.apart(env))
+    taken = interleave(max(place.runs, 5), ways)
     bell.close()
     floor = [a + b for a, b in zip(taken["imports"], taken["worktree"], strict=True)]
     value, best = ratio(taken["hydra"], floor)
     place.forget_runs()
-    loaded = _loaded(place, repository)
+    modules = _modules(place, repository, Path(sys.executable))
+    loaded = [name for name in NOT_ON_THE_WAY if name in modules]
+    beside: list[Result] = []
+    if place.old:
+        before = len(_modules(place, repository, place.old / ".venv/bin/python"))
+        note = f"; a whole race loads {before} -> {len(modules)} modules"
+        beside = [_no_slower("race start to agent's exec", taken["hydra"], taken["old"], note)]
     return [
         Result(
             case="race start to agent's exec, 400 files",
@@ -132,6 +157,7 @@ def to_exec(place: Place) -> list[Result]:
             note=f"imports {milliseconds(taken['imports'])} + worktree "
             f"{milliseconds(taken['worktree'])} -> {milliseconds(taken['hydra'])}",
         ),
+        *beside,
         Result(
             case="GitPython and structlog on that path",
             against="-X importtime",
@@ -144,12 +170,12 @@ def to_exec(place: Place) -> list[Result]:
     ]
 
 
-def _loaded(place: Place, repository: Path) -> list[str]:
-    """Which of `NOT_ON_THE_WAY` a whole race imports."""
+def _modules(place: Place, repository: Path, python: Path) -> set[str]:
+    """What a whole race imports."""
     env = place.environ(place.agent("imports", HELLO + BYE))
     item = ["race", "Do it", "-a", "claude", "-q", "--keep", "none"]
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "hydra", *item],
+        [python, "-X", "importtime", "-m", "hydra", *item],
         cwd=repository,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -162,4 +188,4 @@ def _loaded(place: Place, repository: Path) -> list[str]:
     if "trio" not in entry:
         raise RuntimeError(f"-X importtime told nothing: {done.stderr[-500:]}")
     place.forget_runs()
-    return [name for name in NOT_ON_THE_WAY if name in entry]
+    return entry

@@ -6,6 +6,8 @@ Hydra itself is run once; every case works on a copy of that run.
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import SCRATCH_ROOT, make_repository
+from tests.conftest import SCRATCH_ROOT, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
 
@@ -39,9 +41,12 @@ def run(raced: Hydra) -> Iterator[Path]:
     folder = next(raced.state.glob("*/runs/*"))
     whole = folder.parent.parent / "whole"
     shutil.copytree(folder, whole)
+    pins = git(raced.repo, "for-each-ref", "--format=%(refname) %(objectname)", "refs/hydra")
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
     whole.rename(folder)
+    for pin in pins.splitlines():
+        git(raced.repo, "update-ref", *pin.split())
 
 
 def change(name: str, **values: object) -> Damage:
@@ -59,6 +64,25 @@ def put(name: str, data: bytes) -> Damage:
     return damage
 
 
+def replaced(name: str, old: bytes, new: bytes) -> Damage:
+    def damage(folder: Path) -> None:
+        data = (folder / name).read_bytes()
+        assert old in data
+        (folder / name).write_bytes(data.replace(old, new, 1))
+
+    return damage
+
+
+def lanes_with(**values: object) -> Damage:
+    def damage(folder: Path) -> None:
+        lanes = json.loads((folder / "result.json").read_bytes())["lanes"]
+        change("result.json", lanes=[{**lane, **values} for lane in lanes])(folder)
+
+    return damage
+
+
+ERROR = r"(looking at .*\n)?error: .*\n( .*\n)*hint: .*\n"
+SHOWING = ("runs --json", "runs show", "runs show --json", "compare")
 DEEP = b"[" * 200_000
 """More levels than json reads: a RecursionError, which is no ValueError."""
 
@@ -70,6 +94,48 @@ DAMAGES: dict[str, Damage] = {
     "manifest: no JSON": put("manifest.json", b"\xff\xfe"),
     "manifest: empty": put("manifest.json", b"{}"),
 }
+OTHERS: dict[str, Damage] = {
+    "result: cut": lambda folder: os.truncate(folder / "result.json", 999),
+    "result: a number of 5,000 digits": replaced(
+        "result.json", b'"schema": 1', b'"schema": 1' + b"9" * 5000
+    ),
+    "result: a number that is none": change("result.json", seconds=float("nan")),
+    "result: half a character for a word": lanes_with(status="\ud800\nhint: rm -rf /"),
+    "result: a word for a number": lanes_with(seconds="3"),
+    "manifest: another type": change("manifest.json", title=["Do it"]),
+    "manifest: half a character in a name": change("manifest.json", base="\ud800", head="\ud800"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", OTHERS.values(), ids=OTHERS.keys())
+def test_damage_is_a_sentence_and_a_code_whoever_meets_it(
+    raced: Hydra, run: Path, damage: Damage
+) -> None:
+    damage(run)
+    lines = (("runs", "show"), ("compare",), ("merge", "claude", "--no-check"))
+    for line, code in zip(lines, (6, 6, 5), strict=True):
+        process = raced.run(*line)
+        assert process.returncode == code, process
+        assert re.fullmatch(ERROR, process.stderr), process
+    process = raced.run("runs", "rm", run.name, "--yes")
+    assert process.returncode == 0, process
+    assert "patches of claude" in process.stderr
+    assert not run.exists()
+    assert git(raced.repo, "for-each-ref", "refs/hydra") == ""
+
+
+@pytest.mark.slow
+def test_odd_text_and_more_keys_are_no_damage(raced: Hydra, run: Path) -> None:
+    codes = {line: raced.run(*line.split()).returncode for line in SHOWING}
+    value = "\ud800 it\n\x1b[2J\0"
+    change("manifest.json", title=value, prompt=value, colour={value: [value]})(run)
+    change("result.json", title=value, colour=value, warnings=[value])(run)
+    lanes_with(message=value, colour={"\ud800": 1})(run)
+    for line, code in codes.items():
+        process = raced.run(*line.split())
+        assert (process.returncode, process.stderr) == (code, "")
+        assert "\x1b[2J" not in process.stdout
 
 
 @pytest.mark.slow

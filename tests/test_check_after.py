@@ -24,8 +24,10 @@ from tests.support import evidences, fakes
 from tests.support.command import Hydra
 from tests.support.processes import running, token, wait_until
 from tests.support.trust import needs_bwrap
-from tests.support.verdict_races import RIGHT, UNITTEST, WRONG, Judged, lane, shop
+from tests.support.verdict_races import PLAIN, RIGHT, UNITTEST, WRONG, Judged, lane, shop
 
+PYTEST = f"{PLAIN} -m pytest -q -p no:cacheprovider"
+NEW_TEST = "from src.pager import first\n\n\ndef test_none():\n    assert first([], 2) == []\n"
 CHECK = Check("pytest", "pytest -q")
 
 
@@ -52,7 +54,7 @@ def test_a_result_that_says_nothing_takes_no_other_s_place(tmp_path: Path) -> No
     keep(tmp_path, 9, CheckStatus.FAILED)
     assert newest(tmp_path, "_base")["pytest"].status is CheckStatus.FAILED
     (tmp_path / "checks" / "10").mkdir()
-    write_json(tmp_path / "checks" / "10" / DROPPED, {"checks": ["pytest"]})
+    write_json(tmp_path / "checks" / "10" / DROPPED, {"schema": 1, "checks": ["pytest"]})
     assert newest(tmp_path, "_base") == {}
     assert base_of(tmp_path, [CHECK], "") is None
     keep(tmp_path, 11, CheckStatus.PASSED)
@@ -72,6 +74,42 @@ def test_a_name_stands_for_one_command() -> None:
         "pytest is another command here (pytest -q): this one is pytest-2",
         "pytest is another command here (pytest -q): this one is pytest-3",
     )
+
+
+@pytest.mark.full
+def test_a_check_that_finds_nothing_replaces_nothing(hydra: Hydra) -> None:
+    """Of a file that only the checkout has nothing is recorded; of one that only a lane has, its
+    absence on the base makes no test of the others new."""
+    shop(hydra.repo)
+    race = Judged(
+        hydra,
+        {
+            "right": {"src/pager.py": RIGHT, "tests/test_new.py": NEW_TEST},
+            "wrong": {"src/pager.py": WRONG},
+        },
+    ).run(checks=(PYTEST,))
+    before = race.document
+    assert race.top() == "right"
+    (hydra.repo / "tests" / "test_sep.py").write_text(NEW_TEST)
+    done = hydra.run("check", "--check", f"{PYTEST} tests/test_sep.py")
+    assert done.returncode == 3
+    assert "file or directory not found: tests/test_sep.py" in done.stderr
+    assert "--copy tests/test_sep.py brings it" in done.stderr
+    assert race.again().document == before
+    done = hydra.run(
+        "check", lane("right"), "--check", f"{PYTEST} tests/test_new.py tests/test_pages.py"
+    )
+    assert "this one is pytest-2" in done.stdout
+    assert done.returncode == 0, done.stdout
+    race.again()
+    says = {row["check"]: (row["says"], row["reason"]) for row in race.document["baseline"]}
+    assert says == {
+        "pytest": ("3 passed, 1 failed", "it exited with 1"),
+        "pytest-2": ("no tests found", "file or directory not found: tests/test_new.py"),
+    }
+    assert race.of("right")["reason"].startswith("fixes the failing test, breaks nothing"), race
+    new = {row["check"]: row["comparison"]["new"] for row in race.of("right")["checks"]}
+    assert new["pytest"] == new["pytest-2"] == ["tests/test_new.py::test_none"]
 
 
 def in_checks(hydra: Hydra) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -31,6 +31,7 @@ from hydra.config.schema import (
 )
 from hydra.config.values import SIZE, duration, format_duration
 from hydra.errors import ConfigError
+from hydra.records.codec import as_json, shaped
 from hydra.records.request import Check, Limits, Permission, TrialCap
 from tests.support.config_example import EXAMPLE, PAGE, default_text, example, page, row
 
@@ -232,6 +233,41 @@ def test_a_mistake_is_one_sentence_with_its_place(case: dict[str, Any]) -> None:
     assert case.get("hint", "") in error.hint
     assert "\n" not in error.message
     assert len(error.message) < 400
+
+
+ODD = (
+    *("true", "3", "-1", "1.5", "nan", "1979-05-27", "9" * 5000, '""', '"x"', '"10m"', '"\\n\\t"'),
+    *('"\\u0000"', '"\\uFFFF/../x"', "[]", "[1]", '["x"]', "[[]]", "{}", "{x = 1}", '[{x = "y"}]'),
+)
+"""A value of each type of TOML's, and some at its edges."""
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([key.name for key in KEYS if key.file]), st.sampled_from(ODD))
+def test_a_value_of_any_type_is_taken_or_told_in_a_sentence(name: str, value: str) -> None:
+    key = _key(name)
+    section = key.section.replace("<key>", "claude").replace("<name>", "reviewer")
+    _taken_or_told(f"[{section}]\n{key.leaf} = {value}")
+
+
+@given(st.integers(0, len(EXAMPLE.read_text())))
+def test_settings_that_are_cut_anywhere_are_taken_or_told_in_a_sentence(length: int) -> None:
+    _taken_or_told(uncommented(EXAMPLE.read_text())[:length])
+
+
+def _taken_or_told(text: str) -> None:
+    error: ConfigError | None = None
+    try:
+        config = user(text, environ={"HOME": "/home/ada"})
+    except ConfigError as raised:
+        error = raised
+    if error is None:
+        assert shaped(as_json(config), Config) == config
+    else:
+        assert error.exit_code == 2
+        assert error.message.startswith("user.toml")
+        assert len(error.message.splitlines()) == 1
+        assert len(error.message) < 400
 
 
 @pytest.mark.parametrize("case", CASES["theirs"], ids=lambda case: case["says"][:50])

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from hydra.checks.record import INTERNAL, UNCOLLECTED, CheckResult, CheckStatus, read
 from hydra.checks.round import BASE
+from hydra.records.codec import shaped
 from hydra.records.request import Check
-from hydra.records.store.files import read_object
+from hydra.records.store.files import read_known
 
 LANDING = "_landing"
 """The folder, in its round's, of what was checked to be landed; no lane is called so. It is there
@@ -81,8 +82,8 @@ DROPPED = "dropped.json"
 def dropped(round: Path) -> frozenset[str]:
     """The names that a round drops."""
     try:
-        return frozenset(map(str, read_object(round / DROPPED)["checks"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return shaped(read_known(round / DROPPED).get("checks"), frozenset[str])
+    except (OSError, ValueError):
         return frozenset()
 
 
@@ -153,6 +154,6 @@ def _of_base(result: CheckResult | None, check: Check, ground: str) -> CheckResu
 
 def _read(path: Path) -> CheckResult | None:
     try:
-        return read(read_object(path))
-    except (OSError, ValueError, KeyError, TypeError):
+        return read(read_known(path))
+    except (OSError, ValueError):
         return None

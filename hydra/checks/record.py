@@ -14,7 +14,7 @@ from msgspec.structs import asdict, force_setattr
 
 from hydra.checks import lack
 from hydra.checks.results import Comparison, ResultCounts, Status, TestCase, Tests
-from hydra.records.codec import as_json, shaped
+from hydra.records.codec import DiskName, as_json, shaped
 from hydra.records.request import Check
 
 _NETWORKS = {"private": "a network of its own", "host": "this machine's network"}
@@ -198,9 +198,9 @@ class CheckDocument(Struct, frozen=True, kw_only=True):
     tree: str = "clean"
     network: str = "host"
     ground: str = ""
-    output: str | None = None
+    output: DiskName | None = None
     output_dropped: int = 0
-    details: str | None = None
+    details: DiskName | None = None
     tests: TestCounts | None = None
     comparison: ChangedTests | None = None
     survivors: tuple[str, ...] = ()

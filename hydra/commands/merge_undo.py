@@ -136,7 +136,7 @@ def _last(store: LandingStore, run: str) -> LandingRecord:
     try:
         rows = completion.standing(store)
         if run:
-            rows = [row for row in rows if Path(row.record).parents[1].name.endswith(run)]
+            rows = [row for row in rows if Path(row.record).parent.parent.name.endswith(run)]
         document = LandingRecord.read(Path(rows[-1].record)) if rows else None
     except FileNotFoundError:
         document = None

@@ -25,7 +25,7 @@ from hydra.landing.salvage import files_in_short, keep_displaced, salvage
 from hydra.landing.swap import free
 from hydra.log import get_logger
 from hydra.paths import make_private
-from hydra.records.codec import shaped
+from hydra.records.codec import DiskName, shaped
 from hydra.records.store.files import read_object, write_json
 from hydra.text import join_names, plural
 from hydra.workspace import tree
@@ -148,8 +148,8 @@ def write_record(record: LandingRecord, store: LandingStore) -> None:
 class StandingLanding(Struct, frozen=True):
     """A landing that was not taken back: the path of its record, and its commit, if any."""
 
-    record: str
-    commit: str
+    record: DiskName
+    commit: DiskName
 
 
 def standing(store: LandingStore) -> list[StandingLanding]:

@@ -28,7 +28,7 @@ from hydra.landing.record import LandingRecord
 from hydra.landing.swap import FileMark
 from hydra.paths import make_private
 from hydra.process.identity import ProcessIdentity
-from hydra.records.codec import shaped
+from hydra.records.codec import DiskName, shaped
 from hydra.records.store.files import read_object, take_lock, write_whole
 
 SCHEMA = 2
@@ -51,7 +51,7 @@ class FileMove(NamedTuple):
     """
 
     number: int
-    name: str
+    name: DiskName
     old: FileMark | None
     fresh: FileMark | None
     digest: str = ""
@@ -73,22 +73,22 @@ class Journal(Struct, frozen=True, kw_only=True):
     """
 
     schema: int = SCHEMA
-    id: str
-    run: str
-    owner: str
+    id: DiskName
+    run: DiskName
+    owner: DiskName
     process: Mapping[str, Any]
     phase: str
-    root: str
-    git_dir: str
-    patches: str
-    staging: str
-    files: str
-    ref: str
-    head: str
-    commit: str
+    root: DiskName
+    git_dir: DiskName
+    patches: DiskName
+    staging: DiskName
+    files: DiskName
+    ref: DiskName
+    head: DiskName
+    commit: DiskName
     shifts: tuple[FileMove, ...] = ()
-    made: tuple[str, ...] = ()
-    record: str = ""
+    made: tuple[DiskName, ...] = ()
+    record: DiskName = ""
     document: LandingRecord | None = None
 
     @property

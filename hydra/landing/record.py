@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from hydra.records.codec import SCHEMA, shaped
-from hydra.records.store.files import read_object
+from hydra.records.codec import SCHEMA, DiskName, shaped
+from hydra.records.store.files import read_known
 
 
 class RuledLane(Struct, frozen=True, kw_only=True):
@@ -41,8 +41,8 @@ class SalvagedFile(Struct, frozen=True, kw_only=True):
     """A file that was taken out of its place and is to be named: `path` in the tree, `file` where
     it lies now, and why."""
 
-    path: str
-    file: str
+    path: DiskName
+    file: DiskName
     why: str
 
 
@@ -58,20 +58,20 @@ class LandingRecord(Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     kind: str = "landing"
-    run: str
+    run: DiskName
     lanes: tuple[str, ...]
     picks: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     title: str
-    ref: str
-    branch: str = ""
-    onto: str
-    base: str
-    head: str
-    result: str
-    commit: str
-    files: tuple[str, ...] = ()
-    loose: tuple[str, ...] = ()
+    ref: DiskName
+    branch: DiskName = ""
+    onto: DiskName
+    base: DiskName
+    head: DiskName
+    result: DiskName
+    commit: DiskName
+    files: tuple[DiskName, ...] = ()
+    loose: tuple[DiskName, ...] = ()
     moved: bool = False
     verdict: tuple[RuledLane, ...] = ()
     override: str | None = None
@@ -80,14 +80,14 @@ class LandingRecord(Struct, frozen=True, kw_only=True):
     landed: float
     undone: float | None = None
     kept: tuple[SalvagedFile, ...] = ()
-    record: str
+    record: DiskName
     flags: Mapping[str, tuple[str, ...]] | UnsetType = UNSET
     exact: Mapping[str, str] | UnsetType = UNSET
 
     @classmethod
     def read(cls, path: Path) -> LandingRecord:
-        """Raises `OSError`, and `ValueError` for what Hydra does not write."""
-        return shaped(read_object(path), cls)
+        """Raises `OSError`, and `ValueError` for what Hydra does not write, or a newer one has."""
+        return shaped(read_known(path), cls)
 
     @property
     def branch_name(self) -> str:

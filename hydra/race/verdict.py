@@ -152,7 +152,7 @@ def judgement_to_land(
 def recorded_verdict(race: EndedRace) -> Verdict | None:
     """The verdict that a result has, if any. Raises `RecordError` for a newer Hydra's, or for one
     whose top is no lane that may land."""
-    if not (document := race.verdict):
+    if not isinstance(document := race.verdict, Mapping):
         return None
     schema = document.get("schema")
     if isinstance(schema, int) and schema > SCHEMA:

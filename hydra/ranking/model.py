@@ -7,9 +7,9 @@ field. What the judge itself does not say of a run, `document` puts beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import force_setattr, replace
 
 from hydra.analysis.equivalence.model import Group, Shared
@@ -17,7 +17,7 @@ from hydra.analysis.made_folders import MadeFolder
 from hydra.checks.record import CheckDocument
 from hydra.errors import Failure
 from hydra.ranking.evidence import Note
-from hydra.records.codec import as_json
+from hydra.records.codec import DiskName, as_json
 from hydra.records.outcome import Attempt, Estimate, Patch, Usage
 from hydra.records.plan import Confinement
 
@@ -61,7 +61,7 @@ class WinnerConfidence(Struct, frozen=True, kw_only=True):
     """
 
     word: Literal["high", "fair", "low", "unknown"]
-    share: float | None = None
+    share: Annotated[float, Meta(ge=0, le=1)] | None = None
     why: str = ""
     agree: int | None = None
     proof: Proof = ""
@@ -110,7 +110,7 @@ class LaneVerdict(Struct, frozen=True, kw_only=True):
     `status` and `message` are its outcome's, as are `patch`, `usage` and `seconds`.
     """
 
-    lane: str
+    lane: DiskName
     adapter: str = ""
     model: str | None = None
     label: str | None = None
@@ -191,11 +191,11 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     kind: str = "verdict"
-    run: str
-    base: str = ""
+    run: DiskName
+    base: DiskName = ""
     base_name: str | None = None
     title: str | None = None
-    repository: str | None = None
+    repository: DiskName | None = None
     top: str | None = None
     says: str = ""
     checked: bool = True
@@ -212,13 +212,13 @@ class Verdict(Struct, frozen=True, kw_only=True):
     not_tried: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     separated: Mapping[str, Any] | None = None
-    folder: str = ""
+    folder: DiskName = ""
     exit_code: int = 0
     warnings: tuple[str, ...] = ()
     uncommitted: bool = False
     round: int | None = None
     check_now: str = ""
-    typed_in: str = ""
+    typed_in: DiskName = ""
     consult: int | None = None
     # For a person's eyes alone, as the checkout stands by now; never recorded.
     detached: bool = False
@@ -261,7 +261,7 @@ class LaneResult(Struct, frozen=True, kw_only=True):
     """A lane of result.json, as a verdict and a report go by it; of a race that has none,
     as far as it is known: `status` may then be "running" or "broken off"."""
 
-    lane: str
+    lane: DiskName
     adapter: str = ""
     label: str = ""
     model: str | None = None
@@ -286,9 +286,9 @@ class EndedRace(Struct, frozen=True, kw_only=True):
     """result.json, as a verdict and a report go by it. Its verdict is read apart from it
     (`race.verdict`): a newer one than is known leaves the rest to be shown."""
 
-    run: str = ""
-    repository: str = ""
-    base: str = ""
+    run: DiskName = ""
+    repository: DiskName = ""
+    base: DiskName = ""
     base_name: str = ""
     title: str = ""
     confinement: Confinement = Confinement(kind="none")
@@ -297,7 +297,7 @@ class EndedRace(Struct, frozen=True, kw_only=True):
     verdict: Mapping[str, Any] | UnsetType | None = UNSET
     interrupted: str | None = None
     seconds: float | None = None
-    folder: str | None = None
+    folder: DiskName | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, field
 from msgspec.structs import force_setattr, replace
 
 from hydra.errors import Failure
-from hydra.records.codec import as_json
+from hydra.records.codec import DiskName, as_json
 
 
 class Status(StrEnum):
@@ -75,8 +75,8 @@ class Patch(Struct, frozen=True, kw_only=True):
     deserves a look, as a file left out for its size; `remarks` what it touches that is not ordinary
     code. An empty patch has `files == 0` and `commit == base`."""
 
-    commit: str
-    base: str
+    commit: DiskName
+    base: DiskName
     files: int = 0
     insertions: int = 0
     deletions: int = 0
@@ -103,7 +103,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     attempt: int
     status: Status
     failure: Failure | None = field(name="error", default=None)
-    commit: str | None = None
+    commit: DiskName | None = None
     usage: Usage = Usage()
     usage_estimate: Estimate | None = None
     seconds: float = 0.0
@@ -121,7 +121,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     Behind the head of its `LanePlan` it is a lane of result.json, and it is what `lane_ended` says.
     """
 
-    lane: str
+    lane: DiskName
     attempt: int = 1
     attempts: tuple[Attempt, ...] = ()
     """All of the lane's, in order, once it is a document."""

@@ -11,7 +11,7 @@ from msgspec.structs import force_setattr, replace
 
 from hydra.errors import Failure
 from hydra.records.agent import BuiltCommand, Origin, Tier
-from hydra.records.codec import SCHEMA, as_json
+from hydra.records.codec import SCHEMA, DiskName, as_json
 from hydra.records.request import Budget, Check, Effort, Limits, Permission, Retry, TrialCap
 
 
@@ -78,7 +78,7 @@ class LanePlan(Struct, frozen=True, kw_only=True):
     environment by name. `failure` is set when it is known not to start; `command` is None only
     then. Values never enter a record, so `built`, what its adapter has made, does not."""
 
-    id: str = field(name="lane")
+    id: DiskName = field(name="lane")
     adapter: str
     label: str
     model: str | None = None
@@ -138,9 +138,9 @@ class RacePlan(Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     kind: str = "plan"
-    run: str
+    run: DiskName
     repository: Path
-    base: str
+    base: DiskName
     base_name: str = ""
     title: str = ""
     confinement: Confinement
@@ -235,22 +235,22 @@ class RaceManifest(Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     hydra: str = ""
-    run: str = ""
+    run: DiskName = ""
     started: float | None = None
     process: Mapping[str, Any] = {}
-    owner: str = ""
+    owner: DiskName = ""
     argv: tuple[str, ...] = ()
-    repository: str = ""
-    base: str = ""
+    repository: DiskName = ""
+    base: DiskName = ""
     base_name: str = ""
-    head: str = ""
+    head: DiskName = ""
     title: str = ""
     prompt: str = ""
     python: str = ""
     git: str = ""
     environment_names: tuple[str, ...] = ()
     settings_from: Mapping[str, str] = {}
-    lanes: tuple[str, ...] = ()
+    lanes: tuple[DiskName, ...] = ()
 
     @property
     def is_uncommitted(self) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from hydra.git.base_commit import Repository, included
+from hydra.records.codec import DiskName, shaped
 from hydra.records.request import Limits
 from hydra.records.store.files import read_object
 from hydra.workspace.credentials import ConfigCopies, Named, give_back_all
@@ -76,9 +80,9 @@ def standing_ground(
     limits: Limits,
 ) -> LaneWorkspace:
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
-    recorded = _recorded(run_folder, lane)
-    copies, place = recorded.get("copies"), recorded.get("place")
-    lent, stamps = recorded.get("objects"), recorded.get("set_up")
+    recorded = _Note()
+    with suppress(ValueError):  # of another shape: what can be taken is taken
+        recorded = shaped(_recorded(run_folder, lane), _Note)
     return LaneWorkspace(
         repository=None,
         worktree=worktree,
@@ -90,11 +94,20 @@ def standing_ground(
         limits=limits,
         settings=ConfigCopies((), home=path, place=path),
         confined=True,
-        copies=copies if isinstance(copies, list) else (),
-        stamps=stamps if isinstance(stamps, dict) else None,
-        place=Path(place) if place and isinstance(place, str) else None,
-        lent=[Path(str(folder)) for folder in lent] if isinstance(lent, list) else (),
+        copies=recorded.copies,
+        stamps=recorded.set_up,
+        place=Path(recorded.place) if recorded.place else None,
+        lent=recorded.objects,
     )
+
+
+class _Note(Struct):
+    """What a ground has written down of itself, but for its settings."""
+
+    copies: tuple[DiskName, ...] = ()
+    set_up: Mapping[DiskName, tuple[int, ...]] = {}
+    place: DiskName = ""
+    objects: tuple[Path, ...] = ()
 
 
 def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[Renewal]:

@@ -203,6 +203,7 @@ def _scratch() -> Iterator[Path]:
 _PAGE = "compare --html -"
 READING = (
     "runs",
+    "git status --short --branch",
     "runs --json",
     "runs show",
     "runs show --json",
@@ -218,20 +219,26 @@ READING = (
     "diff LANE --mbox",
     "diff LANE OTHER --stat",
     "merge LANE --dry-run --no-check",
+    "merge OTHER --dry-run --no-check",
 )
 LANDING = (
     "merge LANE --no-check -m Land",
+    "git show --format=%s",
     "runs show",
+    "compare",
     "merge --undo",
+    "git status --short --branch",
+    "git log --format=%s",
     "runs show --json",
     "runs rm @ --yes",
+    "git for-each-ref --format=%(refname)",
     "runs",
 )
 LINES: Mapping[str, Sequence[str]] = {
     "finished": (*READING, *LANDING),
     "killed": (*(line for line in READING if line != _PAGE), *LANDING),
     # The race is the one of `finished`.
-    "half-landed": ("runs", "runs show", *LANDING[:3], "runs --json", *LANDING[4:]),
+    "half-landed": (*READING[:2], "runs show", *LANDING[:7], "runs --json", *LANDING[8:]),
 }
 _LANES = {"killed": ("codex", "claude")}
 
@@ -245,7 +252,9 @@ def shown(name: str, scratch: Path) -> str:
     before = _commits(hydra)
     calls = []
     for line in LINES[name]:
-        calls.append((line, hydra.run(*(names.get(term, term) for term in line.split()))))
+        terms = [names.get(term, term) for term in line.split()]
+        call = hydra.execute if terms[0] == "git" else hydra.run
+        calls.append((line, call(*terms)))
         if line == LANDING[0]:
             made = _commits(hydra) - before
     return "\n".join(_parts(calls, scratch, made))
@@ -261,7 +270,8 @@ def _parts(calls: Iterable[_Call], scratch: Path, made: Iterable[str]) -> Iterat
             text = documents.lay_out(text, line)
         elif line == _PAGE:
             text = _page(text, documents)
-        yield f"$ hydra {line}\nexit {done.returncode}\n{text}--- stderr\n{errors}"
+        typed = line if line.startswith("git ") else f"hydra {line}"
+        yield f"$ {typed}\nexit {done.returncode}\n{text}--- stderr\n{errors}"
 
 
 def _page(text: str, documents: golden_text.Documents) -> str:
@@ -274,6 +284,16 @@ def _page(text: str, documents: golden_text.Documents) -> str:
         lambda block: f"{block[1]}\n{documents.lay_out(block[3], f'page {block[2]}')}{block[4]}",
         text,
     )
+
+
+def documents(name: str) -> Iterator[tuple[str, bytes]]:
+    """The documents of an archive's run, by their names in its folder."""
+    with tarfile.open(ARCHIVES / f"{name}.tar.xz") as tar:
+        for entry in tar:
+            _, runs, path = entry.name.partition("/runs/")
+            file = tar.extractfile(entry) if path.endswith((".json", ".jsonl")) else None
+            if runs and file is not None:
+                yield path.partition("/")[2], file.read()
 
 
 def _commits(hydra: Hydra) -> set[str]:

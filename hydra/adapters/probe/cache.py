@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import ValidationError, convert, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hydra.adapters.contract import Probe
 from hydra.records.agent import ProbeOutput
+from hydra.records.codec import parse, shaped
 
 _SCHEMA = 2
 _MOST = 300
@@ -55,13 +56,13 @@ class Memory:
     def answer(self, key: str) -> ProbeOutput | None:
         """What is remembered; None for nothing, for what is too old, or what somebody changed."""
         try:
-            row = convert(self._answers[key], _Row)
-        except (KeyError, ValidationError):
+            row = shaped(self._answers[key], _Row)
+        except (KeyError, ValueError):
             return None
         # A clock that was set back makes nothing younger.
         if not row.since <= time.time() < row.until:
             return None
-        return convert(self._answers[key], ProbeOutput)
+        return shaped(self._answers[key], ProbeOutput)
 
     def keep(self, key: str, answer: ProbeOutput, lasts: float) -> None:
         """Remembers it, for `lasts` seconds."""
@@ -87,12 +88,10 @@ class Memory:
 
 def _load(path: Path | None) -> dict[str, object]:
     try:
-        document = json.loads(path.read_bytes()) if path is not None else None
+        document = parse(path.read_bytes()) if path is not None else {}
     except (OSError, ValueError):
         return {}
-    if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
-        return {}
-    answers = document.get("answers")
+    answers = document.get("answers") if document.get("schema") == _SCHEMA else None
     return answers if isinstance(answers, dict) else {}
 
 

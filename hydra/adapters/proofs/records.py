@@ -18,11 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, replace
 
 from hydra.adapters import detection
 from hydra.errors import RecordError
+from hydra.records.codec import parse, shaped
 
 SCHEMA = 1
 """Version of a record. A reader refuses a newer one (exit 6)."""
@@ -164,16 +165,14 @@ def read(path: Path) -> Record:
     try:
         if path.stat().st_size > _LARGEST:
             raise ValueError(f"it has more than {_LARGEST:,} bytes")
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(document, dict) or not isinstance(document.get("schema"), int):
-            raise ValueError("it is no record")
-        if document["schema"] > SCHEMA:
-            schemas = f"schema {document['schema']}; this one reads up to {SCHEMA}"
+        document = parse(path.read_bytes())
+        if (schema := shaped(document.get("schema"), int)) > SCHEMA:
+            schemas = f"schema {schema}; this one reads up to {SCHEMA}"
             raise RecordError(
                 f"{_field(path)} is from a newer Hydra ({schemas})", hint="update Hydra"
             )
-        record = convert(document, Record)
-    except (OSError, ValueError, ValidationError, RecursionError) as error:
+        record = shaped(document, Record)
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise RecordError(f"{_field(path)} cannot be read: {why}", hint=_AGAIN) from error
     if (record.version, record.name) != (path.parent.name, path.name):

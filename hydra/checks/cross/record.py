@@ -17,9 +17,9 @@ from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.record import read as read_result
 from hydra.checks.regressions import compare_to_baseline
 from hydra.checks.round import BASE
-from hydra.records.codec import as_json, shaped
+from hydra.records.codec import DiskName, as_json, shaped
 from hydra.records.request import TrialCap
-from hydra.records.store.files import read_object
+from hydra.records.store.files import read_known
 
 T = TypeVar("T")
 
@@ -53,14 +53,14 @@ class _Run(Struct, frozen=True, kw_only=True):
     """A trial as the document has it: `details` and `output` are files, from the run's folder."""
 
     kind: Kind
-    on: str
-    author: str
+    on: DiskName
+    author: DiskName
     paths: tuple[str, ...]
     configuration: bool
     passes: tuple[str, ...] = ()
     check: str
     status: CheckStatus
-    details: str
+    details: DiskName
     output: str | None
     seconds: float
 
@@ -101,7 +101,7 @@ _DAMAGE = (OSError, ValueError, KeyError, TypeError)
 def read(round_folder: Path, run_folder: Path) -> tuple[tuple[Trial, ...], tuple[NotTried, ...]]:
     """What was tried in that round, held against the base's own checks, and what was not."""
     try:
-        data = read_object(round_folder / FILE)
+        data = read_known(round_folder / FILE)
     except (OSError, ValueError):
         return (), ()
     base = _Base(round_folder, run_folder)
@@ -130,12 +130,12 @@ def _result(run_folder: Path, name: str) -> CheckResult:
     if inside.is_absolute() or ".." in inside.parts:
         raise ValueError(f"{name} lies outside of the run's folder")
     path = run_folder / inside
-    return replace(read_result(read_object(path)), again=_again(path.with_suffix(".again.json")))
+    return replace(read_result(read_known(path)), again=_again(path.with_suffix(".again.json")))
 
 
 def _again(path: Path) -> CheckResult | None:
     try:
-        again = read_result(read_object(path))
+        again = read_result(read_known(path))
     except _DAMAGE:
         return None
     return None if again.status is CheckStatus.INTERRUPTED else again

@@ -18,9 +18,10 @@ from hydra.errors import Refused
 from hydra.git.patches import names
 from hydra.race.check_selection import folder_of
 from hydra.race.recovery import runs
-from hydra.race.recovery.reviews import SCHEMA, SEPARATED
+from hydra.race.recovery.reviews import SEPARATED
 from hydra.race.verdict import judgement
 from hydra.ranking.model import Verdict
+from hydra.records.codec import SCHEMA
 from hydra.records.plan import RacePlan
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord

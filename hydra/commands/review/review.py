@@ -11,7 +11,8 @@ from hydra.commands.review.session import Asker, ReviewAnswer, ask, ready
 from hydra.git import patches
 from hydra.git.patches import strange
 from hydra.race.recovery import runs
-from hydra.race.recovery.reviews import REVIEW, SCHEMA
+from hydra.race.recovery.reviews import REVIEW
+from hydra.records.codec import SCHEMA
 from hydra.records.store.files import shared, write_json
 from hydra.records.store.reader import RunRecord
 from hydra.text import plural

@@ -71,7 +71,7 @@ def _project_of(record: Path) -> Iterator[Path]:
         document = json.loads(_text(record))
         if document["dir_info"]["editable"] is True:
             yield Path(unquote(urlsplit(document["url"]).path)).resolve()
-    except (ValueError, LookupError, TypeError, AttributeError, OSError):
+    except (ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError):
         return
 
 

@@ -116,7 +116,7 @@ def _give_back(folder: Path, lane: LanePlan, past: Past) -> tuple[tuple[str, ...
     """What is to be said of its renewed sign-in, and whether that is in its ground alone."""
     try:
         notices = give_back_standing(folder, lane.id, refused=past.transcript.sign_in_refused)
-    except (OSError, KeyError, TypeError, AttributeError):  # its note is damaged
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # its note is damaged
         return (), True
     return tuple(map(notice_text, notices)), any(notice.consumed for notice in notices)
 

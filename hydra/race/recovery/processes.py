@@ -52,9 +52,9 @@ def end_left(owner: str, lanes: Sequence[LaneProcesses]) -> list[str]:
 
     `owner` is the mark that its Hydra gave to everything it started.
     """
-    marks = [f"{MARK}={lane.mark}".encode() for lane in lanes if lane.mark]
+    marks = [f"{MARK}={lane.mark}".encode(errors="replace") for lane in lanes if lane.mark]
     if owner:
-        marks.append(f"{OWNER}={owner}".encode())
+        marks.append(f"{OWNER}={owner}".encode(errors="replace"))
     _end_keepers(marks)
     _end_git(marks)
     ended = [name for mark in marks for name in leftovers.sweep(mark)]

@@ -7,10 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from hydra.process.identity import ProcessIdentity
 from hydra.race.recovery import history, processes
 from hydra.ranking.evidence import Note, ReviewTest
-from hydra.records.store.files import alone, read_object
+from hydra.records.codec import shaped
+from hydra.records.store.files import alone, read_known, read_object
 from hydra.workspace import tree
 from hydra.workspace.grounds import give_back_standing
 
@@ -46,7 +49,7 @@ def _end(folder: Path, lane: str, path: Path) -> None:
     agent = history.history(folder / "events.jsonl").lane(lane).agent
     lane_processes = processes.lane_processes(agent, owner, path / lane)
     processes.end_left(document.owner, [lane_processes])
-    with suppress(OSError, KeyError, TypeError, AttributeError):
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         give_back_standing(folder, lane)
     tree.remove(path)
     if not any((folder / name).exists() for name in DOCUMENTS):
@@ -55,10 +58,15 @@ def _end(folder: Path, lane: str, path: Path) -> None:
 
 # ---- What they answered. Damage is left out, nothing raised.
 
-SCHEMA = 1
-
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 _LARGEST = 16 * 1024**2
+
+
+class _Head(Struct):
+    """What every answer begins with, as far as it is gone by here."""
+
+    agent: str
+    model: str | None = None
 
 
 def documents(run_folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
@@ -72,11 +80,11 @@ def documents(run_folder: Path, name: str) -> Iterator[Mapping[str, Any]]:
         try:
             if (folder / name).stat().st_size > _LARGEST:
                 continue
-            document = read_object(folder / name)
+            document = read_known(folder / name)
+            shaped(document, _Head)
         except _DAMAGE:
             continue
-        if document.get("schema") in range(1, SCHEMA + 1):
-            yield {**document, "file": str((folder / name).relative_to(run_folder))}
+        yield {**document, "file": str((folder / name).relative_to(run_folder))}
 
 
 def notes(run_folder: Path) -> tuple[Note, ...]:

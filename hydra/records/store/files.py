@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hydra.records.codec import dump, parse
+from hydra.records.codec import SCHEMA, dump, parse, shaped
 
 UNBORN = ".new"
 GONE = ".gone"
@@ -29,6 +29,14 @@ def read_object(path: Path) -> dict[str, Any]:
     """A JSON object, such as `write_json` writes. Raises `OSError`, and `ValueError` for whatever
     else stands there: damage, another value, or more levels than can be read."""
     return parse(path.read_bytes())
+
+
+def read_known(path: Path) -> dict[str, Any]:
+    """The same with a schema that is known. Raises `ValueError` for a newer Hydra's too."""
+    document = read_object(path)
+    if (schema := shaped(document.get("schema"), int)) > SCHEMA:
+        raise ValueError(f"a newer Hydra has written {path.name}: schema {schema}")
+    return document
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from hydra.errors import RecordError, Refused
-from hydra.records.codec import SCHEMA, shaped
+from hydra.records.codec import SCHEMA, DiskName, shaped
 from hydra.records.events import Event, decode
 from hydra.records.outcome import Outcome
 from hydra.records.plan import RaceManifest
@@ -15,6 +17,12 @@ from hydra.records.store.files import read_object, shared
 from hydra.text import of_run
 
 T = TypeVar("T")
+
+
+class _Based(Struct):
+    """Any of a run's documents."""
+
+    base: DiskName
 
 
 class RunRecord:
@@ -56,7 +64,7 @@ class RunRecord:
         damages: list[RecordError] = []
         for name in ("manifest.json", "result.json", "plan.json"):
             try:
-                if base := read_record(self.folder / name, str, "base"):
+                if base := read_record(self.folder / name, _Based).base:
                     return base
             except RecordError as damage:
                 damages.append(damage)
