@@ -6,12 +6,10 @@ which is not known: what did not run, what is flaky, what a tool does not name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Tests
@@ -304,17 +302,6 @@ class Facts:
                 return False
             fails += not before
         return True if fails else None
-
-    def change(self, lane: str, path: str) -> FileChange | None:
-        """One file of a lane's patch."""
-        return next((file for file in self.lanes[lane].files if file.path == path), None)
-
-    def lines(self, lane: str) -> int:
-        """Lines changed outside of tests, and of what configures them."""
-        files = [
-            file for file in self.lanes[lane].files if not re.match(r"(?:tests|late)/", file.path)
-        ]
-        return sum((file.insertions or 0) + (file.deletions or 0) for file in files)
 
     def lane(self, name: str) -> LaneEvidence:
         """What is recorded of it."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hydra.checks.record import CheckStatus
 from hydra.checks.regressions import FEWER
-from tests.support.raw_facts import Brought, Facts, end_of, is_flaky, ran
+from tests.support.raw_facts import Brought, Facts, is_flaky, ran
 
 Groups = Mapping[str, str]
 Predicate = Callable[[Facts, str, Groups], bool]
@@ -210,12 +210,6 @@ def _breaks_nothing(facts: Facts, lane: str, groups: Groups) -> bool:
     return not facts.broken(lane)
 
 
-def _unserved(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Those of all tests that could be compared."""
-    runs = [own.tests for _, _, own in facts.tests(lane) if own.tests]
-    return sum(len(tests.unserved) for tests in runs) == _number(groups["n"])
-
-
 def _still(facts: Facts, lane: str, groups: Groups) -> bool:
     """Those that fail on the base, and with the lane's own version too."""
     still = [
@@ -325,47 +319,6 @@ def _by_its_own(facts: Facts, lane: str, groups: Groups) -> bool:
         facts.own_end(lane, check, id) is True and facts.end(lane, check, id) is not True
         for id in names
     )
-
-
-def _only_by_its_own(facts: Facts, lane: str) -> list[tuple[str, str]]:
-    """What failed on the base, passes with it, and fails by the base's version of anything."""
-    return [
-        (check, id)
-        for check in facts.base
-        for id in facts.failing(check)
-        if facts.own_end(lane, check, id) is True
-        and any(
-            end_of(item.result, id) is False
-            for item in facts.put_back(lane)
-            if item.result.check.name == check and ran(item.result)
-        )
-    ]
-
-
-def _by_its_own_version(facts: Facts, lane: str, groups: Groups) -> bool:
-    count = len(_only_by_its_own(facts, lane))
-    return count == _number(groups["n"]) and _touches_a_file_so_called(facts, lane, groups)
-
-
-def _fail_with_the_bases(facts: Facts, lane: str, groups: Groups) -> bool:
-    return 0 < len(_only_by_its_own(facts, lane)) < _number(groups["n"]) <= _number(groups["k"])
-
-
-def _touches_a_file_so_called(facts: Facts, lane: str, groups: Groups) -> bool:
-    names = {file.path.rpartition("/")[2] for file in facts.lane(lane).files}
-    return {*_names(groups["paths"])[0]} <= names
-
-
-def _are_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        file.path.startswith("tests/") or file.path.endswith((".md", ".lock"))
-        for other in _all_of(groups["lanes"])
-        for file in facts.lane(other).files
-    )
-
-
-def _is_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _are_without_code(facts, lane, {"lanes": lane})
 
 
 def _breaks_nothing_in(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -576,74 +529,7 @@ def _same_tree(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(facts.lane(other).tree == mine for other in _all_of(groups["lanes"]))
 
 
-def _same_but_for_form(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        _without_comments(facts, other) == _without_comments(facts, lane)
-        for other in _all_of(groups["lanes"])
-    )
-
-
-def _without_comments(facts: Facts, lane: str) -> list[tuple[str, str]]:
-    files = facts.lane(lane).files
-    return [(file.path, re.sub(r"#.*|\s", "", file.new or "")) for file in files]
-
-
 # What it changes.
-
-
-def _expects(facts: Facts, lane: str, groups: Groups) -> bool:
-    files = facts.lane(lane).files
-    pattern = "def {}\\(\\):\n    assert f\\((\\d)\\) == {}\n"
-    old = pattern.format(groups["test"], groups["a"])
-    new = pattern.format(groups.get("other") or groups["test"], groups["b"])
-    return any(re.search(old, file.old or "") for file in files) and any(
-        re.search(new, file.new or "") for file in files
-    )
-
-
-def _replaces(facts: Facts, lane: str, groups: Groups) -> bool:
-    files = facts.lane(lane).files
-    return any(groups["was"] in (file.old or "") for file in files) and any(
-        groups["now"] in (file.new or "") for file in files
-    )
-
-
-def _deletes_test(facts: Facts, lane: str, groups: Groups) -> bool:
-    defined = f"def {groups['test']}("
-    files = facts.lane(lane).files
-    return any(defined in (file.old or "") for file in files) and not any(
-        defined in (file.new or "") for file in files
-    )
-
-
-def _deletes_file(facts: Facts, lane: str, groups: Groups) -> bool:
-    change = facts.change(lane, groups["test"])
-    return change is not None and change.new is None
-
-
-def _skips(facts: Facts, lane: str, groups: Groups) -> bool:
-    marked = f'later")\ndef {groups["test"]}('
-    return any(marked in (file.new or "") for file in facts.lane(lane).files)
-
-
-def _touches(facts: Facts, lane: str, groups: Groups) -> bool:
-    touched = {file.path for file in facts.lane(lane).files}
-    return {*_names(groups["paths"])[0]} <= touched
-
-
-def _deletes(facts: Facts, lane: str, groups: Groups) -> bool:
-    changes = {file.path: file for file in facts.lane(lane).files}
-    return all(not changes[path].new_mode for path in _names(groups["paths"])[0])
-
-
-def _alone_in(facts: Facts, lane: str, groups: Groups) -> bool:
-    others = {
-        file.path
-        for name, evidence in facts.lanes.items()
-        if name != lane
-        for file in evidence.files
-    }
-    return _touches(facts, lane, groups) and others.isdisjoint(_names(groups["paths"])[0])
 
 
 def _runs_no_longer(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -677,129 +563,17 @@ def _breaks_less(facts: Facts, lane: str, groups: Groups) -> bool:
     )
 
 
-def _no_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    """None passes a test that fails on the base."""
-    return not any(
-        facts.fixed(other)
-        or any(
-            facts.cell(brought, "") is False and facts.cell(brought, other)
-            for brought in facts.brought
-            if not facts.is_unsteady(brought)
-        )
-        for other in _all_of(groups["lanes"])
-    )
-
-
-def _differ_as_known(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Whether a test ends otherwise on them, or is known of one of them alone."""
-    return all(facts.ends(lane) != facts.ends(other) for other in _all_of(groups["lanes"]))
-
-
-def _fails_fewer_asked(facts: Facts, lane: str, groups: Groups) -> bool:
-    fails = {
-        name: [test.ends[name] for test in facts.evidence.review_tests].count(False)
-        for name in (lane, *_all_of(groups["lanes"]))
-    }
-    return all(fails[lane] < count for name, count in fails.items() if name != lane)
-
-
-def _loses_less(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Whether a test of each of the others passes, or stops, by its own version alone."""
-    return all(
-        any(
-            not ran(item.result)
-            or item.result.tests is None
-            or any(
-                facts.own_end(other, item.result.check.name, id) is not False and end == "failed"
-                for id, end in item.result.tests.by_id.items()
-            )
-            for item in facts.put_back(other)
-        )
-        for other in _all_of(groups["lanes"])
-    )
-
-
-def _same_reason(facts: Facts, lane: str, groups: Groups) -> bool:
-    return [*facts.reasons.values()].count(facts.reasons[lane]) > 1
-
-
 def _are_in_state(facts: Facts, lane: str, groups: Groups) -> bool:
     states = {groups[name].replace(" ", "_") for name in ("state", "other") if name in groups}
     return {facts.states[other] for other in _all_of(groups["lanes"])} == states
-
-
-def _better_in(kind: str, facts: Facts, lane: str, groups: Groups) -> bool:
-    def good(name: str) -> bool:
-        return all(check.passed for check in facts.lane(name).checks if check.check.kind == kind)
-
-    return good(lane) and not any(good(other) for other in _all_of(groups["lanes"]))
-
-
-def _build_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _better_in("build", facts, lane, groups)
-
-
-def _lint_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _better_in("lint", facts, lane, groups)
-
-
-def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
-    not_passing = (*_own_tests(facts, lane, False), *_own_tests(facts, lane, None))
-    brought = [test for test in not_passing if facts.cell(test, lane)]
-    return 0 < _number(groups["n"]) <= len(brought)
-
-
-def _never_ran(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.lane(lane).checks
-
-
-def _without_put_back(facts: Facts, lane: str, groups: Groups) -> bool:
-    tried = {item.result.check.name for item in facts.put_back(lane) if ran(item.result)}
-    own = {check.check.name for check in facts.lane(lane).checks if check.check.kind == "test"}
-    stopped = any(
-        check.check.kind == "test" and not ran(check) for check in facts.lane(lane).checks
-    )
-    return stopped or bool(own - tried)
-
-
-def _nothing(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.lane(lane).files
-
-
-def _moved(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.lane(lane).moved
-
-
-def _ended(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.lane(lane).ended.endswith(groups["ended"])
-
-
-def _kept(facts: Facts, lane: str, groups: Groups) -> bool:
-    return bool(facts.lane(lane).files)
 
 
 def _breaks_in(facts: Facts, lane: str, groups: Groups) -> bool:
     return _lists(groups["named"], facts.broken(lane))
 
 
-def _none_passes(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not facts.passed(lane)
-
-
-def _no_test_ran(facts: Facts, lane: str, groups: Groups) -> bool:
-    return not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)
-
-
 def _gone_listed(facts: Facts, lane: str, groups: Groups) -> bool:
     return _gone(facts, lane, {"named": groups["tests"]})
-
-
-def _exited(facts: Facts, lane: str, groups: Groups) -> bool:
-    return _status(facts, lane, groups["check"]) is CheckStatus.FAILED
-
-
-def _configures(facts: Facts, lane: str, groups: Groups) -> bool:
-    return facts.change(lane, groups["test"]) is not None
 
 
 def _same_patch(facts: Facts, lane: str, groups: Groups) -> bool:
