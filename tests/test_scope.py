@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
@@ -90,27 +88,3 @@ def test_generated_and_vendored_files_are_named() -> None:
         ("generated", "changes a generated file: a_pb2.py", "a_pb2.py"),
         ("vendored", "changes 2 vendored files: vendor/a.go, vendor/b.go", ""),
     ]
-
-
-names = st.text(min_size=1, max_size=30)
-
-
-@given(names, st.none() | st.text(max_size=300))
-def test_any_name_and_text_is_only_text(path: str, text: str | None) -> None:
-    assert generated(path, text) in (True, False)
-    assert vendored(path) in (True, False)
-    lanes = {"a": [change(path, text, text)], "b": [change("x", text, None)]}
-    assert all(finding.weight == "remark" and finding.text for finding in scope("a", lanes))
-
-
-@given(st.permutations("abcd"))
-def test_the_order_of_lanes_and_files_changes_nothing(order: list[str]) -> None:
-    files = [change(path, lines=99) for path in ("x", "a_pb2.py", "vendor/a")]
-    lanes = {name: [change("x")] for name in order}
-    lanes["a"] = [files["abcd".index(at)] for at in order if at != "d"]
-    assert [finding.kind for finding in scope("a", lanes)] == [
-        "alone",
-        "generated",
-        "vendored",
-    ]
-    assert scope("a", lanes) == scope("a", {name: lanes[name] for name in "abcd"})
