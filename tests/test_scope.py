@@ -27,36 +27,16 @@ def change(
     )
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    table_rows("generated", "generated"),
-)
-def test_generated(path: str, text: str | None) -> None:
-    assert generated(path, text)
+@pytest.mark.parametrize("is_so", [True, False])
+def test_generated(is_so: bool) -> None:
+    for path, text in table_rows("generated", "generated" if is_so else "not_generated"):
+        assert generated(path, text) is is_so, path
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    table_rows("generated", "not_generated"),
-)
-def test_not_generated(path: str, text: str | None) -> None:
-    assert not generated(path, text)
-
-
-@pytest.mark.parametrize(
-    "path",
-    table_rows("generated", "vendored"),
-)
-def test_vendored(path: str) -> None:
-    assert vendored(path)
-
-
-@pytest.mark.parametrize(
-    "path",
-    table_rows("generated", "not_vendored"),
-)  # fmt: skip
-def test_not_vendored(path: str) -> None:
-    assert not vendored(path)
+@pytest.mark.parametrize("is_so", [True, False])
+def test_vendored(is_so: bool) -> None:
+    for path in table_rows("generated", "vendored" if is_so else "not_vendored"):
+        assert vendored(path) is is_so, path
 
 
 def found(kind: str, lane: str, lanes: dict[str, list[FileChange]]) -> list[Finding]:

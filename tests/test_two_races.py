@@ -19,6 +19,7 @@ from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.landings import Whole, leftovers
+from tests.support.processes import wait_until
 from tests.support.verdict_races import UNITTEST
 
 pytestmark = pytest.mark.slow
@@ -96,6 +97,11 @@ class Two:
         for kind in kinds:
             assert any(line.startswith(f"hydra {kind}") for line in lines), (kind, text)
         assert {line: self.ran_on(line) for line in lines} == dict.fromkeys(lines, race.id)
+
+    def has_ended(self, lane: str) -> bool:
+        """Whether a lane of the race that runs has come to its end, checks and all."""
+        kinds = ((row["kind"], row.get("lane")) for row in self.hydra.recorded())
+        return ("lane_ended", lane) in kinds
 
     def is_mended(self) -> list[str]:
         return [
@@ -237,6 +243,27 @@ def test_one_is_landed_checked_and_removed_while_the_other_runs(two: Two) -> Non
     assert f"git revert {git(two.hydra.repo, 'rev-parse', 'HEAD')[:12]}" in refused.stderr
     screen = second.end()
     two.check(screen, second, "merge", "diff", "compare")
+    assert two.hydra.run("merge").returncode == 0
+    assert two.is_mended() == ["one", "two"]
+    assert two.is_mine()
+
+
+def test_a_lane_that_is_done_waits_for_the_verdict_of_its_race(two: Two) -> None:
+    """What speaks against it is not known before; by a reason it lands all the same."""
+    two.hydra.agent("codex", [fakes.edit("one.py", RIGHT), fakes.finish("done")])
+    first = two.begin("one", "-a", "claude", "-a", "codex", "--no-check")
+    assert wait_until(lambda: two.has_ended("codex"))
+    second = two.begin("two")
+    second.end()
+    for args in (("codex",), ("codex", "--no-check"), ("--pick", "codex:one.py", "--no-check")):
+        refused = two.hydra.run("merge", "-r", first.id, *args)
+        assert refused.returncode == 5, refused.stdout
+        assert f"nothing was landed: run {first.id} is still running" in refused.stderr
+    assert Whole.of(two.hydra.repo) == two.before
+    line = next(row for row in offered(refused.stderr) if "--override" in row)
+    assert paste(two.hydra, f"{line} --no-check").returncode == 0
+    assert two.is_mended() == ["one"]
+    first.end()
     assert two.hydra.run("merge").returncode == 0
     assert two.is_mended() == ["one", "two"]
     assert two.is_mine()

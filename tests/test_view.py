@@ -431,24 +431,6 @@ def test_through_links_path_and_home_are_found_as_outside(machine: Machine) -> N
     assert machine.run(view, "sh", "-c", "tool; ls ~/dotfiles", env=env) == "ran\nbin\n"
 
 
-@needs_bwrap
-def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
-    for root in (
-        ".pyenv",
-        ".nvm/versions",
-        ".cargo/bin",
-        ".rustup/toolchains",
-        ".local/share/uv/tools",
-    ):
-        machine.program(f"{root}/bin/tool")
-    for number in range(300):
-        machine.program(f".cargo/bin/tool-{number}")
-        machine.program(f".pyenv/shims/tool-{number}")
-    path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
-    view = machine.view(*path)
-    assert len(view.shown) + len(view.masked) < 40
-
-
 # A checkout in a folder of the system's
 
 
