@@ -51,6 +51,13 @@ def test_the_base_parts_go_back_and_the_patch_keeps_what_it_depends_on() -> None
     assert "name = x" in back_cfg
 
 
+def test_parts_that_the_base_had_not_are_taken_out() -> None:
+    back = restored("pyproject.toml", None, PYPROJECT)
+    assert back is not None
+    assert tomllib.loads(back) == {"project": {"name": "x"}, "tool": {}}
+    assert restored("pyproject.toml", PYPROJECT, PYPROJECT) == PYPROJECT
+
+
 def test_other_files_go_back_whole() -> None:
     assert restored("conftest.py", "old", "new") == "old"
     assert restored("conftest.py", None, "new") is None
