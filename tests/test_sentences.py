@@ -22,9 +22,7 @@ from hydra.ranking.verdict import rank as verdict
 from hydra.records.outcome import Patch
 from tests.support.generated_runs import runs
 from tests.support.raw_facts import Facts
-from tests.support.rendering import (
-    verdict_document,
-)
+from tests.support.rendering import comment, verdict_document
 from tests.support.sentence_shapes import Clause, clauses, holds
 from tests.support.verdicts import passes_gates
 
@@ -89,6 +87,7 @@ def test_no_sentence_is_false_or_contradicts_another_of_its_lane(evidence: Evide
         for sentence in _of_lane(lane):
             reading.say(lane["lane"], sentence)
     _says(reading)
+    _screens(reading)
     for items in reading.rows.values():
         for row, other in combinations(dict.fromkeys(map(_frozen, items)), 2):
             assert not _contradict(row, other), f"{row} and {other}"
@@ -216,6 +215,13 @@ def _is_undecided(facts: Facts, tied: Sequence[str], why: str) -> bool:
     assert why == "tests end differently on them, and none of these decides"
     own = [{name: facts.own.get((lane, name)) for name in facts.base} for lane in tied]
     return differ or any(results != own[0] for results in own[1:])
+
+
+def _screens(reading: Reading) -> None:
+    """A comment begins with the lane that is landed, where there is one."""
+    head = comment(reading.verdict).partition("\n")[0]
+    top = reading.verdict["top"]
+    assert (f"land `{top}`" in head) if top else "land " not in head
 
 
 # States, ranks and codes.
