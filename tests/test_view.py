@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hydra.process.sandbox.confine import confine
-from hydra.process.sandbox.discovery import compute_view
+from hydra.process.sandbox.discovery import compute_view, own_installation
 from hydra.process.sandbox.filters import clean_address
 from hydra.process.sandbox.lookups import matches
 from hydra.process.sandbox.places import show_problems
@@ -252,6 +252,19 @@ def test_the_agent_behind_a_wrapper_is_shown_and_no_other_wrappers(machine: Mach
     view = machine.view(wrapper.parent, programs=(str(wrapper),))
     assert view.is_visible(real)
     assert not machine.view(wrapper.parent).is_visible(real)
+
+
+def test_an_agent_in_its_own_settings_is_shown_to_its_lane_and_never_the_settings(
+    machine: Machine,
+) -> None:
+    settings = machine.home / ".claude"
+    program = machine.program(".claude/local/claude")
+    machine.file(".claude/.credentials.json", TOKEN)
+    assert own_installation(machine.home, program, [settings]) == (settings / "local",)
+    assert own_installation(machine.home, machine.program(".claude/claude"), [settings]) == (
+        settings / "claude",
+    )
+    assert own_installation(machine.home, machine.program("tools/claude"), [settings]) == ()
 
 
 def test_every_path_has_a_reason_or_is_hidden(machine: Machine) -> None:
