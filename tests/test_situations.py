@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.proofs.records import DIMENSIONS
-from hydra.conformance import script
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
@@ -94,19 +93,6 @@ def test_what_is_wrong_in_a_situation_is_named_as_approved() -> None:
         load("edits")
     approved("wrong-situations.txt", text + section("load", error.value.message))
     assert "edit" in error.value.hint.split(": ")[1].split(", ")
-
-
-def test_an_agents_own_expectation_stands_over_the_shared_one_and_words_are_filled_in() -> None:
-    expect = {"exit": 1, "patch": {"{agent}.txt": "A"}, "codex": {"patch": {"x": "M"}}}
-    stop = {"name": "SIGTERM", "file": "on"}
-    item = situation("small", SMALL | {"expect": expect, "signal": stop})
-    assert item.expected["claude"] == Expectation(exit=1, patch={"claude.txt": "A"})
-    assert item.expected["codex"] == Expectation(exit=1, patch={"x": "M"})
-    assert item.stop is not None
-    assert (item.stop.number, item.stop.file) == (signal.SIGTERM, "on")
-    turns = script.parse("s", {"turn": [{"say": "{agent} {place}.", "repeat": 3}]})
-    turn = turns.filled({"place": "here"}).for_agent("claude", {"agent": "claude"}).turns[0]
-    assert turn.say == "claude here.claude here.claude here."
 
 
 # --- the comparison ------------------------------------------------------------------------------

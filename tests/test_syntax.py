@@ -151,11 +151,3 @@ def test_a_child_writes_nothing_and_sees_no_variables(
     assert read_syntax([("a.py", "x = 1\n")])[0] is not None
     assert "SECRET" not in (tmp_path / "env").read_text()
     assert (tmp_path / "pwd").read_text() == "/\n"
-
-
-def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sys.executable
-    stand_in(tmp_path, monkeypatch, f'echo x >>{tmp_path}/starts; exec {real} "$@"')
-    first = read_syntax([("a.py", "y = 1\n"), ("b.py", "y = 1\n")])
-    assert first == read_syntax([("c.py", "y = 1\n")]) * 2
-    assert (tmp_path / "starts").read_text() == "x\n"

@@ -188,19 +188,6 @@ def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None
 
 
 @pytest.mark.slow
-def test_the_race_of_others_goes_on_and_warns(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
-    settings(hydra, adapters(toy="nowhere:ADAPTER"))
-    race = hydra.race("-a", "claude", OPT_IN)
-    (warning,) = [text for text in race.document["warnings"] if "nowhere" in text]
-    assert "the adapter toy (nowhere:ADAPTER) cannot be used" in warning
-    assert (race.code, "agents.toy.adapter in" in warning) == (0, True)
-    quiet = hydra.race("-a", "claude")
-    assert quiet.code == 0
-    assert not [text for text in quiet.document["warnings"] if "nowhere" in text]
-
-
-@pytest.mark.slow
 def test_no_one_takes_a_name_of_hydras_own_and_of_two_by_one_name_none(toy: Hydra) -> None:
     install(site(toy), "impostor", {"claude": SPEC, "2xfoo": "a:b"})
     toy.extra["PYTHONPATH"] += f":{toy.scratch / 'again'}"
