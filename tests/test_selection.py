@@ -60,6 +60,17 @@ def test_neither_order_nor_names_of_lanes_and_tests_change_it(
     assert chances(lanes, other) == tuple(before[place] for place in places)
 
 
+@given(pools(), st.data(), st.integers(1, 1000))
+def test_copies_of_one_authors_test_beyond_the_cap_change_nothing(
+    pool: tuple[int, list[Test]], data: st.DataObject, more: int
+) -> None:
+    lanes, tests = pool
+    author = data.draw(st.integers(0, lanes - 1))
+    cells = data.draw(st.tuples(*[CELLS] * lanes))
+    at_cap = [*tests, Test(author, cells, CAP)]
+    assert chances(lanes, [*at_cap, Test(author, cells, more)]) == chances(lanes, at_cap)
+
+
 @pytest.mark.slow
 @given(pools(2), st.data(), st.integers(CAP, 100))
 def test_all_tests_of_a_loud_author_weigh_as_one(
