@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.command import Hydra
 from tests.support.verdict_races import PLAIN, RIGHT, Files, Judged, edited, shop
-from tests.test_unnamed_tests import states
 
 pytestmark = [
     pytest.mark.slow,
@@ -94,4 +93,5 @@ def test_expectations_in_odd_places(
         "mends": {"src/pager.py": RIGHT, "pager/pager.go": go},
     }
     judged = Judged(hydra, lanes).run(checks=(check,))
-    assert states(judged, lanes) == {"edits": "untested", "mends": "proved"}, str(judged)
+    states = {does: judged.of(does)["state"] for does in lanes}
+    assert states == {"edits": "untested", "mends": "proved"}, str(judged)

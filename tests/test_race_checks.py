@@ -59,63 +59,6 @@ def grounds(hydra: Hydra) -> list[str]:
 
 
 @pytest.mark.slow
-def test_one_right_and_one_that_breaks_a_test(hydra: Hydra) -> None:
-    hydra.agent("claude", writes(RIGHT))
-    hydra.agent("codex", writes(WRONG))
-    done = hydra.run("race", "Do it", "--check", UNITTEST, "--check", "lint=true")
-    assert done.returncode == 0, done.stderr
-    folder = Path(hydra.run("runs", "path").stdout.strip())
-    document = json.loads((folder / "result.json").read_text())
-    claude, codex = document["lanes"]
-    assert [row["says"] for row in document["baseline"]] == ["1 passed, 1 failed", "passed"]
-    assert (claude["usable"], codex["usable"]) == (True, False)
-    assert of(claude, "unittest")["says"] == "2 passed"
-    broken = of(codex, "unittest")
-    assert broken["status"] == "failed"
-    assert broken["comparison"]["broken"] == ["test_pages.Pages.test_even"]  # type: ignore[index]
-    assert broken["comparison"]["fixed"] == ["test_pages.Pages.test_up"]  # type: ignore[index]
-    assert codex["status"] == "completed"
-    (sentence,) = codex["held_back"]
-    assert "1 test passed on the base and fails now: test_pages.Pages.test_even" in sentence
-    lines = done.stdout.splitlines()
-    assert lines[0] == "Land claude: fixes the failing test, breaks nothing (2 passed)."
-    assert any(
-        "codex" in line and "broken" in line and "breaks test_even" in line for line in lines
-    )
-    shown = hydra.run("compare").stdout
-    assert "base  unittest  1 passed, 1 failed" in shown
-    for result in (*document["baseline"], *claude["checks"], *codex["checks"]):
-        assert (folder / result["output"]).is_file()
-        assert (folder / result["details"]).is_file()
-    assert grounds(hydra) == []
-    kinds = [event["kind"] for event in hydra.events()]
-    assert kinds.count("check_started") == kinds.count("check_ended") >= 6
-    assert kinds.index("agent_started") < kinds.index("check_started")
-
-
-@pytest.mark.slow
-def test_a_check_that_is_not_required_holds_nothing_back(hydra: Hydra) -> None:
-    (hydra.home / "hydra.toml").write_text('[checks.lint]\ncommand = "exit 1"\nrequired = false\n')
-    hydra.agent("claude", writes(RIGHT))
-    race = hydra.race("-a", "claude")
-    assert race.code == 1  # it ends on the base as on the patch: nothing proves it
-    assert race.document["usable"] is True
-    assert of(race.lane("claude"), "lint")["status"] == "failed"
-
-
-@pytest.mark.slow
-def test_set_up_and_copies_are_there_and_what_the_agent_left_is_not(hydra: Hydra) -> None:
-    (hydra.repo / ".env").write_text("KEY=1\n")
-    document = fakes.edit("ignored.log", "left\n")
-    hydra.agent("claude", [document, *writes(RIGHT)])
-    command = "a=test -f .env && test -f made.log && test ! -e ignored.log"
-    race = hydra.race(
-        *("-a", "claude", "--check", command, "--copy", ".env", "--setup", "touch made.log")
-    )
-    assert of(race.lane("claude"), "a")["status"] == "passed"
-
-
-@pytest.mark.slow
 def test_a_check_has_no_agent_s_key(hydra: Hydra) -> None:
     hydra.extra |= {"DATABASE_URL": "postgres://here", "OTHER": "x"}
     (hydra.home / "hydra.toml").write_text('[checks]\nenvironment = ["DATABASE_URL"]\n')
@@ -291,13 +234,3 @@ def test_checks_again_and_others(hydra: Hydra) -> None:
     assert "b exited with 1; it fails on the base as well" in process.stdout
     assert hydra.run("check", "claude").returncode == 0
     assert hydra.run("check", "nobody").returncode == 2
-
-
-@pytest.mark.slow
-def test_without_checks_there_is_nothing_to_run_again(hydra: Hydra) -> None:
-    hydra.agent("claude", writes(RIGHT))
-    hydra.race("-a", "claude", "--no-check")
-    done = hydra.run("check")
-    assert done.returncode == 2
-    assert "has no checks, and none are named" in done.stderr
-    assert "hydra check --check" in done.stderr

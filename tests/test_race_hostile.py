@@ -93,11 +93,11 @@ def test_a_secret_among_the_arguments_or_in_the_task_is_not_passed_on(hydra: Hyd
 
 @pytest.mark.slow
 def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
-    # Two lanes: one has ended when the signal comes, the other hangs.
+    # One lane has ended when the signal comes, one hangs, one waits for its place.
     gate = fakes.Barrier(hydra.scratch, "waiting")
     hydra.agent("claude", [EDIT, DONE])
     hydra.agent("codex", [EDIT, gate.arrive(), fakes.hang()])
-    race = hydra.start("race", "Do it", "-a", "claude", "-a", "codex", "--max-parallel", "1")
+    race = hydra.start("race", "Do it", "-a", "claude", "-a", "2xcodex", "--max-parallel", "1")
     gate.wait()
     race.send_signal(signal.SIGINT)
     race.communicate(timeout=120)
@@ -105,6 +105,8 @@ def test_ctrl_c_after_the_agent_was_done_does_not_undo_it(hydra: Hydra) -> None:
     assert race.returncode == 130
     assert (lanes["claude"]["status"], lanes["codex"]["status"]) == ("completed", "interrupted")
     assert lanes["codex"]["patch"]["files"] == 1
+    begun = [event["lane"] for event in hydra.events() if event["kind"] == "agent_started"]
+    assert begun == ["claude", "codex"]
 
 
 @pytest.mark.slow

@@ -28,25 +28,6 @@ def add(name: str, text: str = "new\n") -> list[fakes.Step]:
 
 
 @pytest.mark.slow
-def test_two_lanes_two_patches_and_the_repository_as_before(hydra: Hydra) -> None:
-    (hydra.repo / "notes.txt").write_text("mine, not committed\n")
-    hydra.agent("claude", add("a.txt"))
-    hydra.agent("codex", add("b.txt"))
-    before = git(hydra.repo, "for-each-ref")
-    race = hydra.race()
-    assert race.code == 1
-    assert [lane["lane"] for lane in race.document["lanes"]] == ["claude", "codex"]
-    for lane, name in (("claude", "a.txt"), ("codex", "b.txt")):
-        patches = Path(race.document["folder"], "patches.git")
-        git(hydra.repo, "fetch", "-q", str(patches), lane)
-        assert git(hydra.repo, "show", f"FETCH_HEAD:{name}") == "new"
-        assert git(hydra.repo, "rev-parse", "FETCH_HEAD^") == git(hydra.repo, "rev-parse", "HEAD")
-    refs = git(hydra.repo, "for-each-ref")
-    added = set(refs.splitlines()) - set(before.splitlines())
-    assert [line.split("\t")[1] for line in added] == [f"refs/hydra/{race.document['run']}/base"]
-
-
-@pytest.mark.slow
 def test_a_plan_that_an_agent_ends_on_is_kept_whole(hydra: Hydra) -> None:
     whole = "# Plan\n\n" + "".join(f"{n}. step number {n} of it\n" for n in range(300))
     hydra.agent("claude", [fakes.say("I have looked."), fakes.finish(whole)])
@@ -178,31 +159,6 @@ def _list(value: object) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("keep", "stays"), [("all", True), ("failed", False)])
-def test_keep_says_whose_worktrees_stay(hydra: Hydra, keep: str, stays: bool) -> None:
-    hydra.agent("claude", add("a.txt"))
-    assert hydra.race("-a", "claude", "--keep", keep).code == 0
-    assert Path(_worktree(hydra)).exists() is stays
-
-
-def _worktree(hydra: Hydra) -> str:
-    events = hydra.events()
-    return next(str(e["data"]["worktree"]) for e in events if e["kind"] == "lane_opened")
-
-
-@pytest.mark.slow
-def test_a_set_up_that_fails_is_told_with_what_it_said(hydra: Hydra) -> None:
-    hydra.agent("claude", [DONE])
-    race = hydra.race("-a", "claude", "--setup", "echo no luck >&2; exit 3")
-    lane = race.lane("claude")
-    assert race.code == 1
-    assert lane["status"] == "not_started"
-    assert "exited with 3" in lane["error"]["message"]
-    assert "no luck" in lane["error"]["stderr"]
-    assert lane["error"]["command"] == ["/bin/sh", "-c", "echo no luck >&2; exit 3"]
-
-
-@pytest.mark.slow
 def test_what_a_set_up_leaves_is_in_a_patch_only_where_its_agent_has_changed_it(
     hydra: Hydra,
 ) -> None:
@@ -269,14 +225,6 @@ def test_events_stream_is_the_record_line_for_line(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_cursor_agent_is_raced_and_warned_of_with_the_flag(hydra: Hydra) -> None:
-    hydra.agent("cursor-agent", add("a.txt"))
-    race = hydra.race("-a", "cursor-agent", "--allow-experimental-adapters")
-    assert race.code == 0
-    assert race.lane("cursor-agent")["warnings"]
-
-
-@pytest.mark.slow
 def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
     hydra.agent("claude", add("a.txt"))
     race = hydra.race("-a", "4xclaude", "--max-parallel", "2")
@@ -285,51 +233,6 @@ def test_four_lanes_of_one_agent_wait_for_their_places(hydra: Hydra) -> None:
     assert names == ["claude", "claude-2", "claude-3", "claude-4"]
     waiting = [e["lane"] for e in hydra.events() if e["kind"] == "lane_waiting"]
     assert waiting == ["claude-3", "claude-4"]
-
-
-@pytest.mark.slow
-def test_dry_run_starts_nothing_and_prints_the_exact_line(hydra: Hydra) -> None:
-    calls = fakes.Calls(hydra.scratch)
-    hydra.agent("claude", add("a.txt"), record=calls.path)
-    done = hydra.run("race", "Do it", "-a", "claude", "--dry-run")
-    assert done.returncode == 0
-    assert "--output-format stream-json --verbose" in done.stdout
-    assert all(call["stdin"] is None for call in calls.so_far())
-    assert not (hydra.state / "g").exists() or not any((hydra.state / "g").iterdir())
-    assert "no races yet" in hydra.run("runs").stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["/etc/passwd", "/bin/true"])
-def test_a_path_to_no_claude_is_not_mended_by_installing_one(hydra: Hydra, path: str) -> None:
-    hydra.agent("claude", add("a.txt"))
-    (hydra.home / "hydra.toml").write_text(f'[agents.claude]\npath = "{path}"\n')
-    done = hydra.run("race", "Do it", "-a", "claude")
-    assert done.stderr.endswith("hint: set agents.claude.path to its program\n")
-    assert "-> set agents.claude.path to its program" in hydra.run("doctor").stdout
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="the user's own is written without it")
-def test_folders_that_the_user_names_are_the_lanes_own_copies(hydra: Hydra) -> None:
-    own = hydra.home / ".my-agent"
-    (own / "deep").mkdir(parents=True)
-    (own / "deep/settings").write_text("the user's")
-    (hydra.home / "hydra.toml").write_text(
-        '[agents.claude]\nfolders = ["~/.my-agent", "~/.local/share/new"]\n'
-    )
-    script = """
-    cat ~/.my-agent/deep/settings > seen
-    echo changed > ~/.my-agent/deep/settings && echo made > ~/.local/share/new/one &&
-        cat ~/.local/share/new/one >> seen
-    """
-    hydra.agent("claude", [fakes.shell("sh", "-c", script), DONE])
-    race = hydra.race("-a", "claude")
-    assert race.code == 0, race.document
-    seen = hydra.run("diff", "claude", "--", "seen").stdout
-    assert "+the user'smade" in seen
-    assert (own / "deep/settings").read_text() == "the user's"
-    assert not (hydra.home / ".local").exists()
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -51,27 +49,6 @@ def plan(*lanes: LanePlan, max_parallel: int = 4) -> RacePlan:
 
 def outcome(planned: LanePlan, status: Status = Status.COMPLETED) -> Outcome:
     return Outcome(lane=planned.id, attempt=1, status=status)
-
-
-async def test_the_first_ctrl_c_stops_lanes_and_keeps_waiting_ones_from_starting() -> None:
-    started: list[str] = []
-
-    async def attempt(planned: LanePlan, handle: Control, emit: Emit, _: int) -> Outcome:
-        started.append(planned.id)
-        os.kill(os.getpid(), signal.SIGINT)
-        while not handle.stop_reason:
-            await trio.lowlevel.checkpoint()
-        return outcome(planned, Status.INTERRUPTED)
-
-    race = RaceScheduler(
-        plan=plan(lane("one"), lane("two"), max_parallel=1),
-        run_attempt=attempt,
-        record=lambda event: None,
-    )
-    result = await race.run()
-    assert started == ["one"]
-    assert [o.status for o in result.outcomes] == [Status.INTERRUPTED] * 2
-    assert result.interrupted == signal.SIGINT
 
 
 @pytest.mark.parametrize(

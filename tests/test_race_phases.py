@@ -100,6 +100,7 @@ CASES = [
     Case(in_a_check, "INT", 130, "completed"),
     Case(in_a_check, "KILL", -signal.SIGKILL, "interrupted", "0 patches taken"),
     Case(in_a_later_try, "KILL", -signal.SIGKILL, "interrupted", TAKEN),
+    Case(between_tries, "INT", 130, "failed"),
     Case(between_tries, "KILL", -signal.SIGKILL, "failed", "0 patches taken"),
 ]
 

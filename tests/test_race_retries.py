@@ -15,13 +15,11 @@ from msgspec.structs import replace
 from hydra.errors import Failure
 from hydra.race.context import AttemptControl as Control
 from hydra.race.context import Emit
-from hydra.race.recovery import history
 from hydra.race.scheduler import RaceScheduler
 from hydra.records.events import Event
 from hydra.records.outcome import Outcome, Patch, Status
 from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Retry
-from hydra.report.document import plan_document
 from tests.conftest import commit, git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -99,48 +97,9 @@ def test_an_earlier_patch_is_the_result_where_the_last_try_has_none(hydra: Hydra
     assert git(hydra.repo, "diff", "HEAD", "--stat") == ""
 
 
-@pytest.mark.slow
-def test_a_budget_that_is_used_up_ends_the_lane_and_its_patch_is_checked(hydra: Hydra) -> None:
-    hydra.agent("codex", [fakes.edit("a.txt", "1\n"), fakes.edit("b.txt", "2\n"), fakes.hang()])
-    (hydra.home / "hydra.toml").write_text("[budget]\ntool_calls = 1\n")
-    race = hydra.race("-a", "codex", "--check", "test -f a.txt")
-    (document,) = race.document["lanes"]
-    assert document["status"] == "failed"
-    assert (document["error"]["kind"], document["error"]["reason"]) == ("AgentFailed", "budget")
-    assert document["error"]["numbers"] == {"limit": 1}
-    assert document["patch"]["files"] >= 1
-    assert [check["status"] for check in document["checks"]] == ["passed"]
-
-
 def outcome(planned: LanePlan, number: int, failure: Failure | None = LIMITED) -> Outcome:
     status = Status.FAILED if failure else Status.COMPLETED
     return Outcome(lane=planned.id, attempt=number, status=status, failure=failure, patch=EMPTY)
-
-
-async def test_its_waiting_ends_with_the_race(autojump_clock: trio.testing.MockClock) -> None:
-    events: list[Event] = []
-
-    async def attempt(planned: LanePlan, handle: Control, emit: Emit, number: int) -> Outcome:
-        return outcome(planned, number)
-
-    race = RaceScheduler(
-        plan=plan(lane("one")),
-        run_attempt=attempt,
-        record=events.append,
-        retry=Retry(times=3, wait=3000, longest=3000),
-    )
-
-    async def interrupt() -> None:
-        await trio.testing.wait_all_tasks_blocked()
-        race.interrupt(2)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(interrupt)
-        result = await race.run()
-    (item,) = result.outcomes
-    assert (item.attempt, item.failure) == (1, LIMITED)
-    assert [event.kind for event in events].count("lane_retrying") == 1
-    assert trio.current_time() < 3000
 
 
 WORKED = Patch(commit="c", base="b", files=1)
@@ -253,13 +212,3 @@ async def test_what_is_too_much_to_record_counts_for_a_budget() -> None:
     assert handle.process_control.reason == "budget_tool_calls"
     assert "tool_call" not in [event.kind for event in events]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-
-
-@pytest.mark.slow
-def test_a_plan_comes_back_from_its_record_whole(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.finish("done")])
-    folder = Path(hydra.race("-a", "claude:opus@high", "--setup", "true").document["folder"])
-    document = json.loads((folder / "plan.json").read_bytes())
-    document |= {"python_path": ["src"], "dependencies": [".venv"], "copies": [".env"]}
-    (folder / "plan.json").write_text(json.dumps(document))
-    assert plan_document(history.plan(folder)) == document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 from msgspec.structs import replace
 
@@ -13,10 +12,7 @@ from hydra.checks.regressions import compare_to_baseline
 from hydra.ranking.evidence import EarlierCommit, LaneEvidence
 from hydra.ranking.model import LaneVerdict, Verdict
 from hydra.ranking.verdict import rank
-from tests.support import verdicts
 from tests.support.evidences import cross, evidence, file, lane, result
-from tests.support.rendering import compare_text, race_end
-from tests.support.screens import four
 
 PATH = "tests/test_a.py"
 TEXT = "from a import up\n\n\ndef test_up():\n    assert up(3) == 1\n"
@@ -59,29 +55,6 @@ def test_new_files_of_tests_that_no_check_runs_are_named() -> None:
     mine = lane("a", quiet, base=[FAILING], files=[brought])
     reasons = of(rank(evidence([mine], [FAILING], paths=known))).reasons
     assert not any("not run" in row.text for row in reasons), "it names too little to tell"
-
-
-def test_what_was_not_tried_says_whose_tests_and_on_whose_code() -> None:
-    lanes = [lane(name, result({UP: True}), base=[PASSING]) for name in "abc"]
-    limit = "the limit of 40 runs was reached"
-    rows = [NotTried(kind="cross", on=on, author="a", why=limit) for on in "bc"]
-    rows += [NotTried(kind="cross", on="", author=author, why="x") for author in "bc"]
-    rows += [NotTried(kind="protected", on="a", why=limit)]
-    assert rank(evidence(lanes, [PASSING], not_tried=tuple(rows))).not_tried == (
-        f"not tried: a's tests on the patches of b, c ({limit})",
-        "not tried: the tests of b and c on other code (x)",
-        f"not tried: the base's tests on a's patch ({limit})",
-    )
-
-
-def test_a_new_test_that_is_flaky_is_said_to_be() -> None:
-    once = result({UP: True, NEW: False})
-    now = replace(once, again=result({UP: True, NEW: True}))
-    mine = lane("a", now, base=[PASSING])
-    assert of(rank(evidence([mine], [PASSING]))).reason == "its new test is flaky"
-    base = result({UP: False}, name="_base")
-    proved = of(rank(evidence([lane("a", now, base=[base])], [base])))
-    assert "; its new test is flaky" in proved.reason
 
 
 def test_the_code_of_a_lane_that_asks_first_is_not_offered_with_anothers_tests() -> None:
@@ -133,22 +106,3 @@ def test_who_asks_something_else_does_not_agree_and_who_asks_the_same_is_named()
         of(verdict, "honest").decision
         == "changes what test_up expects: 1 -> 2, and only same agrees"
     )
-
-
-def test_a_lane_that_a_new_test_was_not_tried_on_is_not_said_to_pass_it() -> None:
-    document = four()
-    document["verdict"]["cross"][0]["cells"]["claude"] = "not tried"
-    shown = race_end(document, width=None)
-    assert "passes the same tests" not in shown
-    assert "  fixes both failing tests, breaks nothing (43 passed)\n" in shown
-
-
-def test_a_test_that_it_fails_is_said_once_in_a_row() -> None:
-    document = four()["verdict"]
-    for row in document["lanes"][:2]:
-        row["reason"] = "fixes both failing tests; fails cursor-agent's new test"
-    text = "fails cursor-agent's 1 new test, which passes on no other patch: t::test_b"
-    document["lanes"][1]["reasons"] = [verdicts.reason("cross", text)]
-    shown = compare_text(document, width=None)
-    shown_row = next(line for line in shown.splitlines() if re.match(r" +2  claude ", line))
-    assert shown_row.count("fails cursor-agent's") == 1

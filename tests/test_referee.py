@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from hydra.race.policy import HURRIED, KillAll, PolicyState, StopAll, StopLane, decide
+from hydra.race.policy import HURRIED, PolicyState, StopAll, StopLane, decide
 from hydra.records.events import Event
 
 
@@ -13,23 +11,10 @@ def event(kind: str, **more: object) -> Event:
     return Event(seq=1, wall=0, mono=0, run="r", kind=kind, lane="codex", source=source, data=more)
 
 
-def test_ctrl_c_once_stops_in_order_and_twice_kills() -> None:
-    state, actions = decide(PolicyState(), event("run_interrupted", signal="SIGINT"))
-    assert actions == (StopAll("interrupt", None),)
-    _, actions = decide(state, event("run_interrupted", signal="SIGINT"))
-    assert actions == (KillAll("interrupt"),)
-
-
 def test_term_and_hup_leave_less_time() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         _, actions = decide(PolicyState(), event("run_interrupted", signal=name))
         assert actions == (StopAll("interrupt", HURRIED),)
-
-
-def test_a_disk_at_its_floor_ends_every_lane_in_order() -> None:
-    low = replace(event("run_warning", free=1, floor=2), sub="disk_floor")
-    assert decide(PolicyState(), low) == (PolicyState(), (StopAll("disk_floor", HURRIED),))
-    assert decide(PolicyState(), event("run_warning", text="a warning"))[1] == ()
 
 
 def test_a_refused_sign_in_ends_its_lane_and_no_other_failure_does() -> None:

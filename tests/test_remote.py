@@ -12,18 +12,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hydra.adapters.remote import scripts, transport
+from hydra.adapters.remote import scripts
 from hydra.adapters.remote.archive import Changes, files_of, pack
-from hydra.adapters.remote.executor import carriers_failure
 from hydra.adapters.remote.shell import PassThrough, Scan, last_words
 from hydra.adapters.remote.spec import folder_of
 from hydra.adapters.remote.transport import LISTEN, argv, shell_text
 from hydra.config.load import load
 from hydra.config.schema import Config, Remote
-from hydra.race.policy import retry_delay
 from hydra.records.agent import BuiltCommand
-from hydra.records.outcome import Outcome, Status
-from hydra.records.request import Retry
 
 SSH = Remote(name="box", mode="ssh", host="ada@gpubox", options=("-p", "2222"))
 BOX = Remote(name="box", mode="docker", container="agents", options=("--context", "lab"))
@@ -185,14 +181,6 @@ def test_a_stream_is_passed_on_up_to_hydras_own_line(size: int) -> None:
     assert last_words(b"one\n two \n\n") == "two"
 
 
-@pytest.mark.parametrize(
-    "help", ["Run 'docker run --help' for more information", "See 'docker run --help'."]
-)
-def test_dockers_last_line_is_not_its_error(help: str) -> None:
-    no_daemon = "docker: Cannot connect to the Docker daemon. Is the docker daemon running?"
-    assert last_words(f"{no_daemon}\n\n{help}\n".encode()) == no_daemon
-
-
 # --- in an attempt's eyes ------------------------------------------------------------------------
 
 
@@ -206,30 +194,6 @@ def command(**more: object) -> BuiltCommand:
         env=(("X", f"{folder}/home/x"),),
         files=((Path(folder, "home/p"), b"\xff\0"),),
     )
-
-
-def test_a_lost_line_counts_as_lack_of_a_network() -> None:
-    failed = carriers_failure(b"hydra.remote: unreachable: x\n")
-    assert failed is not None
-    from hydra.errors import Failure
-    from hydra.records.outcome import Patch
-
-    outcome = Outcome(
-        lane="far",
-        attempt=1,
-        status=Status.FAILED,
-        failure=Failure(
-            kind=str(failed.data["error"]), message="", reason=str(failed.data["reason"])
-        ),
-        patch=Patch(commit="a", base="a"),
-    )
-    assert retry_delay(Retry(times=1, on=("network",), wait=0), outcome, 0.5) == 0
-    assert retry_delay(Retry(times=1, on=("crash",)), outcome, 0.5) is None
-
-
-def test_no_script_has_the_word_that_ends_it() -> None:
-    with pytest.raises(AssertionError):
-        shell_text(f"echo\n{transport.END}")
 
 
 def test_an_agents_line_is_quoted_and_its_values_stand_in_its_own_file_alone(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import commit, git
-from tests.support import fakes, remotes, sshd, talkers
+from tests.support import fakes, remotes, sshd
 from tests.support.command import Hydra, Race
 from tests.support.processes import wait_until
 from tests.support.remotes import Away
@@ -158,23 +158,6 @@ def test_full_auto_is_for_whom_asks_outright(away: Away, server: sshd.Sshd) -> N
     assert "bypassPermissions" in outright["command"]["argv"]
 
 
-def test_a_conversation_there(scratch: Path, repo: Path) -> None:
-    """An agent that is talked to: what Hydra says goes there line by line."""
-    away = Away(talkers.placed(scratch, repo))
-    away.stand_in("docker")
-    (away.root / "agents/bin").mkdir()
-    (away.root / "agents/bin/talker").symlink_to(scratch / "programs/talker")
-    away.lead(agent="talker", mode="docker", container="agents")
-    race = talkers.talk(away.hydra, "write a.txt hello\nask one\nask two", agent="far")
-    (lane,) = race.document["lanes"]
-    # It says that it is done, and then goes with 3, as it does here (tests/test_talking.py).
-    assert (lane["error"]["reason"], lane["patch"]["files"]) == ("exit_code", 1), race.stderr
-    assert "exited with 3" in lane["error"]["message"]
-    texts = [e["data"]["text"] for e in away.hydra.events() if e["kind"] == "message"]
-    assert texts == ["heard {'answer': 'one'}", "heard {'answer': 'two'}"]
-    assert away.folders == []
-
-
 @needs_sshd
 @pytest.mark.parametrize("deaf", [False, True])
 def test_ctrl_c_takes_the_work_and_leaves_nothing(
@@ -228,37 +211,6 @@ def test_a_line_that_is_cut_says_so_and_keeps_what_came(away: Away, server: sshd
     folder = Path(json.loads(out)["folder"])
     assert "I begin" in (folder / "lanes/far/raw.jsonl").read_text()
     assert wait_until(lambda: away.folders == [], 60)
-
-
-@needs_sshd
-def test_a_missing_host_is_said_before_anything_starts(away: Away, server: sshd.Sshd) -> None:
-    away.lead(host="nowhere")
-    done = away.hydra.run("race", "x", "-a", "far")
-    assert done.returncode == 4, done
-    assert "nowhere over ssh cannot be reached" in done.stderr
-    assert "refused" in done.stderr
-
-
-@needs_sshd
-def test_an_agent_that_is_not_there(away: Away, server: sshd.Sshd) -> None:
-    done = away.hydra.run("race", "x", "-a", "far")
-    assert done.returncode == 4, done
-    assert "Claude Code was not found on gpubox over ssh" in done.stderr
-
-
-@needs_sshd
-def test_an_agent_that_goes_between_probe_and_start(away: Away, server: sshd.Sshd) -> None:
-    program = away.agent([fakes.finish("done")]) / "claude"
-    program.rename(program.with_name("claude-real"))
-    program.write_text(  # goes once it has answered both of its probes
-        '#!/bin/sh\n"$0-real" "$@"; c=$?; : >"$0$1"\n'
-        '[ -e "$0--help" ] && [ -e "$0--version" ] && rm -f "$0"; exit $c\n'
-    )
-    program.chmod(0o755)
-    race = away.hydra.race(*FULL)
-    lane = race.lane("far")
-    assert (lane["status"], lane["error"]["kind"]) == ("failed", "BinaryMissing"), race.stderr
-    assert "claude is not there" in lane["error"]["message"]
 
 
 @needs_sshd
@@ -344,38 +296,6 @@ def test_without_git_there_all_comes_back(away: Away) -> None:
     patches = Path(race.document["folder"]) / "patches.git"
     names = git(patches, "diff", "--name-status", "--no-renames", lane["patch"]["base"], "far")
     assert names.split() == ["A", "new", "A", "src", "D", "src/pager.py"]
-
-
-def test_an_agents_own_table_sends_it_and_a_profile_keeps_it_here(away: Away) -> None:
-    away.stand_in("docker")
-    steps = [fakes.edit("a.txt", "new\n"), fakes.finish("done")]
-    away.agent(steps)
-    away.hydra.agent("claude", steps)
-    away.lead(mode="docker", container="agents")
-    settings = away.hydra.home / "hydra.toml"
-    settings.write_text(
-        f'{settings.read_text()}[agents.claude]\nremote = "box"\n'
-        '[profiles.near]\nagent = "claude"\nremote = "local"\n'
-    )
-    document = away.hydra.race("-a", "claude", "-a", "near", "--dry-run").document
-    assert [bool(lane["remote"]) for lane in document["lanes"]] == [True, False]
-    assert [lane["permission"] for lane in document["lanes"]] == ["edit", "full-auto"]
-    alone = away.hydra.race("--dry-run").document["lanes"]
-    assert [(lane["lane"], bool(lane["remote"])) for lane in alone] == [("claude", True)]
-
-
-def test_each_try_has_a_folder_of_its_own_there(away: Away) -> None:
-    away.stand_in("docker")
-    away.agent([fakes.shell("sh", "-c", "pwd"), fakes.think("..."), fakes.signal_self(11)])
-    away.lead(mode="docker", container="agents")
-    settings = away.hydra.home / "hydra.toml"
-    settings.write_text(f'{settings.read_text()}[retry]\nwait = "0s"\n')
-    race = away.hydra.race(*FULL, "--retry", "1")
-    lane = race.lane("far")
-    assert (lane["status"], lane["attempt"]) == ("failed", 2), race.stderr
-    folder = Path(race.document["folder"]) / "lanes" / "far"
-    assert f"{lane['remote']['folder']}/work/shop" in (folder / "raw.jsonl").read_text()
-    assert f"{lane['remote']['folder']}.2/work/shop" in (folder / "raw.2.jsonl").read_text()
 
 
 def test_a_hostile_name_another_object_format_and_line_endings(scratch: Path) -> None:

@@ -52,18 +52,3 @@ def test_what_a_lane_waited_for_does_not_stay_when_it_has_ended() -> None:
         ),
     )
     assert row.last == "unit: 4 passed"
-
-
-def test_a_lane_s_time_is_its_agent_s_and_never_goes_back() -> None:
-    tape = Tape()
-    board = fold(
-        [
-            tape(0.0, "lane_opening", lane="a"),
-            tape(1.0, "agent_started", lane="a"),
-            tape(9.0, "agent_exited", lane="a", code=0),
-            tape(10.0, "check_started", lane="a", check="t", command="pytest"),
-        ]
-    )
-    assert board.rows["a"].elapsed(30.0) == 9.0
-    again = step(board, tape(31.0, "agent_started", lane="a"))
-    assert again.rows["a"].elapsed(32.0) == 32.0

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import signal
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,13 @@ from hydra.cli.streams import lines_width
 from hydra.records.codec import dump
 from hydra.records.events import AGENT_KINDS, decode, encode
 from hydra.report import text
-from hydra.report.document import exit_code, plan_document, result_document
-from hydra.report.phrases import describe, headlines, opening
+from hydra.report.document import plan_document, result_document
 from hydra.report.runs import RaceCost, spending
 from hydra.report.stream import JsonLines, PlainLines
 from hydra.report.table import Column, StyledText, table
 from tests.support import verdicts
 from tests.support.rendering import Document, as_race, compare_text, race_end, summary, table_text
-from tests.support.sample_race import PLAN, RESULT, RUN, Tape, events
+from tests.support.sample_race import PLAN, RESULT, Tape
 from tests.support.screens import four
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
@@ -120,23 +118,6 @@ def test_a_hostile_message_stays_whole_and_ascii() -> None:
     assert json.loads(text)["lanes"][0]["message"] == line
 
 
-@pytest.mark.parametrize(
-    ("number", "name", "code"),
-    [
-        (signal.SIGINT, "SIGINT", 130),
-        (signal.SIGTERM, "SIGTERM", 143),
-        (signal.SIGHUP, "SIGHUP", 143),
-    ],
-)
-def test_an_interrupted_race_says_so(number: int, name: str, code: int) -> None:
-    document = result_document(PLAN, replace(RESULT, interrupted=int(number)))
-    assert (document["interrupted"], document["exit_code"]) == (name, code)
-
-
-def test_no_usable_lane_is_exit_1() -> None:
-    assert exit_code(replace(RESULT, outcomes=RESULT.outcomes[1:])) == 1
-
-
 def rows(page: str) -> set[str]:
     return set(re.findall(r"^\| `([A-Za-z_]+)` \|", (DOCS / page).read_text(), re.MULTILINE))
 
@@ -165,11 +146,6 @@ def test_a_closing_line_is_told_when_it_is_said_and_not_again_at_the_end() -> No
     ):
         printer.event(fact)
     assert [line.split()[0] for line in lines if "says it is done" in line] == ["0:01", "0:11"]
-
-
-def test_the_start_says_what_the_dry_run_says() -> None:
-    assert opening(next(events())) == headlines(PLAN)[:1]  # its checks are not in the sample
-    assert describe(Tape()(0.0, "run_started", lanes=["a"])) == f"race {RUN}  1 lane"
 
 
 def test_events_go_out_as_they_are_recorded() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-
 from hydra.report.live import LiveTable
 from tests.support.sample_race import Tape, events
 from tests.support.screen import Screen
@@ -25,15 +23,6 @@ def play(screen: Screen, color: bool = False) -> LiveTable:
     return table
 
 
-def test_no_colour_means_no_colour() -> None:
-    written: list[str] = []
-    table = LiveTable(written.append, lambda: (80, 24), False)
-    for event in events():
-        table.event(event)
-    assert "pytest" in "".join(written)
-    assert not re.search(r"\x1b\[[0-9;]*m", "".join(written))
-
-
 def test_nothing_is_written_when_nothing_changed() -> None:
     screen = Screen(80, 30)
     table = play(screen)
@@ -43,18 +32,6 @@ def test_nothing_is_written_when_nothing_changed() -> None:
     assert screen.writes == before
     table.tick(94.1)
     assert screen.writes == before + 1
-
-
-def test_only_lines_that_changed_are_written_again() -> None:
-    written: list[str] = []
-    table = LiveTable(written.append, lambda: (120, 30), False)
-    for event in events():
-        table.event(event)
-    table.tick(93.5)
-    e = Tape()
-    table.event(e(93.7, "tool_call", "claude", id="t2", name="Read", summary="Read a.py"))
-    assert "Read a.py" in written[-1]
-    assert "pytest" not in written[-1]
 
 
 def test_a_burst_of_events_is_painted_once() -> None:
@@ -95,22 +72,6 @@ def test_more_lanes_than_lines_are_summed_up() -> None:
     assert "lane-0" not in picture
     assert picture.endswith("and 7 more lanes: 1 finished, 6 queued")
     assert screen.history == ["race 20261121t203415-k3f  10 lanes"]
-
-
-def test_once_a_lanes_own_time_stands_still_the_race_has_a_clock() -> None:
-    screen = Screen(80, 24)
-    table = LiveTable(screen.write, lambda: (80, 24), False)
-    e = Tape()
-    table.event(e(0.0, "run_started", lanes=["claude"]))
-    table.event(e(0.1, "lane_opening", "claude"))
-    table.tick(3.0)
-    assert "  race " not in screen.picture()
-    table.event(e(4.0, "agent_exited", "claude", code=0, seconds=3.9))
-    table.tick(125.0)
-    assert "  race 2:05\n" in screen.picture()
-    table.event(e(126.0, "trial_started", author="claude", on="codex"))
-    table.tick(127.0)
-    assert "  race 2:07, trying claude's tests on codex's patch\n" in screen.picture()
 
 
 def test_a_resized_terminal_gets_a_fresh_table() -> None:

@@ -44,11 +44,6 @@ def test_emoji_lose_their_glue_and_nothing_else() -> None:
     assert text.clean("\u26a0\ufe0f careful") == "\u26a0 careful"
 
 
-def test_newlines_and_tabs() -> None:
-    assert text.clean("one\n\n  two\r\nthree\n") == "one \u21b5 two \u21b5 three"
-    assert text.clean("a\tb\nc\r\nd", multiline=True) == "a    b\nc\nd"
-
-
 def test_a_diff_shows_every_control_character_for_itself() -> None:
     assert text.clean("\x1b[31mred\x1b]0;t\x07\r", verbatim=True) == "^[[31mred^[]0;t^G^M"
 
@@ -162,17 +157,3 @@ def test_colours_and_repainting_follow_the_terminal() -> None:
     assert wants_live(able, True)
     assert not wants_live({"TERM": "dumb"}, True)
     assert not wants_live(able, False)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "line"),
-    [
-        (600, "10 minutes"),
-        (5400, "1 hour 30 minutes"),
-        (61, "1 minute 1 second"),
-        (0.2, "1 second"),
-        (0, "0 seconds"),
-    ],
-)
-def test_a_span_in_words(seconds: float, line: str) -> None:
-    assert text.span(seconds) == line

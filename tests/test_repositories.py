@@ -176,16 +176,6 @@ def test_somebody_elses(hydra: Hydra) -> None:
     assert patch(hydra) == DONE
 
 
-def test_work_in_a_submodule_alone_is_brought_by_the_line_that_is_told(hydra: Hydra) -> None:
-    sh(hydra.repo, "library", LIBRARY=str(make_repository(hydra.scratch / "library")))
-    hydra.agent("claude", [fakes.shell("sh", "-c", "echo new > lib/new"), fakes.finish("done")])
-    error = hydra.race("-a", "claude").lane("claude")["error"]
-    assert error["reason"] == "stranded_work"
-    line = error["hint"].split("`")[1]
-    subprocess.run(["sh", "-ec", line], cwd=hydra.repo, check=True)
-    assert git(hydra.repo / "lib", "status", "--porcelain") == "A  new"
-
-
 # LFS
 
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from hydra.checks.baseline import newest
-from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.round import CheckRun
 from hydra.records.request import Check
-from hydra.records.store.files import write_json
 from tests.support import fakes
 from tests.support.checks import Bench
 from tests.support.command import Hydra
@@ -69,16 +67,3 @@ async def test_where_one_is_stopped_the_other_runs_itself(scratch: Path, repo: P
         "claude": CheckStatus.INTERRUPTED,
         "codex": CheckStatus.PASSED,
     }
-
-
-def test_what_a_later_round_says_of_a_tree_is_each_lane_s(tmp_path: Path) -> None:
-    def record(round: int, lane: str, found: CheckResult) -> None:
-        folder = tmp_path / "checks" / str(round) / lane
-        folder.mkdir(parents=True)
-        write_json(folder / "t.json", details(found))
-
-    record(1, "claude", result(CheckStatus.FAILED))
-    record(1, "codex", result(CheckStatus.FAILED))
-    record(2, "codex", result(CheckStatus.PASSED))
-    assert newest(tmp_path, "claude")["t"].status is CheckStatus.FAILED
-    assert newest(tmp_path, "claude", same=["codex"])["t"].status is CheckStatus.PASSED

@@ -13,16 +13,13 @@ from msgspec.structs import replace
 
 from hydra.process.records import CannotStart
 from hydra.process.run import run
-from hydra.process.sandbox import mounts
 from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.layers import Layer, Placement
 from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.tables import SYSTEM
-from hydra.process.sandbox.trial import PROMISES, judge, trial_argv
-from hydra.process.sandbox.view import View
+from hydra.process.sandbox.trial import judge, trial_argv
 from hydra.records.plan import Confinement
-from tests.conftest import git
 from tests.support.processes import namespaces_work
 
 BWRAP = shutil.which("bwrap") or ""
@@ -109,28 +106,7 @@ def test_a_failed_trial_has_a_plain_reason(
     assert "\n" not in confinement.reason
 
 
-def test_a_good_trial_promises() -> None:
-    assert judge("/usr/bin/bwrap", 0, "noise") == Confinement(
-        kind="bwrap", program="/usr/bin/bwrap", promises=PROMISES
-    )
-
-
-def test_nothing_confines_nothing(policy: SandboxPolicy) -> None:
-    assert confine(Confinement(kind="none"), policy, ("true", "x")) == ("true", "x")
-
-
 # What holds inside
-
-
-def test_a_link_of_the_system_stays_a_link_and_sys_comes_last(
-    policy: SandboxPolicy, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (link := scratch / "machine-id").symlink_to("/etc/machine-id")
-    monkeypatch.setattr(mounts, "VAR", (str(link),))
-    items = mounts.mounts_of(policy)
-    assert mounts.Mount("--symlink", link, "/etc/machine-id") in items
-    assert Path("/etc/machine-id") not in [mount.target for mount in items]
-    assert items[-1].target == Path("/sys")
 
 
 @needs_bwrap
@@ -186,17 +162,6 @@ def test_nothing_of_the_rest_of_the_machine_is_there(policy: SandboxPolicy) -> N
 
 
 @needs_bwrap
-def test_what_the_view_shows_is_there_read_only_by_its_name_and_through_its_links(
-    policy: SandboxPolicy,
-) -> None:
-    home = policy.view.home
-    view = compute_view(home, {"PATH": "/usr/bin"}, show=("~/link", "~/notes/a"))
-    shown = replace(policy, view=view)
-    script = 'cat "$HOME/notes/a" "$HOME/link/a"; touch "$HOME/notes/new" || echo no; ls "$HOME"'
-    assert said(shown, script).split() == ["notenoteno", "link", "notes"]
-
-
-@needs_bwrap
 @needs_root
 def test_root_cannot_read_what_is_for_root_alone(policy: SandboxPolicy) -> None:
     paths = [path for path in policy.view.masked if Path("/etc") in path.parents]
@@ -211,18 +176,6 @@ def test_root_cannot_read_what_is_for_root_alone(policy: SandboxPolicy) -> None:
 def test_root_does_not_see_the_key_rings_of_the_machine(policy: SandboxPolicy) -> None:
     outside = Path("/proc/self/ns/user").readlink()
     assert said(policy, "readlink /proc/self/ns/user") not in ("", str(outside))
-
-
-@needs_bwrap
-def test_home_by_another_name_is_found_by_that_name(policy: SandboxPolicy) -> None:
-    alias = policy.state.parent / "alias"
-    alias.symlink_to("home")
-    view = compute_view(alias, {"PATH": f"{alias}/bin:/usr/bin"}, show=("~/notes",))
-    named = replace(policy, view=view)
-    assert view.home == policy.view.home
-    assert (
-        said(named, f"cat {alias}/notes/a; echo x > {alias}/mine; cat {view.home}/mine") == "notex"
-    )
 
 
 @needs_bwrap
@@ -242,37 +195,6 @@ def test_a_link_that_a_command_left_in_home_is_no_way_for_the_next_ones_mounts(
     before = (tree(trap), tree(home))
     assert said(later, 'ls -A "$HOME/.pyenv"; readlink "$HOME/.pyenv"') == "versions"
     assert (tree(trap), tree(home)) == before
-
-
-@needs_bwrap
-def test_what_a_command_leaves_in_home_is_there_for_the_lanes_next(policy: SandboxPolicy) -> None:
-    assert (
-        inside(policy, 'mkdir -p "$HOME/.local/bin" && echo x > "$HOME/.local/bin/made"').returncode
-        == 0
-    )
-    assert said(policy, 'cat "$HOME/.local/bin/made"') == "x"
-
-
-@needs_bwrap
-@pytest.mark.parametrize("target", ["/nowhere/at/all/.claude", "/.claude-of-nobody"])
-def test_settings_without_a_home(policy: SandboxPolicy, target: str) -> None:
-    bare = replace(
-        policy,
-        view=View(home=Path(target).parent),
-        binds=((policy.cwd.parent / "home", Path(target)),),
-    )
-    assert said(bare, f"cat {target}/settings.json; touch /new || echo no") == "copiedno"
-    assert not Path(target).exists()
-
-
-@needs_bwrap
-def test_a_file_of_settings_is_mounted_too(policy: SandboxPolicy) -> None:
-    source = policy.cwd.parent / "claude.json"
-    source.write_text("{}")
-    more = replace(policy, binds=(*policy.binds, (source, policy.view.home / ".claude.json")))
-    assert said(more, 'cat "$HOME/.claude.json"; echo new > "$HOME/.claude.json"') == "{}"
-    assert source.read_text() == "new\n"
-    assert not (policy.view.home / ".claude.json").exists()
 
 
 @needs_bwrap
@@ -299,67 +221,9 @@ def test_what_a_repository_would_have_run_is_covered_and_stays_as_it_is(
 
 
 @needs_bwrap
-def test_what_is_needed_is_there_wherever_it_lies(policy: SandboxPolicy, tmp_path: Path) -> None:
-    assert tmp_path.is_relative_to("/tmp"), "pytest's folder must be a hidden one for this"
-    tools, objects = tmp_path / "tools", tmp_path / "repo" / ".git" / "objects"
-    for folder in (tools, objects):
-        folder.mkdir(parents=True)
-    (tools / "tool").write_text("#!/bin/sh\necho ran\n")
-    (tools / "tool").chmod(0o755)
-    (objects / "object").write_text("object")
-    (tmp_path / "other").write_text("other")
-    (tmp_path / "linked").symlink_to("tools")
-    path = f"{tmp_path}/linked:/tmp:/run:{os.environ['PATH']}"
-    view = compute_view(policy.view.home, {"PATH": path}, objects=(objects,))
-    script = f"{tmp_path}/linked/tool; cat {objects}/object; ls {tmp_path}; touch {objects}/x"
-    done = inside(replace(policy, view=view), script)
-    assert done.stdout.split() == ["ran", "objectlinked", "repo", "tools"]
-    assert "Read-only" in done.stderr
-
-
-@needs_bwrap
-def test_home_under_a_hidden_place(policy: SandboxPolicy, tmp_path: Path) -> None:
-    (tmp_path / "notes").write_text("note")
-    hidden = replace(
-        policy,
-        view=View(home=tmp_path),
-        binds=((policy.cwd.parent / "home", tmp_path / ".claude"),),
-    )
-    assert said(hidden, f"ls -A {tmp_path}; cat {tmp_path}/.claude/*") == ".claude\ncopied"
-
-
-@needs_bwrap
-def test_nobody_elses_processes_are_seen(policy: SandboxPolicy) -> None:
-    assert said(policy, "echo $$ /proc/[0-9]*") == "1 /proc/1"
-
-
-@needs_bwrap
 def test_user_namespaces_nest_as_codex_needs_them(policy: SandboxPolicy) -> None:
     nested = f"{BWRAP} --unshare-user --unshare-pid --unshare-net --ro-bind / / --dev /dev"
     assert said(policy, f"{nested} sh -c 'echo nested'") == "nested"
-
-
-@needs_bwrap
-@needs_root
-def test_root_reads_and_commits_its_own_files(policy: SandboxPolicy) -> None:
-    (policy.cwd / "private").write_text("mine")
-    (policy.cwd / "private").chmod(0o600)
-    git(policy.cwd, "init", "-q")
-    script = """
-    cat private && echo more >> private && git add -A &&
-    git -c user.name=A -c user.email=a@example.com commit -qm work && git status --short
-    """
-    done = inside(policy, script)
-    assert (done.returncode, done.stdout) == (0, "mine")
-    assert git(policy.cwd, "log", "--format=%s") == "work"
-
-
-@needs_bwrap
-async def test_the_keeper_runs_in_it(policy: SandboxPolicy, scratch: Path) -> None:
-    argv = ("sh", "-c", "echo $PPID; setsid sleep 99 & exit 3")
-    wrap = lambda line: confine(HERE, policy, line)  # noqa: E731
-    ran = await run(argv, env=dict(os.environ), cwd=policy.cwd, timeout=30, wrap=wrap)
-    assert (ran.exit_code, ran.stdout) == (3, b"1\n")
 
 
 @needs_bwrap
@@ -370,14 +234,6 @@ async def test_a_confinement_that_cannot_be_made_says_what_bwrap_said(
     wrap = lambda line: confine(HERE, broken, line)  # noqa: E731
     with pytest.raises(CannotStart, match=r"true was never started: bwrap: Can't find source"):
         await run(("true",), env=dict(os.environ), cwd=Path("/"), timeout=30, wrap=wrap)
-
-
-def test_an_ordinary_user_has_nothing_to_drop(
-    policy: SandboxPolicy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    argv = confine(HERE, policy, ("true",))
-    assert not {"--cap-drop", "--unshare-user-try"} & set(argv)
 
 
 @needs_bwrap

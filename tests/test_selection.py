@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -61,16 +60,6 @@ def test_neither_order_nor_names_of_lanes_and_tests_change_it(
     assert chances(lanes, other) == tuple(before[place] for place in places)
 
 
-@given(pools(), st.booleans(), st.data())
-def test_a_test_that_ends_alike_on_all_changes_nothing(
-    pool: tuple[int, list[Test]], passes: bool, data: st.DataObject
-) -> None:
-    lanes, tests = pool
-    cells = data.draw(st.tuples(*[st.sampled_from([passes, passes, None])] * lanes))
-    author = data.draw(st.one_of(st.none(), st.integers(0, lanes - 1)))
-    assert chances(lanes, [*tests, Test(author, cells, 7)]) == chances(lanes, tests)
-
-
 @given(pools(), st.data(), st.integers(1, 1000))
 def test_copies_of_one_authors_test_beyond_the_cap_change_nothing(
     pool: tuple[int, list[Test]], data: st.DataObject, more: int
@@ -119,60 +108,6 @@ def test_lanes_that_no_telling_test_was_tried_on_are_no_crowd(
     assert sum(crowd) <= 1 + 1e-9
 
 
-@given(pools())
-def test_a_chance_is_a_share_and_those_that_end_alike_have_the_same(
-    pool: tuple[int, list[Test]],
-) -> None:
-    lanes, tests = pool
-    values = chances(lanes, tests)
-    assert all(0 <= value <= 1 for value in values)
-    assert max(values) > 0
-    rows = [tuple(test.results[lane] for test in telling(tests)) for lane in range(lanes)]
-    for number in range(lanes):
-        assert all(
-            values[number] == values[two] for two in range(lanes) if rows[number] == rows[two]
-        )
-
-
-@given(pools(), st.data())
-def test_tests_told_one_by_one_or_by_count_are_the_same(
-    pool: tuple[int, list[Test]], data: st.DataObject
-) -> None:
-    lanes, tests = pool
-    single = [Test(test.author, test.results) for test in tests for _ in range(test.count)]
-    assert chances(lanes, single) == chances(lanes, tests)
-
-
-@given(pools(), st.data())
-def test_candidates_told_one_by_one_or_by_count_are_the_same(
-    pool: tuple[int, list[Test]], data: st.DataObject
-) -> None:
-    lanes, tests = pool
-    # Of copies it is known that they are; of two that nothing was tried on it is not.
-    assume(all(any(t.results[lane] is not None for t in telling(tests)) for lane in range(lanes)))
-    counts = data.draw(st.lists(st.integers(1, 4), min_size=lanes, max_size=lanes))
-    nobodys = [Test(None, test.results, test.count) for test in tests]
-    spread = [lane for lane, count in enumerate(counts) for _ in range(count)]
-    copies = [Test(None, tuple(t.results[lane] for lane in spread), t.count) for t in nobodys]
-    by_count = chances(lanes, nobodys, counts)
-    assert chances(len(spread), copies) == tuple(by_count[lane] for lane in spread)
-
-
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_ranks_follow_chances_and_ties_share_one(values: list[float]) -> None:
-    ranks = order(values)
-    for number, mine in enumerate(values):
-        assert ranks[number] <= 1 + sum(other > mine for other in values)
-        assert all(ranks[number] <= ranks[two] for two, other in enumerate(values) if mine >= other)
-    assert sorted(ranks)[:1] in ([], [1])
-
-
-def test_ties_are_ties() -> None:
-    assert order([0.2, 0.5, 0.5 + 1e-12, 0.0, 0.0]) == (3, 1, 1, 4, 4)
-    crossed = [Test(0, (True, False)), Test(1, (False, True))]
-    assert order(chances(2, crossed)) == (1, 1)
-
-
 def test_where_nothing_tells_lanes_apart_all_have_one_chance() -> None:
     assert chances(3, []) == (1, 1, 1)
     assert chances(2, [Test(0, (True, True)), Test(1, (False, False)), Test(1, (True, None))]) == (
@@ -194,54 +129,12 @@ def test_agreement_and_the_tests_of_others_outweigh_ones_own() -> None:
     assert min(order(values)[2:]) == 3
 
 
-def test_of_two_lanes_the_one_that_passes_more_leads() -> None:
-    for more in range(2, CAP):
-        tests = [Test(0, (True, False), more), Test(1, (False, True))]
-        assert order(chances(2, tests)) == (1, 2)
-
-
 def test_not_tried_is_neither_passed_nor_failed() -> None:
     """A lane that others' tests were not tried on stands between one that passes and one that
     fails them."""
     tests = [Test(3, (True, None, False, True)), Test(0, (True, None, False, True), 2)]
     passed, unknown, failed, _ = chances(4, tests)
     assert passed > unknown > failed
-
-
-def test_one_cell_that_was_not_tried_parts_nobody_from_who_ends_alike_elsewhere() -> None:
-    tests = [
-        Test(0, (True, True, False)),
-        Test(1, (True, True, False)),
-        Test(0, (True, None, False)),
-    ]
-    values = chances(3, tests)
-    assert order(values) == (1, 1, 3)
-
-
-@pytest.mark.parametrize("lanes", [3, 4, 8, 16])
-def test_a_wrong_lane_that_brings_thirty_tests_does_not_lead(lanes: int) -> None:
-    rest = [Test(lane, (*[True] * (lanes - 1), False)) for lane in range(lanes - 1)]
-    own = Test(lanes - 1, (*[False] * (lanes - 1), True), 30)
-    assert order(chances(lanes, [*rest, own]))[-1] == lanes
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="results"):
-        chances(2, [Test(0, (True,))])
-    with pytest.raises(ValueError, match="author"):
-        chances(2, [Test(2, (True, False))])
-    with pytest.raises(ValueError, match="count"):
-        chances(2, [Test(0, (True, False), 0)])
-    with pytest.raises(ValueError, match="counts"):
-        chances(2, [], [1])
-
-
-def test_sixteen_lanes_and_two_thousand_tests_take_no_time() -> None:
-    item = random.Random(1)
-    tests = [Test(n % 16, tuple(item.random() < 0.7 for _ in range(16))) for n in range(2000)]
-    began = time.process_time()
-    chances(16, tests)
-    assert time.process_time() - began < 2
 
 
 def test_confidence_is_what_was_measured_and_never_made_up() -> None:
@@ -256,113 +149,6 @@ def test_confidence_is_what_was_measured_and_never_made_up() -> None:
     item = confidence(4, tests, [0, 1, 2])
     assert item.share == WINNERS[case][1]
     assert "3 of 4" in item.why
-
-
-def test_a_larger_group_is_surer_and_a_tie_is_not_sure() -> None:
-    def told(row: tuple[bool, ...]) -> float:
-        tests = [Test(lane, row) for lane in range(4) if row[lane]]
-        share = confidence(4, tests, [lane for lane in range(4) if row[lane]]).share
-        assert share is not None
-        return share
-
-    assert told((True, True, True, False)) > told((True, True, False, False))
-    crossed = [Test(0, (True, False)), Test(1, (False, True))]
-    assert confidence(2, crossed, [0, 1]).word == "low"
-
-
-@st.composite
-def races(draw: st.DrawFn) -> tuple[int, list[Test], list[int], list[int]]:
-    """A pool, those in the first place, and who counts as a witness."""
-    lanes, tests = draw(pools(2, most=3))  # of few tests, so that some lanes agree
-    strategy = st.sets(st.integers(0, lanes - 1), min_size=1)
-    return lanes, tests, [*draw(strategy)], [*draw(strategy)]
-
-
-def share(
-    lanes: int,
-    tests: Sequence[Test],
-    winners: Sequence[int],
-    witnesses: Sequence[int],
-    proved: bool = False,
-) -> float:
-    """The share that is shown, below all others where none is; only one winner is proved."""
-    winners = winners[:1] if proved else winners
-    shown = confidence(lanes, tests, winners, witnesses=witnesses, proved=proved)
-    assert (shown.share is None) == (shown.word == "unknown")
-    return -1 if shown.share is None else shown.share
-
-
-def row_of(lane: int, tests: Sequence[Test]) -> tuple[bool | None, ...]:
-    return tuple(test.results[lane] for test in tests)
-
-
-@given(races(), st.booleans(), st.booleans(), st.data())
-def test_a_test_that_bears_the_winner_out_never_lowers_the_share(
-    race: tuple[int, list[Test], list[int], list[int]],
-    passed: bool,
-    proved: bool,
-    data: st.DataObject,
-) -> None:
-    lanes, tests, winners, witnesses = race
-    won = row_of(winners[0], tests)
-    cells = tuple((row_of(lane, tests) == won) is passed for lane in range(lanes))
-    author = data.draw(st.one_of(st.none(), st.integers(0, lanes - 1)))
-    further = Test(author, cells, data.draw(st.integers(1, 40)))
-    after = share(lanes, [*tests, further], winners, witnesses, proved)
-    assert after >= share(lanes, tests, winners, witnesses, proved)
-
-
-@given(races(), st.booleans(), st.data())
-def test_a_result_that_goes_missing_never_raises_the_share(
-    race: tuple[int, list[Test], list[int], list[int]], proved: bool, data: st.DataObject
-) -> None:
-    lanes, tests, winners, witnesses = race
-    assume(tests)
-    gone = data.draw(st.integers(0, len(tests) - 1))
-    lane = data.draw(st.integers(0, lanes - 1))
-    cells = [None if at == lane else answer for at, answer in enumerate(tests[gone].results)]
-    fewer = [*tests]
-    fewer[gone] = Test(tests[gone].author, tuple(cells), tests[gone].count)
-    before = share(lanes, tests, winners, witnesses, proved)
-    assert share(lanes, fewer, winners, witnesses, proved) <= before
-
-
-@given(races(), st.data())
-def test_more_witnesses_never_lower_the_share(
-    race: tuple[int, list[Test], list[int], list[int]], data: st.DataObject
-) -> None:
-    lanes, tests, winners, witnesses = race
-    fewer = [*data.draw(st.sets(st.sampled_from(witnesses)))]
-    all_of_them = confidence(lanes, tests, winners)
-    assert confidence(lanes, tests, winners, witnesses=range(lanes)).share == all_of_them.share
-    least = share(lanes, tests, winners, fewer)
-    assert least <= share(lanes, tests, winners, witnesses) <= (all_of_them.share or -1)
-
-
-@given(st.integers(1, 20), st.integers(1, 20), st.booleans())
-def test_more_that_agree_never_lower_the_share(lanes: int, agree: int, tied: bool) -> None:
-    """Whatever the table says of thin cases."""
-    assume(agree < lanes)
-    tests = [Test(None, (*[True] * agree, *[False] * (lanes - agree)))]
-    if tied:
-        tests.append(Test(None, (*[False] * agree, *[True] * (lanes - agree))))
-    winners = [0, lanes - 1] if tied else [0]
-    assume(not tied or 2 * agree <= lanes)
-    shares = [share(lanes, tests, winners, [*range(of), lanes - 1]) for of in range(1, agree + 1)]
-    assert shares == sorted(shares)
-
-
-@given(st.integers(0, 5), st.integers(0, 5))
-def test_of_a_proved_winner_who_agrees_never_lowers_the_share_nor_who_does_not_raises_it(
-    agree: int, against: int
-) -> None:
-    def said(agree: int, against: int) -> float:
-        tests = [Test(None, (True, *[True] * agree, *[False] * against, False))]
-        lanes = 2 + agree + against  # the last is no witness
-        return share(lanes, tests, [0], [*range(lanes - 1)], proved=True)
-
-    assert said(agree, 0) <= said(agree + 1, 0)
-    assert said(agree, 0) >= said(agree, against)
 
 
 def test_a_proved_winner_is_held_against_fixes() -> None:
@@ -382,13 +168,6 @@ def test_a_winner_with_a_test_that_was_not_tried_is_of_unknown_confidence() -> N
     assert shown.why == "some new tests have no result on the first patch"
 
 
-def test_a_test_that_tells_no_more_for_a_missing_result_makes_nobody_agree() -> None:
-    agreed, test = Test(0, (True, True, True, False)), Test(0, (True, True, False, True))
-    missing = Test(0, (True, True, None, True))
-    shares = [confidence(4, [agreed, last], [0]).share for last in (test, missing)]
-    assert shares == [WINNERS[4, 2, False][1]] * 2
-
-
 def test_only_witnesses_agree_and_all_patches_are_counted() -> None:
     tests = [Test(lane, (True, True, True, False)) for lane in range(3)]
     shown = confidence(4, tests, [0], witnesses=[1])
@@ -401,23 +180,4 @@ def test_only_witnesses_agree_and_all_patches_are_counted() -> None:
     assert alone.why == f"no other patch agrees with it on the new tests; {ASIDE}"
 
 
-def test_whom_nothing_was_tried_on_and_who_does_not_count_is_said_not_to() -> None:
-    """He may agree: no other patch does that counts."""
-    shown = confidence(3, [Test(0, (True, False, None))], [0], witnesses=[1])
-    assert shown.why == f"no other patch agrees with it on the new tests; {ASIDE}"
-    who_counts = confidence(3, [Test(0, (True, False, None))], [0], witnesses=[1, 2])
-    assert who_counts.why == "no other patch agrees with it on the new tests"
-
-
 ASIDE = "patches that are broken, held back or do nothing are not counted"
-
-
-def test_thin_cases_are_as_sure_as_those_with_fewer_that_agree() -> None:
-    """Of four tied lanes two and two: eleven such winners were measured, 113 with less."""
-    tests = [Test(0, (True, True, False, False)), Test(2, (False, False, True, True))]
-    assert confidence(4, tests, [0, 1, 2, 3]).share == WINNERS[4, 1, True][1]
-
-
-def test_the_table_is_of_shares_of_enough_winners() -> None:
-    assert sum(number for number, _ in WINNERS.values()) > 10_000
-    assert all(0 <= share <= 1 for _, share in WINNERS.values())

@@ -22,15 +22,7 @@ from hydra.ranking.verdict import rank as verdict
 from hydra.records.outcome import Patch
 from tests.support.generated_runs import runs
 from tests.support.raw_facts import Facts
-from tests.support.rendering import (
-    comment,
-    compare_text,
-    lane_line,
-    opening,
-    race_end,
-    summary,
-    verdict_document,
-)
+from tests.support.rendering import comment, verdict_document
 from tests.support.sentence_shapes import Clause, clauses, holds
 from tests.support.verdicts import passes_gates
 
@@ -206,10 +198,6 @@ def _is_all_untested(reading: Reading) -> bool:
     return not reading.verdict["tested"] and len(reading.lanes) > 1
 
 
-def _place(lane: Document, reading: Reading) -> str:
-    return "-" if _is_all_untested(reading) else str(lane["rank"] or "-")
-
-
 def _is_undecided(facts: Facts, tied: Sequence[str], why: str) -> bool:
     differ = any(facts.differ(name, other) for name, other in combinations(tied, 2))
     if why == "no test tells them apart":
@@ -229,124 +217,11 @@ def _is_undecided(facts: Facts, tied: Sequence[str], why: str) -> bool:
     return differ or any(results != own[0] for results in own[1:])
 
 
-# What is shown.
-
-
 def _screens(reading: Reading) -> None:
-    _ending(reading)
-    _compare(reading, compare_text(reading.verdict, width=None))
-    _compare(reading, summary(reading.result, width=None))
-    _page(reading)
+    """A comment begins with the lane that is landed, where there is one."""
     head = comment(reading.verdict).partition("\n")[0]
     top = reading.verdict["top"]
     assert (f"land `{top}`" in head) if top else "land " not in head
-
-
-def _ending(reading: Reading) -> None:
-    answer, *lines = race_end(reading.result, width=None).rstrip("\n").split("\n")
-    _answer(reading, answer)
-    rows, steps = lines[: len(reading.lanes)], lines[len(reading.lanes) + 1 :]
-    for lane, line in zip(reading.lanes, rows, strict=True):
-        rank, name, value, *cells = re.split(" {2,}", line.strip())
-        assert (rank, name) == (_place(lane, reading), lane["lane"])
-        assert value == WORDS.get(lane["state"], lane["state"]) or lane["state"] == "held_back"
-        if len(cells) > 3:
-            _row(reading, lane, cells[3])
-    for step in steps:
-        _step(reading, step)
-
-
-def _answer(reading: Reading, answer: str) -> None:
-    verdict, top = reading.verdict, reading.verdict["top"]
-    if not any(lane["rank"] for lane in reading.lanes):
-        assert answer == "No lane left a patch."
-    elif _is_all_untested(reading):
-        assert answer == "Nothing was tested: there is no first."
-    elif not verdict["checked"]:
-        assert answer.startswith("No check ran, so nothing is proved")
-    elif top:
-        reading.say(top, answer.removeprefix(f"Land {top}: ").removesuffix("."))
-    elif " are tied: " in answer:
-        assert answer == f"{verdict['says']}."
-    else:
-        assert answer == "No patch is proved."
-
-
-def _row(reading: Reading, lane: Document, why: str) -> None:
-    """A lane's cell is the beginning of its reason, or a sentence of its own."""
-    if why.endswith("\u2026"):
-        assert lane["reason"].startswith(why[:-1])
-        return
-    reading.say(lane["lane"], why)
-
-
-_STEPS = (
-    r"or [\w-]+'s code with [\w-]+'s tests:|(?P<picks>hydra merge --pick .*)",
-    r"or without what a build may have left:",
-    r"(?:land it all the same: |land: |land it:       |land it still: )?(?P<merge>hydra merge .*)",
-    r"you are asked first: (?P<asked>.*)",
-    r"look: hydra diff .*|why: hydra (?:compare|runs show) -r \w+|test what was kept: .*"
-    r"|test them (?:now|once tests can run): hydra check -r \w+.*"
-    r"|tell them apart: hydra compare --separate .*"
-    r"|warning: .*|\d+ warnings: .*|see it: +hydra diff .*|side by side: .*"
-    r"|[\w, -]+ are tied: look, then land the one that you choose|hydra diff .*",
-)
-
-
-def _step(reading: Reading, step: str) -> None:
-    """What is offered to be landed is the top, the tied, or the first that left a patch."""
-    if step.startswith("note: "):
-        assert step.removeprefix("note: ") in reading.verdict["warnings"]
-        return
-    match = next(filter(None, (re.fullmatch(pattern, step) for pattern in _STEPS)), None)
-    assert match, f"no shape for the step {step!r}"
-    groups = match.groupdict()
-    patched = [lane for lane in reading.lanes if lane["rank"]]
-    first = [lane["lane"] for lane in patched if lane["rank"] == 1]
-    able = [reading.verdict["top"]] if reading.verdict["top"] else first
-    if picks := groups.get("picks"):
-        assert {*re.findall(r"--(?:pick|hunk) ([\w-]+):", picks)} > {reading.verdict["top"]}, step
-    if merge := groups.get("merge"):
-        lands = re.findall(r"hydra merge ([\w-]+)", merge)
-        assert {*lands} <= {*able, patched[0]["lane"]}, step
-    if value := groups.get("asked"):
-        name, _, decision = value.partition(" ")
-        reading.say(name, decision)
-
-
-def _compare(reading: Reading, text: str) -> None:
-    """Every line under a lane's name, and its row, is a sentence of that lane."""
-    by_name = {lane["lane"]: lane for lane in reading.lanes}
-    name = ""
-    for block in text.rstrip("\n").split("\n\n"):
-        for line in block.split("\n"):
-            row = re.match(r" *(\d+|-)  ([\w-]+)(?: !)?  +\S", line)
-            if row and row[2] in by_name and (line.startswith("  ") or row[2] != name):
-                name = row[2]
-                assert row[1] == _place(by_name[name], reading), line
-                if line.startswith("  "):
-                    _row(reading, by_name[name], re.split(" {2,}", line)[-1])
-            elif name and _is_of_lane(block) and (match := _SAID.match(line)):
-                reading.say(name, match[1])
-
-
-_SAID = re.compile(r"  [x-] (?!and \d+ more: --json)(.*?)(?: \[[\w./]+(?::\d+)?\])?$")
-
-
-def _is_of_lane(block: str) -> bool:
-    """Whether a list stands under a lane, and not under a title of its own."""
-    return re.match(r"(?:\d+|-)  ", block) is not None
-
-
-def _page(reading: Reading) -> None:
-    first = opening(reading.verdict, {})
-    top = reading.verdict["top"]
-    if top and reading.verdict["checked"]:
-        assert first["says"] == f"Land {top}"
-    for lane in reading.lanes:
-        line = lane_line(lane, reading.verdict, {})["line"]
-        if line:
-            _row(reading, lane, str(line))
 
 
 # States, ranks and codes.

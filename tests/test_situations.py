@@ -11,17 +11,15 @@ from msgspec.structs import replace
 
 from hydra.adapters import registry
 from hydra.adapters.proofs.records import DIMENSIONS
-from hydra.conformance import script
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.expectation import Expectation, expectation, like
 from hydra.conformance.live.installed import InstalledAgent
 from hydra.conformance.live.observation import LiveRun, Observation
-from hydra.conformance.live.run import case, observe
+from hydra.conformance.live.run import observe
 from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import load, load_all, situation
 from hydra.conformance.request_log import LoggedRequest
-from hydra.conformance.results import CaseVerdict
 from hydra.errors import ConfigError
 from hydra.records.agent import ProbeOutput, Tier
 from tests.support.golden_text import approved, section
@@ -95,28 +93,6 @@ def test_what_is_wrong_in_a_situation_is_named_as_approved() -> None:
         load("edits")
     approved("wrong-situations.txt", text + section("load", error.value.message))
     assert "edit" in error.value.hint.split(": ")[1].split(", ")
-
-
-def test_an_agents_own_expectation_stands_over_the_shared_one_and_words_are_filled_in() -> None:
-    expect = {"exit": 1, "patch": {"{agent}.txt": "A"}, "codex": {"patch": {"x": "M"}}}
-    stop = {"name": "SIGTERM", "file": "on"}
-    item = situation("small", SMALL | {"expect": expect, "signal": stop})
-    assert item.expected["claude"] == Expectation(exit=1, patch={"claude.txt": "A"})
-    assert item.expected["codex"] == Expectation(exit=1, patch={"x": "M"})
-    assert item.stop is not None
-    assert (item.stop.number, item.stop.file) == (signal.SIGTERM, "on")
-    turns = script.parse("s", {"turn": [{"say": "{agent} {place}.", "repeat": 3}]})
-    turn = turns.filled({"place": "here"}).for_agent("claude", {"agent": "claude"}).turns[0]
-    assert turn.say == "claude here.claude here.claude here."
-
-
-def test_padding_makes_the_task_exactly_so_long_and_no_longer_than_its_agent_takes() -> None:
-    item = situation("small", SMALL | {"prompt": "-begin", "padding": 5000})
-    for text, size in ((item.task(), 5000), (item.task(1000), 1000), (item.task(6000), 5000)):
-        assert len(text.encode()) == size
-        assert text.startswith("-begin\n")
-        assert text.endswith("The end of the task.")
-    assert situation("small", SMALL | {"prompt": "begin"}).task(10) == "begin"
 
 
 # --- the comparison ------------------------------------------------------------------------------
@@ -241,15 +217,6 @@ def test_a_difference_names_the_field_or_the_event_as_approved() -> None:
     approved("live-differences.txt", text)
 
 
-def test_the_limit_that_an_error_names_is_the_agents_own() -> None:
-    item = Expectation(status="timed_out", error="TimedOut/idle", numbers={"limit": "idle"})
-    seen = replace(failed("TimedOut", "idle", "", numbers={"limit": 6.0}), patch={})
-    seen = replace(seen, lane={**seen.lane, "status": "timed_out", "warnings": []})
-    slow = replace(REACH, session=(), idle=20.0)
-    assert differences(item, seen, replace(slow, idle=6.0)) == ()
-    assert differences(item, seen, slow) == ("error: numbers.limit is 6, expected 20",)
-
-
 def test_a_message_that_comes_twice_in_a_row_is_told_but_not_after_a_fault() -> None:
     item, message = expectation({}, "wanted"), event("message", text="Done.")
     notice = event("progress/notice", text="in between")
@@ -262,32 +229,6 @@ def test_a_message_that_comes_twice_in_a_row_is_told_but_not_after_a_fault() -> 
     assert again not in differences(item, replace(twice, events=parted), REACH)
 
 
-def test_a_line_that_is_no_json_is_shown_from_what_was_kept(tmp_path: Path) -> None:
-    raw = tmp_path / "raw.jsonl"
-    raw.write_bytes(b'{"type":"a"}\nWelcome!\n')
-    line = event("progress/malformed") | {"raw": {"offset": 13, "length": 9}}
-    seen = replace(GOOD, events=[line, line, *EVENTS], raw=raw)
-    assert differences(WANTED, seen, REACH) == (
-        "stream: 2 lines are no JSON, expected 0: 'Welcome!'",
-    )
-
-
-@pytest.mark.parametrize(
-    ("line", "may"),
-    [
-        ("bash (72)", True),
-        ("bash (72), bash (89) and 2 more", True),
-        ("bash (72), server (89)", False),
-        ("server (89)", False),
-    ],
-)
-def test_what_codex_may_leave_at_its_end_is_bash_alone(line: str, may: bool) -> None:
-    text = f"left running and ended by Hydra: {line}"
-    item, seen = replace(WANTED, session=()), lane(warnings=["some", text])
-    told_of = differences(item, seen, reaches()["codex"])
-    assert told_of == (() if may else (f"warning: {text}",))
-
-
 def test_values_are_alike() -> None:
     same = (("a", "a"), ("a*", "ab"), ("*b", "ab"), ("a*c*e", "abcde"), ("*", 3), (3, 3.0))
     other = (("a", "ab"), ("ab*", "ba"), ("a*", "xa"), ("a*a", "a"), ("*x*", "ab"), ("3", 3))
@@ -297,15 +238,6 @@ def test_values_are_alike() -> None:
 
 
 # --- the runner, as far as it needs no CLI -------------------------------------------------------
-
-
-def test_a_case_says_whether_it_passed_was_skipped_or_failed() -> None:
-    good = Observation(situation="edit", agent="claude", version="1", seconds=2.0)
-    assert case(good).verdict is CaseVerdict.PASSED
-    assert case(replace(good, differences=("x",))).verdict is CaseVerdict.FAILED
-    skipped = case(replace(good, reason="not for it"))
-    assert (skipped.verdict, skipped.reason) == (CaseVerdict.SKIPPED, "not for it")
-    assert (skipped.suite, skipped.name, skipped.version) == ("live", "edit", "1")
 
 
 def test_a_probe_that_had_to_be_ended_is_named_even_where_the_agent_can_be_raced() -> None:

@@ -50,14 +50,6 @@ def test_a_lane_ends_when_its_budget_is_used_up(
     assert actions == ((referee.StopLane("a", why),) if why else ())
 
 
-def test_a_lane_without_a_budget_is_not_counted() -> None:
-    state = referee.PolicyState(budgets={"b": Budget(turns=1)})
-    for event in (SPEAKS, CALLS, ANSWERS, SPEAKS):
-        state, actions = referee.decide(state, told(event))
-        assert actions == ()
-    assert state.spent == {}
-
-
 EMPTY = Patch(commit="b", base="b")
 
 

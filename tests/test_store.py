@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hydra.errors import UsageError
 from hydra.process.sink import RawSink
 from hydra.race.record import losses
-from hydra.race.recovery.runs import find_run
 from hydra.records.events import Event, encode
-from hydra.records.store.reader import RunRecord, runs
+from hydra.records.store.reader import RunRecord
 from hydra.records.store.writer import RunStore, new_run_id
-from hydra.text import of_run
 
 
 def event(seq: int, **more: object) -> Event:
@@ -67,27 +64,6 @@ def test_a_flood_keeps_head_and_tail_and_counts_the_gap(scratch: Path, size: int
     assert tail
     assert len(tail) % size == 0 or size > limit // 2, "it begins with a whole line"
     assert list(scratch.iterdir()) == [scratch / "raw.jsonl"]
-
-
-def test_runs_are_found_by_prefix_and_by_place(scratch: Path) -> None:
-    for name in ("20260101t000000-aaa", "20260102t000000-bbb", "20260102t000000-bcc"):
-        open_run(scratch, name).close()
-    folder = scratch / "runs"
-    assert [run.id[-3:] for run in runs(folder)] == ["aaa", "bbb", "bcc"]
-    assert find_run(folder, None).id.endswith("bcc")
-    assert find_run(folder, "@-1").id.endswith("bbb")
-    assert find_run(folder, "20260101").id.endswith("aaa")
-    assert find_run(folder, "bbb").id.endswith("bbb")
-    assert find_run(folder, of_run("20260101t000000-aaa").split()[1]).id.endswith("aaa")
-    open_run(scratch, "20260103t000000-bbb").close()
-    with pytest.raises(UsageError, match="2 runs end with 'bbb'"):
-        find_run(folder, "bbb")
-    with pytest.raises(UsageError, match="2 runs start with"):
-        find_run(folder, "20260102")
-    with pytest.raises(UsageError, match="no run is called"):
-        find_run(folder, "1999")
-    with pytest.raises(UsageError, match="only 4 races"):
-        find_run(folder, "@-4")
 
 
 def test_the_lock_tells_a_live_run_from_one_that_broke_off(scratch: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hydra.analysis import syntax
-from hydra.analysis.syntax import Function, Syntax, language_of, read_syntax
+from hydra.analysis.syntax import Syntax, language_of, read_syntax
 from tests.support.tables import table_rows
 
 FUNCTIONS = table_rows("syntax", "functions")
@@ -71,11 +71,6 @@ def test_a_language_without_a_grammar_is_not_read() -> None:
     assert read_syntax([]) == ()
 
 
-def test_what_does_not_parse_says_so() -> None:
-    assert read("a.py", "def f(:\n").is_broken
-    assert not read("a.py", "type X = int\nmatch x:\n    case 1: pass\n").is_broken
-
-
 HOSTILE = [
     "(" * 20_000,
     "[" * 20_000 + "]" * 20_000,
@@ -129,12 +124,6 @@ def test_a_child_that_dies_hangs_or_says_nonsense_is_no_answer(
     assert read_syntax([("a.py", "x = 1\n"), ("b.py", "x = 2\n")]) == (None, None)
 
 
-def test_a_program_that_is_not_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
-    monkeypatch.setattr(syntax, "_read", {})
-    assert read_syntax([("a.py", "x = 1\n")]) == (None,)
-
-
 def test_a_text_that_ends_the_child_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,15 +151,3 @@ def test_a_child_writes_nothing_and_sees_no_variables(
     assert read_syntax([("a.py", "x = 1\n")])[0] is not None
     assert "SECRET" not in (tmp_path / "env").read_text()
     assert (tmp_path / "pwd").read_text() == "/\n"
-
-
-def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sys.executable
-    stand_in(tmp_path, monkeypatch, f'echo x >>{tmp_path}/starts; exec {real} "$@"')
-    first = read_syntax([("a.py", "y = 1\n"), ("b.py", "y = 1\n")])
-    assert first == read_syntax([("c.py", "y = 1\n")]) * 2
-    assert (tmp_path / "starts").read_text() == "x\n"
-
-
-def test_a_function_is_what_api_says() -> None:
-    assert read("a.py", "def f():\n    pass\n").functions == (Function("f", 1, 2, False),)

@@ -80,41 +80,6 @@ def test_the_record_alone_gives_the_same_events(hydra: Hydra) -> None:
     assert any("str is no act" in warning for warning in lane["warnings"])
 
 
-@pytest.mark.slow
-def test_events_cut_off_in_the_middle_are_told_to_the_conversation(hydra: Hydra) -> None:
-    race = talk(hydra, "serve cut")
-    lane = race.lane("talker")
-    assert lane["status"] == "failed"
-    assert "broke off" in lane["error"]["message"]
-    assert acts(race)[-1] == "finish"
-
-
-@pytest.mark.full
-def test_fifty_megabytes_from_one_that_never_listens(hydra: Hydra) -> None:
-    race = talk(hydra, "write a.txt x\nflood me\nserve x")
-    lane = race.lane("talker")
-    assert lane["status"] == "completed"
-    assert any("did not read what it was told" in warning for warning in lane["warnings"])
-    assert acts(race)[-1] == "unsent"
-    assert sent(race)[-1]["bytes"] > 10 * 1024**2
-    assert len(lane_file(race, "sent.jsonl")) <= 17 * 1024**2
-
-
-@pytest.mark.slow
-def test_one_that_closes_its_stdin_early_is_not_in_the_way(hydra: Hydra) -> None:
-    race = talk(hydra, "deaf x\nwrite a.txt x\nflood me")
-    lane = race.lane("talker")
-    assert (lane["status"], lane["error"]) == ("completed", None)
-
-
-@pytest.mark.slow
-def test_its_limits_are_those_of_every_agent(hydra: Hydra) -> None:
-    race = talk(hydra, "write a.txt x\nhang it", "--idle-timeout", "5s")
-    lane = race.lane("talker")
-    assert (lane["status"], lane["patch"]["files"]) == ("timed_out", 1)
-    assert running(str(hydra.scratch)) == []
-
-
 # --- ended from outside ----------------------------------------------------------------------
 
 

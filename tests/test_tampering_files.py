@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import os
-import time
 import tomllib
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydra.analysis.patch import FileChange
@@ -23,7 +22,6 @@ from hydra.analysis.tampering.suite import tests_changed as changed
 from hydra.records.request import Check
 from tests.support.evidences import file
 from tests.support.patches import accused, change, found, told
-from tests.test_tampering_corpus import TEXTS
 
 CHECKS = (
     Check("unit", "npm test"),
@@ -179,17 +177,6 @@ def test_nothing_raises(files: list[tuple[str, str | None, str | None]]) -> None
         restored(path, old, new)
 
 
-def test_three_hundred_files_are_read_soon() -> None:
-    old = "import pytest\n" + "".join(
-        f"def test_{n}():\n    got = page({n})\n    assert got == {n}\n\n\n" for n in range(12)
-    )
-    files = [change(f"tests/test_{n}.py", old, old.replace("== 3", "== 4")) for n in range(300)]
-    start = time.process_time()
-    hits = findings(files)
-    assert {finding.kind for finding in hits} == {"expectation_changed"}
-    assert time.process_time() - start < 20
-
-
 def paths(files: Sequence[FileChange], checks: Sequence[Check] = ()) -> tuple[str, ...]:
     return tuple(change.path for change in settings_changed(files, checks))
 
@@ -217,27 +204,11 @@ def test_lines_are_read_whatever_they_hold() -> None:
     assert parts_of(".env", "\n=\n==\n# CI=1\nCI\n\0=\0\n") == {}
 
 
-BASE = TEXTS["pages.py"]
-PATH = "tests/test_pages.py"
-
-
 def test_many_findings_of_one_kind_are_counted() -> None:
     old = "\n\n".join(f"def test_{n}():\n    assert f({n}) == {n + 9}" for n in range(60))
     findings = found(("tests/test_a.py", old, old.replace(" == ", " != ")))
     assert len(findings) == 21
     assert findings[-1].text.startswith("does so in 40 more places (")
-
-
-_LINES = f"{BASE}\n{TEXTS['unittest.py']}\n{TEXTS['table.py']}".split("\n")
-_PIECES = st.sampled_from([line + "\n" for line in _LINES])
-
-
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(old=st.lists(_PIECES, max_size=30), new=st.lists(_PIECES, max_size=30))
-def test_no_shuffle_of_lines_raises(old: list[str], new: list[str]) -> None:
-    for finding in found(("tests/test_a.py", "".join(old), "".join(new))):
-        assert finding.text
-        assert "\n" not in finding.text
 
 
 _VALUES = st.one_of(st.integers(-99, 99), st.text(max_size=5), st.lists(st.integers(0, 9)))
@@ -270,19 +241,6 @@ def test_formatting_alone_accuses_nobody(text: str) -> None:
     formatted = ast.unparse(ast.parse(text)).replace("def ", "# as black has it\n\n\ndef ")
     assert accused(("tests/test_a.py", text, formatted)) == []
     assert accused(("tests/test_a.py", text, text.replace("\n", "\r\n"))) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [940, 960])
-def test_a_file_of_tests_is_read_up_to_the_one_limit(size: int) -> None:
-    rows = "    (1, [2 + 3, 'a row that tests go by']),\n" * 25
-    text = f"ROWS = [\n{rows * size}]\n\n\ndef test_last():\n    assert last(20) == 7\n"
-    seen = told((PATH, text, text.replace("last(20) == 7", "last(20) > 3")))
-    if len(text) < 1024 * 1024:
-        assert [(kind, weight) for kind, weight, _ in seen] == [("assertion_weakened", "gate")]
-    else:
-        sentence = f"has a file of tests that is not read: over 1,024 KiB: {PATH}"
-        assert seen == [("unread", "remark", sentence)]
 
 
 def test_a_text_that_is_too_long_to_be_read_may_bend_what_runs_it() -> None:

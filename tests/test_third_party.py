@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hydra.adapters import plugins, registry
-from hydra.adapters.plugins import GuardedParser, guard
+from hydra.adapters.plugins import guard
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.results import CaseVerdict
 from hydra.errors import UsageError
-from hydra.records.agent import Capability, CapabilitySet, DetectResult, Origin, Tier
-from hydra.records.events import AgentEvent
-from hydra.records.outcome import ExitStatus
+from hydra.records.agent import Origin, Tier
 from tests.support import fakes
-from tests.support.command import Hydra, completed
+from tests.support.command import Hydra
 from tests.support.thirdparties import EXAMPLE, broken, install, install_toy
 
 OPT_IN = "--allow-experimental-adapters"
@@ -71,28 +67,6 @@ def refused(hydra: Hydra, agent: str, *args: str) -> str:
 
 
 # --- found and marked ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_one_is_found_by_its_entry_point_and_marked_wherever_it_is_listed(toy: Hydra) -> None:
-    """Experimental, whatever it says itself."""
-    module = site(toy) / "toy_adapter" / "__init__.py"
-    module.write_text(module.read_text().replace("Tier.EXPERIMENTAL", "Tier.TIER1"))
-    agents, problems = listed(toy, OPT_IN)
-    assert (list(agents), problems) == ([*registry.OWN, "toy"], [])
-    assert [key for key, agent in agents.items() if agent["third_party"]] == ["toy"]
-    origin = {"adapter": SPEC, "distribution": "toy-adapter", "version": "1.0"}
-    assert (agents["toy"]["origin"], agents["toy"]["tier"]) == (origin, "experimental")
-    assert (agents["toy"]["found"]["ready"], agents["toy"]["found"]["version"]) == (True, "1.0.0")
-    assert listed(toy)[0]["toy"]["found"] is None  # not probed without the opt-in
-    rows = toy.run("agents").stdout.splitlines()
-    assert "third party" in next(row for row in rows if row.strip().startswith("toy "))
-    shown = toy.run("agents", "toy", OPT_IN).stdout
-    assert f"toy-adapter 1.0 ({SPEC})" in shown
-    assert "--json --mode all" in shown
-    assert "third party" in toy.run("doctor", OPT_IN).stdout
-    done = toy.run("race", "x", "--dry-run", OPT_IN)  # no agent named: Tier 1 alone
-    assert done.returncode == 4, done.stdout
 
 
 @pytest.mark.slow
@@ -165,21 +139,6 @@ def test_what_lies_in_the_repository_is_not_importable(hydra: Hydra) -> None:
     assert not mark.exists()
 
 
-def test_what_is_installed_in_a_folder_of_the_repository_counts(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A `.venv` in the repository is where many have Hydra itself."""
-    packages = repo / ".venv" / "lib" / "site-packages"
-    packages.mkdir(parents=True)
-    monkeypatch.chdir(repo)
-    standard = str(Path(json.__file__).parent.parent)
-    path = ["", str(repo), str(repo / "src"), standard, str(packages), str(repo)]
-    monkeypatch.setattr(sys, "path", path)
-    assert plugins.importable() == [standard, str(packages), str(repo)]
-    monkeypatch.chdir(repo.parent)  # no repository: only this very folder is left out
-    assert plugins.importable() == sys.path[1:]
-
-
 # --- what is wrong with one is said, and stops nobody else ---------------------------------------
 
 ODD = (
@@ -226,19 +185,6 @@ def test_one_that_cannot_be_used_is_named_with_a_next_step(hydra: Hydra) -> None
     done = hydra.run("race", "x", "--json", "-a", "raising", "-a", "claude", OPT_IN)
     error = json.loads(done.stdout)["error"]
     assert (done.returncode, "boom" in error["message"], bool(error["hint"])) == (2, True, True)
-
-
-@pytest.mark.slow
-def test_the_race_of_others_goes_on_and_warns(hydra: Hydra) -> None:
-    hydra.agent("claude", [fakes.edit("a.txt", "x\n"), fakes.finish()])
-    settings(hydra, adapters(toy="nowhere:ADAPTER"))
-    race = hydra.race("-a", "claude", OPT_IN)
-    (warning,) = [text for text in race.document["warnings"] if "nowhere" in text]
-    assert "the adapter toy (nowhere:ADAPTER) cannot be used" in warning
-    assert (race.code, "agents.toy.adapter in" in warning) == (0, True)
-    quiet = hydra.race("-a", "claude")
-    assert quiet.code == 0
-    assert not [text for text in quiet.document["warnings"] if "nowhere" in text]
 
 
 @pytest.mark.slow
@@ -316,83 +262,6 @@ def test_one_that_fails_ends_its_lane_and_no_other(toy: Hydra) -> None:
         assert f"hydra conformance --adapter {key}:ADAPTER" in error["hint"]
 
 
-class Made:
-    """A parser that gives what it was made with."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def parse_line(self, line: bytes) -> list[AgentEvent]:
-        return self.value  # type: ignore[no-any-return]
-
-    parse_raw = parse_line
-
-    def end(self, exit: ExitStatus, files: object) -> list[AgentEvent]:
-        return self.value  # type: ignore[no-any-return]
-
-
-NONSENSE: tuple[Any, ...] = (
-    *(None, "text", [None], iter([AgentEvent("message")]), [AgentEvent("run_ended")]),
-    [AgentEvent("message", None, {})],  # type: ignore[arg-type]
-    [AgentEvent("message", "", {"text": object()})],
-    [AgentEvent("message", "", {"text": float("nan")})],
-    [AgentEvent("message", "", {1: "x"})],  # type: ignore[dict-item]
-    [AgentEvent("failed", "", {"error": "Boom", "terminal": True})],
-    [AgentEvent("failed", "", {"error": "TimedOut", "numbers": {"limit": "x"}})],
-)
-
-
-@pytest.mark.parametrize("value", NONSENSE, ids=range(len(NONSENSE)))
-def test_what_is_no_event_never_gets_further(value: object) -> None:
-    parser = GuardedParser(Made(value), "the adapter")
-    for parse in (parser.parse_line, parser.parse_raw):
-        with pytest.raises((ValueError, TypeError)):
-            parse(b"x")
-    (ending,) = parser.end(ExitStatus(code=0), {})
-    assert (ending.kind, ending.data["error"]) == ("failed", "StreamParseError")
-    events = [AgentEvent("message", "", {"text": "hi"}), AgentEvent("completed")]
-    assert GuardedParser(Made(events), "x").parse_line(b"") == events
-
-
-CLAIMED: Any = CapabilitySet(json_stream=True)  # type: ignore[arg-type]
-TYPED: Any = CapabilitySet(plain_text=Capability(True, "seen"))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(("sign_in", "yes"), ("sign_in_detail", None), ("flags", "--json")),
-        *(("capabilities", None), ("capabilities", CLAIMED), ("capabilities", TYPED)),
-    ],
-)
-def test_a_result_that_nobody_could_show_is_the_adapters_failure(field: str, value: object) -> None:
-    class Odd:
-        descriptor = example().adapter.descriptor
-
-        def detect(self, binary: str, probes: object) -> DetectResult:
-            document: dict[str, Any] = {field: value}
-            return DetectResult(adapter="toy", binary=Path(binary), **document)
-
-        def capabilities(self, flags: object) -> object:
-            return value
-
-    guarded = guard(Odd(), Origin("odd:ADAPTER"))  # type: ignore[arg-type]
-    result = guarded.detect("/bin/toy", {})
-    assert result.error is not None
-    assert (result.error.reason, result.sign_in.value) == ("adapter_failed", "unknown")
-    assert guarded.capabilities(frozenset()) == Odd.descriptor.capabilities
-
-
-@pytest.mark.parametrize(("field", "value"), [("minimum_version", 2), ("capabilities", CLAIMED)])
-def test_a_descriptor_that_nobody_could_show_is_refused(field: str, value: object) -> None:
-    class Odd:
-        descriptor = replace(example().adapter.descriptor, **{field: value})
-        key = detect = capabilities = build_command = parser = staticmethod(lambda: "toy")
-
-    with pytest.raises(UsageError, match=rf"descriptor: .*\$\.{field}"):
-        plugins.checked(Odd(), plugins.PluginReference("toy", Origin("odd:ADAPTER"), "a test"))
-
-
 # --- it costs nothing where nobody asks for it ---------------------------------------------------
 
 
@@ -427,37 +296,6 @@ def test_the_example_is_short_and_passes_the_suite_guarded_or_not() -> None:
         assert [(c.name, c.differences) for c in cases if c.verdict is CaseVerdict.FAILED] == []
         skipped = {case.name for case in cases if case.verdict is CaseVerdict.SKIPPED}
         assert (skipped <= {"detect.sign_in"}, len(cases) > 25) == (True, True)
-
-
-def test_its_recordings_are_what_its_agent_says(scratch: Path) -> None:
-    """Each was written by running it: the same tasks give the same lines today."""
-    folder = EXAMPLE / "toy_adapter" / "fixtures" / "toy" / "1.0.0"
-    agent = (sys.executable, str(EXAMPLE / "agent" / "toy"))
-    three = "write a.txt x\ndelete a.txt\ndelete b.txt\n"
-    for name, task, terms in (
-        ("edit", "write a.txt hello there\nIs this all?\n", ("--mode", "edit")),
-        ("denied", "delete a.txt\n", ("--mode", "look")),
-        ("delete", three, ("--mode", "all", "--model", "toy-2")),
-        ("empty", "", ("--mode", "edit")),
-    ):
-        (scratch / name).mkdir()
-        done = completed([*agent, "--json", *terms], cwd=scratch / name, input=task)
-        assert done.stdout == (folder / f"stream.{name}.jsonl").read_text()
-        assert json.loads((folder / "exits.json").read_text())[name] == done.returncode
-    for option in ("help", "version"):
-        assert completed([*agent, f"--{option}"]).stdout == (folder / f"{option}.txt").read_text()
-
-
-@pytest.mark.full
-def test_the_example_installs_with_pip_and_passes_by_its_entry_point(hydra: Hydra) -> None:
-    where = ("--no-deps", "--target", str(site(hydra)), str(EXAMPLE))
-    argv = (sys.executable, "-m", "pip", "install", "-q", *where)
-    if subprocess.run(argv, capture_output=True, check=False).returncode:
-        pytest.skip("pip cannot build here: it reaches no package index")
-    done = hydra.run("conformance", "toy", "--json", timeout=300)
-    cases = json.loads(done.stdout)["cases"]
-    assert [case for case in cases if case["verdict"] == "failed"] == []
-    assert (done.returncode, len(cases) > 30) == (0, True), done.stderr
 
 
 # --- names ---------------------------------------------------------------------------------------

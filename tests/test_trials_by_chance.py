@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hydra.analysis.patch import FileChange
-from hydra.checks.cross.plan import plan
-from hydra.checks.cross.record import TrialSubject, read
+from hydra.checks.cross.record import read
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.regressions import compare_to_baseline
@@ -21,7 +20,6 @@ from hydra.ranking.flaky import with_flaky
 from hydra.records.request import Check
 from tests.support.checks import NOT_CONFINED
 from tests.support.command import Hydra
-from tests.support.evidences import PYTEST, file, result
 from tests.support.trials import RIGHT, UNITTEST, Trying, ends, of, with_tests
 from tests.support.verdict_races import PLAIN, Judged, shop
 from tests.support.verdict_races import RIGHT as RIGHT_SHOP
@@ -215,14 +213,3 @@ def test_what_ends_both_ways_on_the_code_of_the_base_breaks_no_lane(
     judged = compare_to_baseline(_RED, bases["unittest"]).comparison
     assert judged is not None
     assert (judged.flaky, judged.broken) == ((("b",), ()) if flaky else ((), ("b",)))
-
-
-def test_of_a_new_test_that_is_flaky_is_not_said_that_it_was_not_named() -> None:
-    base = result({"t.py::test_up": True})
-    new = file("tests/test_new.py", None, "def test_new():\n    assert up()\n")
-    both = ({"t.py::test_up": True, "tests/test_new.py::test_new": end} for end in (False, True))
-    once, again = map(result, both)
-    flaky = compare_to_baseline(replace(once, again=again), base)
-    subject = TrialSubject(lane="a", commit="", tree="a", files=(new,), results=(flaky,))
-    (cut,) = plan([subject, replace(subject, lane="b", tree="b", files=())], [PYTEST]).not_tried
-    assert (cut.author, cut.why) == ("a", "pytest names no new test that is steady")

@@ -6,7 +6,11 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
+import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +21,6 @@ from tests.support.command import Hydra
 from tests.support.landings import Whole, leftovers
 from tests.support.processes import wait_until
 from tests.support.verdict_races import UNITTEST
-from tests.support.wild import commit, has_ended, paste
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +98,11 @@ class Two:
             assert any(line.startswith(f"hydra {kind}") for line in lines), (kind, text)
         assert {line: self.ran_on(line) for line in lines} == dict.fromkeys(lines, race.id)
 
+    def has_ended(self, lane: str) -> bool:
+        """Whether a lane of the race that runs has come to its end, checks and all."""
+        kinds = ((row["kind"], row.get("lane")) for row in self.hydra.recorded())
+        return ("lane_ended", lane) in kinds
+
     def is_mended(self) -> list[str]:
         return [
             name for name in self.gates if (self.hydra.repo / f"{name}.py").read_text() == RIGHT
@@ -105,6 +113,24 @@ class Two:
         mine = Whole.of(self.hydra.repo).files
         same = all(mine[name] == self.before.files[name] for name in ("README.md", "mine.txt"))
         return same and leftovers(self.hydra.repo) == []
+
+
+def commit(repo: Path, files: Mapping[str, str]) -> None:
+    """Writes and commits these, at the top."""
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Project")
+
+
+def paste(hydra: Hydra, line: str) -> subprocess.CompletedProcess[str]:
+    """A line as a shell takes it, `hydra` a program of its PATH."""
+    folder = hydra.scratch / "pasted"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "hydra").write_text(f'#!/bin/sh\nexec {sys.executable} -m hydra "$@"\n')
+        (folder / "hydra").chmod(0o755)
+    return hydra.execute("/bin/sh", "-c", f'PATH={folder}:"$PATH"; {line}')
 
 
 def offered(text: str) -> list[str]:
@@ -226,7 +252,7 @@ def test_a_lane_that_is_done_waits_for_the_verdict_of_its_race(two: Two) -> None
     """What speaks against it is not known before; by a reason it lands all the same."""
     two.hydra.agent("codex", [fakes.edit("one.py", RIGHT), fakes.finish("done")])
     first = two.begin("one", "-a", "claude", "-a", "codex", "--no-check")
-    assert wait_until(lambda: has_ended(two.hydra, "codex"))
+    assert wait_until(lambda: two.has_ended("codex"))
     second = two.begin("two")
     second.end()
     for args in (("codex",), ("codex", "--no-check"), ("--pick", "codex:one.py", "--no-check")):
@@ -241,52 +267,3 @@ def test_a_lane_that_is_done_waits_for_the_verdict_of_its_race(two: Two) -> None
     assert two.hydra.run("merge").returncode == 0
     assert two.is_mended() == ["one", "two"]
     assert two.is_mine()
-
-
-def test_documents_and_comments_name_their_race(two: Two) -> None:
-    """Nothing was tested in either: what tests them is in the JSON of each."""
-    options = ("-a", "2xclaude", "--no-check", "--json")
-    first = two.begin("one", *options)
-    second = two.begin("two", *options)
-    documents = {race: json.loads(race.end()) for race in (second, first)}
-    texts: dict[Race, list[str]] = {}
-    for race, document in documents.items():
-        of = ("-r", race.id)
-        shown = json.loads(two.hydra.run("compare", *of, "--json").stdout)
-        shown_too = json.loads(two.hydra.run("runs", "show", *of, "--json").stdout)
-        refused = two.hydra.run("merge", *of)
-        assert refused.returncode == 5
-        verdicts = (document["verdict"], shown, shown_too["verdict"])
-        texts[race] = [
-            *(verdict["check_now"] for verdict in verdicts),
-            two.hydra.run("compare", *of, "--markdown").stdout,
-            two.hydra.run("compare", *of).stdout,
-            refused.stderr,
-        ]
-    two.begin("one", "--no-check").end()  # its gate is open: it is the latest now
-    for given in texts.values():
-        for text in given:
-            assert "hydra check" in text
-    two.check("\n".join(texts[first]), first, "check", "diff", "compare", "merge")
-    assert Whole.of(two.hydra.repo) == two.before
-
-
-def test_refusals_and_hints_of_the_older_one_name_it(two: Two) -> None:
-    """Tied lanes, a check that tells nothing, a hunk that is not there."""
-    useless = "false"
-    first = two.begin("one", "-a", "2xclaude", "--check", useless)
-    second = two.begin("two")
-    second.end()
-    two.check(first.end(), first, "diff", "compare")
-    refused = two.hydra.run("merge", "-r", first.id)
-    assert refused.returncode == 5
-    two.check(refused.stderr, first, "compare", "merge")
-    refused = two.hydra.run("merge", "-r", first.id, "--hunk", "claude:0000000")
-    assert refused.returncode == 2
-    two.check(refused.stderr, first, "diff")
-    done = two.hydra.run("check", "-r", first.id, "--json")
-    drops = [line for line in offered(done.stdout) if "--drop" in line]
-    assert [two.ran_on(line.split('"')[0]) for line in drops] == [first.id], done.stdout
-    for line in ("hydra compare --markdown", "hydra runs show"):
-        shown = paste(two.hydra, f"{line} {'-r ' * ('compare' in line)}{first.id}").stdout
-        two.check(shown, first, "diff")

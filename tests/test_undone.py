@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from hydra.checks.record import CheckStatus
 from hydra.checks.regressions import compare_to_baseline
-from hydra.git import runner
 from hydra.ranking import collect
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.model import LaneResult
@@ -213,25 +210,6 @@ def test_a_file_that_moves_takes_nothing_back(history: History, edited: str) -> 
     assert history.patch({"rows.py": None, "lib/rows.py": edited}) == ([], "")
 
 
-def test_a_function_that_moves_takes_nothing_back(history: History) -> None:
-    history.commit("Rows", {"rows.py": CODE, "more.py": "A = 1\n"})
-    history.commit("Guard", {"rows.py": GUARD, "more.py": f"A = 1\n\n\n{LOOP}"})
-    inner = "".join(f"    {line}" for line in LOOP.splitlines(keepends=True))
-    files = {"more.py": "A = 2\n", "rows.py": f"{GUARD}\n\nclass Sum:\n{inner}"}
-    assert history.patch(files) == ([], "")
-
-
-def test_a_mode_that_changes_takes_nothing_back(history: History) -> None:
-    history.commit("Tool", {"tool.sh": "echo 1\n"})
-    git(history.repo, "config", "core.fileMode", "true")
-    (history.repo / "tool.sh").chmod(0o755)
-    history.commit("Runs", {})
-    (history.repo / "tool.sh").chmod(0o644)
-    history.commit("Text", {"tool.sh": "echo 2\n"})
-    (history.repo / "tool.sh").chmod(0o755)
-    assert history.patch({"src/pager.py": CODE}) == ([], "")
-
-
 @pytest.mark.parametrize(
     ("task", "is_asked"),
     [
@@ -248,18 +226,6 @@ def test_a_file_goes_that_the_task_names(history: History, task: str, is_asked: 
     files = {"lib/rows.py": None, "src/pager.py": "PAGES = 1\n"}
     text = f"undoes {oid}: Rows"
     assert history.patch(files, task) == (([], "") if is_asked else ([text], text))
-
-
-def test_a_merge_counts_against_its_first_parent(history: History) -> None:
-    history.commit("Rows", {"rows.py": CODE})
-    git(history.repo, "checkout", "-qb", "side")
-    history.commit("Guard", {"rows.py": GUARD})
-    git(history.repo, "checkout", "-q", "main")
-    history.commit("Beside", {"rows.py": CODE.replace("import os\n", "")})
-    git(history.repo, "merge", "-q", "--no-edit", "side")
-    oid = git(history.repo, "rev-parse", "--short=7", "HEAD")
-    ours = CODE.replace("import os\n", "").replace(*MENDED)
-    assert history.patch({"rows.py": ours})[0] == [f"undoes {oid}: Merge branch 'side'"]
 
 
 def test_lines_are_followed_through_the_names_of_a_file(history: History) -> None:
@@ -293,39 +259,3 @@ def test_names_that_git_would_quote_or_read_as_patterns(history: History) -> Non
         history.commit("Rows", {name: CODE})
         oid = history.commit("Guard", {name: GUARD})
         assert history.patch({name: CODE.replace(*MENDED)})[0] == [f"undoes {oid}: Guard"]
-
-
-@pytest.mark.slow
-def test_a_big_history_is_read_by_as_few_gits(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stream(count: int) -> bytes:
-        who = b"committer A <a@b> 1 +0000\ndata 1\nc"
-        commits = b"".join(
-            b"commit refs/heads/main\n%s\n%sM 100644 inline n.txt\ndata %d\n%d\n"
-            % (who, b"from refs/heads/main^0\n" * (n == 0), len(str(n)), n)
-            for n in range(count)
-        )
-        files = b"".join(
-            b"M 100644 inline lib/f%d.py\ndata %d\nA = %d\nB = 1\n" % (n, 11 + len(str(n)), n)
-            for n in range(200)
-        )
-        return b"%scommit refs/heads/main\n%s\n%s" % (commits, who, files)
-
-    subprocess.run(
-        ["git", "fast-import", "--quiet"], input=stream(400), cwd=history.repo, check=True
-    )
-    git(history.repo, "reset", "-q", "--hard")
-    argvs: list[Sequence[object]] = []
-    start = runner._start
-
-    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
-        argvs.append(argv)
-        return start(argv, *more)
-
-    monkeypatch.setattr(runner, "_start", counted)
-    oid = history.commit("Guard", {f"lib/f{n}.py": f"A = {n}\nB = 2\nC = 3\n" for n in range(200)})
-    argvs.clear()
-    said = history.patch({"lib/f7.py": "A = 7\nB = 1\n", "lib/f8.py": "A = 8\nB = 1\n\nC = 4\n"})[0]
-    assert said == [f"undoes {oid} in lib/f7.py: Guard"]
-    assert len(argvs) < 20

@@ -6,25 +6,20 @@ Lanes that are to be different patches have a comment more each; size decides no
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import git
-from tests.support import fakes
 from tests.support.command import Hydra
 from tests.support.verdict_races import (
     CODE,
     RIGHT,
     UP,
-    WRONG,
-    Files,
     Judged,
     edited,
     lane,
     shop,
-    steps,
 )
 
 pytestmark = pytest.mark.slow
@@ -110,33 +105,3 @@ def as_fast(hydra: Hydra) -> None:
         document["seconds"] = 2.0
     file.write_text(json.dumps(result))
     assert hydra.run("check").returncode == 0
-
-
-@pytest.mark.full
-def test_where_none_is_mergeable_nothing_lands_without_a_reason(hydra: Hydra) -> None:
-    shop(hydra.repo)
-    lanes: dict[str, Files | list[fakes.Step]] = {
-        "hangs": [*steps({PAGER: right()})[:-1], fakes.hang()],
-        "breaks": {PAGER: edited("items[:size]", "items[: size - 1]", RIGHT)},
-        "deletes": {PAGER: WRONG, SUITE: None},
-        "nothing": {},
-    }
-    judged = Judged(hydra, lanes).run("--idle-timeout", "8s")
-    assert judged.race is not None
-    assert judged.race.returncode == 1
-    assert judged.document["exit_code"] == 1
-    ranks = {"hangs": 1, "breaks": 2, "deletes": 3, "nothing": None}
-    assert judged.ranks() == ranks, str(judged)
-    assert list(judged.ranks()) == list(ranks)
-    assert judged.gates("hangs") == ["timed out: no progress for 8 s; its patch is kept"]
-    line, deletes = judged.gates("deletes")
-    assert line == "unittest found no tests; on the base 3 passed"
-    names = "Pages.test_up, Pages.test_even, Pages.test_first, Pages.test_price"
-    assert deletes == f"deletes {SUITE} with 4 tests ({names})"
-    put_back = "with the base's tests, tests.test_pages.Pages.test_up fails"
-    assert judged.outputs("deletes", "protected") == [put_back]
-    value = refuses(judged, f"no patch is proved; {lane('hangs')}, which comes first")
-    assert re.search(rf"^hydra merge {lane('hangs')} -r \w+ --override", value, re.M)
-    done = hydra.run("merge", "--override", "it had ended its work")
-    assert done.returncode == 0, done.stderr
-    assert "overriding the verdict: it had ended its work" in done.stdout

@@ -6,7 +6,6 @@ import os
 import shutil
 import site
 import subprocess
-import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process.sandbox import masks
 from hydra.process.sandbox.confine import confine
 from hydra.process.sandbox.discovery import compute_view, own_installation
 from hydra.process.sandbox.filters import clean_address
@@ -119,20 +117,6 @@ def test_a_root_is_shown_in_its_parts_and_what_lies_beside_them_is_not(
     assert not view.is_visible(machine.file("notes"))
 
 
-def test_a_link_beside_a_program_may_lead_in_a_circle_or_where_nobody_may_look(
-    machine: Machine,
-) -> None:
-    tool = machine.program("tools/bin/tool")
-    closed = machine.file("closed/python").parent
-    for name, target in (("circle", "circle"), ("python", closed / "python"), ("gone", "nothing")):
-        (tool.parent / name).symlink_to(target)
-    closed.chmod(0)  # an ordinary user may not enter it; root may, and sees the circle alone
-    try:
-        assert machine.view(tool.parent).is_visible(tool)
-    finally:
-        closed.chmod(0o700)
-
-
 def test_what_a_program_stands_on_is_shown_by_every_name_on_the_way(machine: Machine) -> None:
     machine.program(".nvm/versions/node/v22/bin/node")
     cli = machine.program(
@@ -217,14 +201,6 @@ def test_of_the_users_checkout_on_path_programs_alone_are_shown(
     assert view.is_visible(program) == (entry == "shop/bin")
 
 
-def test_an_installation_in_the_checkout_is_shown_because_path_names_it(machine: Machine) -> None:
-    checkout = make_repository(machine.home / "shop")
-    machine.file("shop/.venv/pyvenv.cfg")
-    entries = [machine.program("shop/.venv/bin/x"), machine.program("shop/node_modules/.bin/y")]
-    view = machine.view(*(entry.parent for entry in entries), repository=checkout)
-    assert all(map(view.is_visible, (*entries, machine.file("shop/node_modules/y/package.json"))))
-
-
 def test_a_password_with_an_at_sign_leaves_an_address_whole() -> None:
     assert clean_address("a = https://u:p@ss@h/x, https://v@i/y") == "a = https://h/x, https://i/y"
 
@@ -251,33 +227,6 @@ def test_caches_without_keys_are_shown_where_they_lie(machine: Machine) -> None:
         machine.file(f"{name}/part")
     assert machine.shown() >= set(CACHES)
     assert machine.shown(show=("~/notes",)) == machine.shown()
-
-
-def test_settings_of_an_installation_are_covered_among_packages_and_behind_links(
-    machine: Machine,
-) -> None:
-    machine.program(".npm-global/bin/tool")
-    covered = [
-        machine.file(f".npm-global/lib/{name}", TOKEN)
-        for name in ("site-packages/pip.conf", "node/etc/npmrc", "versions/condarc")
-    ]
-    machine.file(".npm-global/lib/deep/er/and/deeper/conf/settings.xml", "<password>x</password>")
-    (machine.home / ".npm-global/lib/current").symlink_to("deep/er/and/deeper")
-    covered.append(machine.home / ".npm-global/lib/current/conf/settings.xml")
-    view = machine.view(machine.home / ".npm-global/bin")
-    assert set(view.masked) >= set(covered)
-    assert machine.file(".npm-global/lib/site-packages/a/b/pip.conf") not in view.masked
-
-
-def test_an_empty_lock_in_the_system_is_not_covered(scratch: Path) -> None:
-    (scratch / "opt").mkdir()
-    (lock := scratch / "opt/lock").touch(0o600)
-    (key := scratch / "opt/key").touch(0o600)
-    key.write_text(TOKEN)
-    (folder := scratch / "opt/private").mkdir(0o700)
-    assert not lock.stat().st_size
-    private = masks._private(str(scratch / "opt"), 3, (os.geteuid(), frozenset()))
-    assert set(private) == {key, folder}
 
 
 def test_files_with_a_telling_name_are_covered_in_what_is_shown(machine: Machine) -> None:
@@ -484,45 +433,6 @@ def test_a_variable_that_names_a_hidden_file_is_told_and_no_other(machine: Machi
 
 
 @needs_bwrap
-def test_tools_in_home_run_in_a_lane_and_what_lies_beside_them_is_not_there(
-    machine: Machine,
-) -> None:
-    machine.program(".pyenv/versions/3/bin/python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    machine.program(".cargo/bin/cargo", '#!/bin/sh\nsed -n 2p "$HOME/.cargo/env"\n')
-    machine.file(".cargo/env", "#\ncrate\n")
-    machine.file(".cargo/registry/crate", TOKEN)
-    machine.file(".cargo/credentials.toml", TOKEN)
-    machine.file(".local/share/uv/credentials/x", TOKEN)
-    machine.program(".local/share/uv/tools/ruff/bin/ruff", "#!/bin/sh\necho ruff\n")
-    entry = machine.home / ".local/bin"
-    entry.mkdir(parents=True)
-    (entry / "ruff").symlink_to("../share/uv/tools/ruff/bin/ruff")
-    view = machine.view(entry, machine.home / ".cargo/bin", machine.home / ".pyenv/versions/3/bin")
-    path = f"{entry}:{machine.home}/.cargo/bin:{SYSTEM_PATH}"
-    script = (
-        "ruff; cargo; cd ~; cat .cargo/credentials.toml .local/share/uv/credentials/x 2>&-"
-        " || echo no; ls -A . .cargo .local/share/uv"
-    )
-    got = machine.run(view, "sh", "-c", script, env={"PATH": path}).split("\n")
-    assert got[:3] == ["ruff", "crate", "no"]
-    listed = "\n".join(got[3:])
-    assert TOKEN not in listed
-    assert ".cargo:\nbin\nenv\n" in listed
-    assert ".local/share/uv:\ntools\n" in listed
-
-
-@needs_bwrap
-def test_git_in_a_lane_has_the_users_name_and_needs_no_key(machine: Machine) -> None:
-    machine.file(
-        ".gitconfig",
-        "[user]\n\tname = Ada\n\temail = ada@example.com\n[commit]\n\tgpgsign = true\n",
-    )
-    commit = "git commit -q --allow-empty -m x && git log --format=%an"
-    script = f"cd /tmp && git init -q x && cd x && {commit}"
-    assert machine.run(machine.view(), "sh", "-c", script) == "Ada\n"
-
-
-@needs_bwrap
 def test_through_links_path_and_home_are_found_as_outside(machine: Machine) -> None:
     machine.program("dotfiles/bin/tool")
     (machine.home / ".local").mkdir()
@@ -532,24 +442,6 @@ def test_through_links_path_and_home_are_found_as_outside(machine: Machine) -> N
     env = {"PATH": f"{alias}/.local/bin:{SYSTEM_PATH}", "HOME": str(alias)}
     view = compute_view(alias, env, guarded=(machine.state,))
     assert machine.run(view, "sh", "-c", "tool; ls ~/dotfiles", env=env) == "ran\nbin\n"
-
-
-@needs_bwrap
-def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
-    for root in (
-        ".pyenv",
-        ".nvm/versions",
-        ".cargo/bin",
-        ".rustup/toolchains",
-        ".local/share/uv/tools",
-    ):
-        machine.program(f"{root}/bin/tool")
-    for number in range(300):
-        machine.program(f".cargo/bin/tool-{number}")
-        machine.program(f".pyenv/shims/tool-{number}")
-    path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
-    view = machine.view(*path)
-    assert len(view.shown) + len(view.masked) < 40
 
 
 # A checkout in a folder of the system's

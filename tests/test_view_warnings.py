@@ -53,20 +53,6 @@ def test_the_view_is_listed_for_a_person_with_what_was_not_followed(hydra: Hydra
     ]
 
 
-def test_the_view_as_a_document_says_the_same(hydra: Hydra) -> None:
-    home = hydra.home
-    tool = program(home / "tools" / "tool")
-    hydra.path = [tool.parent]
-    hydra.extra["HYDRA_SHOW"] = str(home)
-    document = json.loads(hydra.run("doctor", "--view", "--json").stdout)
-    assert (document["schema"], document["kind"], document["home"]) == (1, "view", str(home))
-    assert {"path": str(tool.parent), "reason": "on PATH"} in document["shown"]
-    assert str(home) not in [row["path"] for row in document["shown"]]
-    assert document["show"] == []
-    (note,) = document["notes"]
-    assert note.endswith(f"names your whole home folder, and is not followed: {home}")
-
-
 @pytest.mark.slow
 @needs_bwrap
 def test_a_kernel_without_scopes_is_told_and_the_race_goes_on(hydra: Hydra) -> None:

@@ -11,8 +11,8 @@ from hydra.adapters.probe import settings
 from hydra.adapters.supported import check_supported
 from hydra.config.load import load
 from hydra.config.schema import Config, Profile, RaceSettings
-from hydra.errors import ConfigError, UnsupportedFlag, UsageError
-from hydra.race.lane_plan import resolve, resolve_options, smaller
+from hydra.errors import ConfigError, UnsupportedFlag
+from hydra.race.lane_plan import resolve, resolve_options
 from hydra.records.agent import SpawnRequest
 from hydra.records.request import Budget, Effort, Lane, Permission
 
@@ -104,10 +104,6 @@ def test_of_two_permissions_the_lower_holds(
     assert options.permission == text
 
 
-def test_no_limit_is_no_smaller_than_any() -> None:
-    assert smaller(Budget(turns=3), Budget(turns=5, tool_calls=2)) == Budget(turns=3, tool_calls=2)
-
-
 def request(**changes: object) -> SpawnRequest:
     return SpawnRequest(prompt="x", worktree=Path("/lane/x"), **changes)  # type: ignore[arg-type]
 
@@ -137,40 +133,20 @@ def test_what_a_cli_cannot_do_is_refused_by_name(
     assert refused.value.hint
 
 
-def test_one_agent_alone_keeps_its_tools_off_the_network() -> None:
-    assert [key for key in registry.OWN if registry.OWN[key].descriptor.network_switch] == ["codex"]
-    check_supported(registry.OWN["codex"].descriptor, request(network=False))
-
-
 CURSOR = '[profiles.r]\nagent = "cursor-agent"\n'
+
+
+IN_RACE, IN_AGENT = '[race]\neffort = "max"\n', '[agents.cursor-agent]\nservice_tier = "fast"'
 
 
 @pytest.mark.parametrize(
     ("spec", "text", "flags", "hint"),
     [
-        ("cursor-agent@high", "", {}, "leave @high out for cursor-agent"),
-        ("r", CURSOR + 'effort = "high"', {}, "take effort out of [profiles.r]"),
         ("r@low", CURSOR + 'effort = "high"', {}, "leave @low out for cursor-agent"),
+        ("r", CURSOR + 'effort = "high"', {}, "take effort out of [profiles.r]"),
         ("r", CURSOR, {"race.effort": "high"}, "leave --effort out for cursor-agent"),
-        (
-            "r",
-            '[race]\neffort = "max"\n' + CURSOR,
-            {},
-            "take effort out of [race] in /u/hydra.toml",
-        ),
-        (
-            "r",
-            CURSOR + '[agents.cursor-agent]\neffort = "high"',
-            {},
-            "take effort out of [agents.cursor-agent]",
-        ),
-        ("r", CURSOR + 'service_tier = "fast"', {}, "take service_tier out of [profiles.r]"),
-        (
-            "r",
-            CURSOR + '[agents.cursor-agent]\nservice_tier = "fast"',
-            {},
-            "take service_tier out of [agents.cursor-agent]",
-        ),
+        ("r", IN_RACE + CURSOR, {}, "take effort out of [race] in /u/hydra.toml"),
+        ("r", CURSOR + IN_AGENT, {}, "take service_tier out of [agents.cursor-agent]"),
     ],
 )
 def test_the_hint_names_what_the_user_wrote(
@@ -229,29 +205,6 @@ def test_two_profiles_of_one_name(more: str) -> None:
         ConfigError, match=r"two profiles are called x: user\.toml, line 2 and shop"
     ):
         load(user=("user.toml", name), repository=theirs)
-
-
-@pytest.mark.parametrize("key", ['permission = "edit"', 'environment = ["A"]'])
-def test_a_repositorys_profile_says_less(key: str) -> None:
-    text = f'[profiles.x]\nagent = "codex"\n{key}'
-    with pytest.raises(ConfigError, match="may not be set by a repository"):
-        load(repository=("shop/hydra.toml", text))
-
-
-def test_a_name_that_is_neither_agent_nor_profile_is_told_both() -> None:
-    with pytest.raises(UsageError, match="did you mean reviewer"):
-        lane("reviwer", config())
-
-
-def test_a_preface_file_of_the_repository_is_read(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "reviewer.md").write_text("Read all of it.\n")
-    item = config(
-        '[profiles.r]\nagent = "codex"\npreface = "A."\npreface_file = "docs/reviewer.md"'
-    )
-    read = settings.with_prefaces(item, [lane("r", item)], tmp_path)
-    assert resolve_options(read, lane("r", read)).preface == "A.\n\nRead all of it."
-    assert settings.with_prefaces(item, [lane("codex", item)], tmp_path) == item
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 
 from hydra import paths
-from hydra.adapters.config_dirs import further
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.errors import Refused
 from hydra.workspace import credentials, tree
-from hydra.workspace.credentials import ConfigCopies
 from hydra.workspace.renewal import Renewal, renew
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
@@ -51,33 +49,6 @@ def home(scratch: Path) -> Path:
     (folder / ".credentials.json").chmod(0o640)
     (folder.parent / ".claude.json").write_text('{"seen": 1}')
     return folder.parent
-
-
-def test_the_ground_is_as_an_agent_expects_it(repo: Path, scratch: Path) -> None:
-    git(repo, "tag", "-a", "v1", "-m", "v1")
-    git(repo, "config", "commit.gpgSign", "true")
-    (repo / ".git" / "hooks" / "post-checkout").write_text("#!/bin/sh\ntouch hooked\n")
-    (repo / ".git" / "hooks" / "post-checkout").chmod(0o755)
-    git(repo, "config", "core.hooksPath", ".git/hooks")
-    race = race_on(repo, scratch / "state")
-    ground = race.opened()
-    assert ground.worktree.name == "shop"
-    assert git(ground.worktree, "status", "--porcelain") == ""
-    assert git(ground.worktree, "describe", "--tags") == "v1"
-    assert git(ground.worktree, "rev-parse", "HEAD") == race.base
-    assert git(ground.worktree, "remote") == ""
-    agent(ground.worktree, "echo x > x; git add x; git commit -qm x; git stash list; git reflog")
-    assert git(ground.worktree, "log", "-1", "--format=%an <%ae>") == "Ada <ada@example.com>"
-    assert stat.S_IMODE((scratch / "state" / "g" / "claude").stat().st_mode) == 0o700
-    assert {path.name for path in ground.writable} == {"shop", "home", "tmp"}
-    assert all(path.is_dir() for path in ground.writable)
-
-
-def test_a_place_that_cannot_be_written_is_refused(race: Race) -> None:
-    (race.state / "g").mkdir()
-    (race.state / "g" / "claude").write_text("a file")
-    with pytest.raises(Refused, match="could not be opened"):
-        race.opened()
 
 
 def test_copies_come_along_and_never_into_the_patch(repo: Path, scratch: Path) -> None:
@@ -245,20 +216,6 @@ def test_a_tree_deeper_than_any_path_is_removed(scratch: Path) -> None:
     assert not top.exists()
 
 
-def test_caches_and_temporary_files_go_to_the_lane(race: Race, home: Path) -> None:
-    loose = race.ground(config=CLAUDE, confined=False, home=home).environment
-    tight = race.ground(config=CLAUDE, confined=True, home=home).environment
-    place = str(race.state / "g" / "claude")
-    assert loose["TMPDIR"] == f"{place}/tmp"
-    assert loose["XDG_CACHE_HOME"] == f"{place}/home/.cache"
-    assert "CARGO_HOME" not in loose
-    assert tight["CARGO_HOME"].startswith(f"{place}/home/")
-    assert loose["CLAUDE_CONFIG_DIR"] == f"{place}/home/.claude"
-    assert "CLAUDE_CONFIG_DIR" not in tight
-    nowhere = race.ground(config=CLAUDE, confined=True, home=home / "nowhere").environment
-    assert nowhere["CLAUDE_CONFIG_DIR"] == f"{place}/home/.claude"
-
-
 def test_the_agents_settings_are_a_copy(race: Race, home: Path) -> None:
     outside = home.parent / "outside"
     outside.write_text("outside")
@@ -343,18 +300,6 @@ def test_the_worktrees_name_never_collides(scratch: Path) -> None:
         ground = race_on(root, scratch / f"state{number}").opened()
         assert ground.worktree.name == f"{name}-work" or name == "bell\x07"
         assert take(ground).empty
-
-
-def test_a_known_folder_is_laid_over_one_that_the_user_names_for_the_same_place(
-    scratch: Path,
-) -> None:
-    home = scratch / "home"
-    (home / ".claude").mkdir(parents=True)
-    named = [(folder, None) for folder in (CLAUDE, *further(["~/.claude", "~/.claude/deep"], ()))]
-    settings = ConfigCopies(named, home=home, place=scratch / "lane")
-    own, same, deep = (copy.copy for copy in settings.copies)
-    place = home / ".claude"
-    assert settings.binds == ((same, place), (own, place), (deep, place / "deep"))
 
 
 def test_a_socket_in_a_lane_may_have_a_name_of_its_own_below_108_bytes() -> None:

@@ -19,8 +19,13 @@ from typing import Any, NoReturn
 import pytest
 
 from tests.support.command import completed
-from tests.support.toolchains import PASSED_ON
 from tests.support.trust import Place
+
+PASSED_ON = (
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
+    *("http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY", "NO_PROXY"),
+)
+"""What a registry is reached by here."""
 
 CACHE = Path(os.environ.get("REAL_PROJECTS_CACHE", "/var/tmp/hydra-real-projects"))
 """Where archives and the tools' own caches stay between runs."""

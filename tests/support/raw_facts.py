@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from hydra.analysis.patch import FileChange
 from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.checks.results import Tests
@@ -303,10 +302,6 @@ class Facts:
                 return False
             fails += not before
         return True if fails else None
-
-    def change(self, lane: str, path: str) -> FileChange | None:
-        """One file of a lane's patch."""
-        return next((file for file in self.lanes[lane].files if file.path == path), None)
 
     def lane(self, name: str) -> LaneEvidence:
         """What is recorded of it."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hydra.checks.record import CheckStatus
 from hydra.checks.regressions import FEWER
-from tests.support.raw_facts import Brought, Facts, end_of, is_flaky, ran
+from tests.support.raw_facts import Brought, Facts, is_flaky, ran
 
 Groups = Mapping[str, str]
 Predicate = Callable[[Facts, str, Groups], bool]
@@ -202,10 +202,12 @@ def _fixes_in_check(facts: Facts, lane: str, groups: Groups) -> bool:
     return len(fixed) == len(facts.failing(groups["check"])) == (count or _number(groups.get("n")))
 
 
-def _unserved(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Those of all tests that could be compared."""
-    runs = [own.tests for _, _, own in facts.tests(lane) if own.tests]
-    return sum(len(tests.unserved) for tests in runs) == _number(groups["n"])
+def _breaks(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _lists(groups.get("tests") or groups["test"], facts.broken(lane, required=True))
+
+
+def _breaks_nothing(facts: Facts, lane: str, groups: Groups) -> bool:
+    return not facts.broken(lane)
 
 
 def _still(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -217,6 +219,14 @@ def _still(facts: Facts, lane: str, groups: Groups) -> bool:
         if facts.end(lane, name, id) is False
     ]
     return len(still) == _number(groups["n"])
+
+
+def _turned_checks(facts: Facts, lane: str, groups: Groups) -> bool:
+    return all(
+        _base_status(facts, check) is CheckStatus.FAILED
+        and _status(facts, lane, check) is CheckStatus.PASSED
+        for check in _all_of(groups["checks"])
+    )
 
 
 def _none_fails(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -272,6 +282,10 @@ def _stopped(facts: Facts, lane: str, groups: Groups) -> bool:
     return not ran(facts.own.get((lane, groups["check"])))
 
 
+def _stopped_alone(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _stopped(facts, lane, groups) and ran(facts.base.get(groups["check"]))
+
+
 def _gone(facts: Facts, lane: str, groups: Groups) -> bool:
     """Tests of the base that the lane's own run does not name."""
     names, _ = _names(groups["named"])
@@ -304,39 +318,6 @@ def _by_its_own(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(
         facts.own_end(lane, check, id) is True and facts.end(lane, check, id) is not True
         for id in names
-    )
-
-
-def _only_by_its_own(facts: Facts, lane: str) -> list[tuple[str, str]]:
-    """What failed on the base, passes with it, and fails by the base's version of anything."""
-    return [
-        (check, id)
-        for check in facts.base
-        for id in facts.failing(check)
-        if facts.own_end(lane, check, id) is True
-        and any(
-            end_of(item.result, id) is False
-            for item in facts.put_back(lane)
-            if item.result.check.name == check and ran(item.result)
-        )
-    ]
-
-
-def _by_its_own_version(facts: Facts, lane: str, groups: Groups) -> bool:
-    count = len(_only_by_its_own(facts, lane))
-    return count == _number(groups["n"]) and _touches_a_file_so_called(facts, lane, groups)
-
-
-def _touches_a_file_so_called(facts: Facts, lane: str, groups: Groups) -> bool:
-    names = {file.path.rpartition("/")[2] for file in facts.lane(lane).files}
-    return {*_names(groups["paths"])[0]} <= names
-
-
-def _are_without_code(facts: Facts, lane: str, groups: Groups) -> bool:
-    return all(
-        file.path.startswith("tests/") or file.path.endswith((".md", ".lock"))
-        for other in _all_of(groups["lanes"])
-        for file in facts.lane(other).files
     )
 
 
@@ -412,6 +393,14 @@ def _is_kind(kind: str, tests: Sequence[Brought]) -> bool:
     return kind.removesuffix("s").removesuffix(" test") == (
         kinds.pop() if len(kinds) == 1 else "new or changed"
     )
+
+
+def _own_pass_on_base(facts: Facts, lane: str, groups: Groups) -> bool:
+    return len(_own_tests(facts, lane, True)) >= _number(groups.get("n"))
+
+
+def _own_untried(facts: Facts, lane: str, groups: Groups) -> bool:
+    return len(_own_tests(facts, lane, None)) == _number(groups.get("n"))
 
 
 def _own_fail(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -540,67 +529,15 @@ def _same_tree(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(facts.lane(other).tree == mine for other in _all_of(groups["lanes"]))
 
 
-def _without_comments(facts: Facts, lane: str) -> list[tuple[str, str]]:
-    files = facts.lane(lane).files
-    return [(file.path, re.sub(r"#.*|\s", "", file.new or "")) for file in files]
-
-
 # What it changes.
 
 
-def _expects(facts: Facts, lane: str, groups: Groups) -> bool:
-    files = facts.lane(lane).files
-    pattern = "def {}\\(\\):\n    assert f\\((\\d)\\) == {}\n"
-    old = pattern.format(groups["test"], groups["a"])
-    new = pattern.format(groups.get("other") or groups["test"], groups["b"])
-    return any(re.search(old, file.old or "") for file in files) and any(
-        re.search(new, file.new or "") for file in files
+def _runs_no_longer(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _asks_else(facts, lane, groups) and all(
+        facts.own_end(lane, check, id) is None
+        for id in _names(groups["tests"])[0]
+        for check in facts.base
     )
-
-
-def _replaces(facts: Facts, lane: str, groups: Groups) -> bool:
-    files = facts.lane(lane).files
-    return any(groups["was"] in (file.old or "") for file in files) and any(
-        groups["now"] in (file.new or "") for file in files
-    )
-
-
-def _deletes_test(facts: Facts, lane: str, groups: Groups) -> bool:
-    defined = f"def {groups['test']}("
-    files = facts.lane(lane).files
-    return any(defined in (file.old or "") for file in files) and not any(
-        defined in (file.new or "") for file in files
-    )
-
-
-def _deletes_file(facts: Facts, lane: str, groups: Groups) -> bool:
-    change = facts.change(lane, groups["test"])
-    return change is not None and change.new is None
-
-
-def _skips(facts: Facts, lane: str, groups: Groups) -> bool:
-    marked = f'later")\ndef {groups["test"]}('
-    return any(marked in (file.new or "") for file in facts.lane(lane).files)
-
-
-def _touches(facts: Facts, lane: str, groups: Groups) -> bool:
-    touched = {file.path for file in facts.lane(lane).files}
-    return {*_names(groups["paths"])[0]} <= touched
-
-
-def _deletes(facts: Facts, lane: str, groups: Groups) -> bool:
-    changes = {file.path: file for file in facts.lane(lane).files}
-    return all(not changes[path].new_mode for path in _names(groups["paths"])[0])
-
-
-def _alone_in(facts: Facts, lane: str, groups: Groups) -> bool:
-    others = {
-        file.path
-        for name, evidence in facts.lanes.items()
-        if name != lane
-        for file in evidence.files
-    }
-    return _touches(facts, lane, groups) and others.isdisjoint(_names(groups["paths"])[0])
 
 
 def _asks_else(facts: Facts, lane: str, groups: Groups) -> bool:
@@ -616,45 +553,13 @@ def _asks_else(facts: Facts, lane: str, groups: Groups) -> bool:
 # Against the next.
 
 
-def _no_better(facts: Facts, lane: str, groups: Groups) -> bool:
-    """None passes a test that fails on the base."""
-    return not any(
-        facts.fixed(other)
-        or any(
-            facts.cell(brought, "") is False and facts.cell(brought, other)
-            for brought in facts.brought
-            if not facts.is_unsteady(brought)
-        )
-        for other in _all_of(groups["lanes"])
-    )
+def _fixes_more(facts: Facts, lane: str, groups: Groups) -> bool:
+    return all(len(facts.fixed(lane)) > len(facts.fixed(name)) for name in _all_of(groups["lanes"]))
 
 
-def _differ_as_known(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Whether a test ends otherwise on them, or is known of one of them alone."""
-    return all(facts.ends(lane) != facts.ends(other) for other in _all_of(groups["lanes"]))
-
-
-def _fails_fewer_asked(facts: Facts, lane: str, groups: Groups) -> bool:
-    fails = {
-        name: [test.ends[name] for test in facts.evidence.review_tests].count(False)
-        for name in (lane, *_all_of(groups["lanes"]))
-    }
-    return all(fails[lane] < count for name, count in fails.items() if name != lane)
-
-
-def _loses_less(facts: Facts, lane: str, groups: Groups) -> bool:
-    """Whether a test of each of the others passes, or stops, by its own version alone."""
+def _breaks_less(facts: Facts, lane: str, groups: Groups) -> bool:
     return all(
-        any(
-            not ran(item.result)
-            or item.result.tests is None
-            or any(
-                facts.own_end(other, item.result.check.name, id) is not False and end == "failed"
-                for id, end in item.result.tests.by_id.items()
-            )
-            for item in facts.put_back(other)
-        )
-        for other in _all_of(groups["lanes"])
+        len(facts.broken(lane)) < len(facts.broken(name)) for name in _all_of(groups["lanes"])
     )
 
 
@@ -663,102 +568,20 @@ def _are_in_state(facts: Facts, lane: str, groups: Groups) -> bool:
     return {facts.states[other] for other in _all_of(groups["lanes"])} == states
 
 
-def _better_in(kind: str, facts: Facts, lane: str, groups: Groups) -> bool:
-    def good(name: str) -> bool:
-        return all(check.passed for check in facts.lane(name).checks if check.check.kind == kind)
-
-    return good(lane) and not any(good(other) for other in _all_of(groups["lanes"]))
+def _breaks_in(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _lists(groups["named"], facts.broken(lane))
 
 
-def _brings_tests(facts: Facts, lane: str, groups: Groups) -> bool:
-    not_passing = (*_own_tests(facts, lane, False), *_own_tests(facts, lane, None))
-    brought = [test for test in not_passing if facts.cell(test, lane)]
-    return 0 < _number(groups["n"]) <= len(brought)
+def _gone_listed(facts: Facts, lane: str, groups: Groups) -> bool:
+    return _gone(facts, lane, {"named": groups["tests"]})
 
 
-def _without_put_back(facts: Facts, lane: str, groups: Groups) -> bool:
-    tried = {item.result.check.name for item in facts.put_back(lane) if ran(item.result)}
-    own = {check.check.name for check in facts.lane(lane).checks if check.check.kind == "test"}
-    stopped = any(
-        check.check.kind == "test" and not ran(check) for check in facts.lane(lane).checks
-    )
-    return stopped or bool(own - tried)
-
-
-PREDICATES: Mapping[str, Predicate] = {
-    "breaks": lambda facts, lane, groups: _lists(
-        groups.get("tests") or groups["test"], facts.broken(lane, required=True)
-    ),
-    "breaks_nothing": lambda facts, lane, groups: not facts.broken(lane),
-    "turned_checks": lambda facts, lane, groups: all(
-        _base_status(facts, check) is CheckStatus.FAILED
-        and _status(facts, lane, check) is CheckStatus.PASSED
-        for check in _all_of(groups["checks"])
-    ),
-    "stopped_alone": lambda facts, lane, groups: (
-        _stopped(facts, lane, groups) and ran(facts.base.get(groups["check"]))
-    ),
-    "fail_with_the_bases": lambda facts, lane, groups: (
-        0 < len(_only_by_its_own(facts, lane)) < _number(groups["n"]) <= _number(groups["k"])
-    ),
-    "is_without_code": lambda facts, lane, groups: _are_without_code(facts, lane, {"lanes": lane}),
-    "own_pass_on_base": lambda facts, lane, groups: (
-        len(_own_tests(facts, lane, True)) >= _number(groups.get("n"))
-    ),
-    "own_untried": lambda facts, lane, groups: (
-        len(_own_tests(facts, lane, None)) == _number(groups.get("n"))
-    ),
-    "same_but_for_form": lambda facts, lane, groups: all(
-        _without_comments(facts, other) == _without_comments(facts, lane)
-        for other in _all_of(groups["lanes"])
-    ),
-    "runs_no_longer": lambda facts, lane, groups: (
-        _asks_else(facts, lane, groups)
-        and all(
-            facts.own_end(lane, check, id) is None
-            for id in _names(groups["tests"])[0]
-            for check in facts.base
-        )
-    ),
-    "fixes_more": lambda facts, lane, groups: all(
-        len(facts.fixed(lane)) > len(facts.fixed(name)) for name in _all_of(groups["lanes"])
-    ),
-    "breaks_less": lambda facts, lane, groups: all(
-        len(facts.broken(lane)) < len(facts.broken(name)) for name in _all_of(groups["lanes"])
-    ),
-    "same_reason": lambda facts, lane, groups: (
-        [*facts.reasons.values()].count(facts.reasons[lane]) > 1
-    ),
-    "build_better": lambda facts, lane, groups: _better_in("build", facts, lane, groups),
-    "lint_better": lambda facts, lane, groups: _better_in("lint", facts, lane, groups),
-    "never_ran": lambda facts, lane, groups: not facts.lane(lane).checks,
-    "nothing": lambda facts, lane, groups: not facts.lane(lane).files,
-    "moved": lambda facts, lane, groups: facts.lane(lane).moved,
-    "ended": lambda facts, lane, groups: facts.lane(lane).ended.endswith(groups["ended"]),
-    "kept": lambda facts, lane, groups: bool(facts.lane(lane).files),
-    "breaks_in": lambda facts, lane, groups: _lists(groups["named"], facts.broken(lane)),
-    "none_passes": lambda facts, lane, groups: not facts.passed(lane),
-    "no_test_ran": lambda facts, lane, groups: (
-        not any(check.check.kind == "test" and ran(check) for check in facts.lane(lane).checks)
-    ),
-    "gone_listed": lambda facts, lane, groups: _gone(facts, lane, {"named": groups["tests"]}),
-    "exited": lambda facts, lane, groups: (
-        _status(facts, lane, groups["check"]) is CheckStatus.FAILED
-    ),
-    "configures": lambda facts, lane, groups: facts.change(lane, groups["test"]) is not None,
-    "same_patch": lambda facts, lane, groups: (
-        "lanes" not in groups or _same_tree(facts, lane, groups)
-    ),
-}
-"""Those of one line, by name; the others are the functions above."""
+def _same_patch(facts: Facts, lane: str, groups: Groups) -> bool:
+    return "lanes" not in groups or _same_tree(facts, lane, groups)
 
 
 _ROWS = tomllib.loads((Path(__file__).parents[1] / "data" / "sentences.toml").read_text("utf-8"))
 SHAPES = tuple(
-    Shape(
-        f"{name} ({at})",
-        _compiled(pattern),
-        PREDICATES.get(predicate) or globals()[f"_{predicate}"],
-    )
+    Shape(f"{name} ({at})", _compiled(pattern), globals()[f"_{predicate}"])
     for at, (name, predicate, pattern) in enumerate(_ROWS["shapes"])
 )
