@@ -125,7 +125,7 @@ def show_run(**options: Any) -> int:
         if result is None:
             show(_unended(row, reading))
         else:
-            judged = verdict.document() if verdict else result.get("verdict")
+            judged = verdict.document() if verdict else reading.race.verdict or None
             more = {"verdict": judged, "landings": as_json(landed), "problem": problem or None}
             show({**result, **more})
     else:

@@ -19,8 +19,7 @@ from hydra.race.recovery import retention
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.plan import RaceManifest
-from hydra.records.store.files import read_object
-from hydra.records.store.reader import RunRecord, as_record, runs
+from hydra.records.store.reader import RunRecord, as_record, read_record, runs
 from hydra.report.text import quote
 from hydra.text import nearest, plural
 
@@ -315,8 +314,8 @@ def moved(state: Path, root: Path) -> UsageError | None:
     ids = {pin.partition("/")[0] for pin in pins.splitlines()}
     folders = [folder for folder in state.glob("*/runs/*") if folder.name in ids]
     for folder in sorted(folders, key=lambda folder: folder.name, reverse=True):
-        with suppress(OSError, ValueError, KeyError):
-            old = Path(str(read_object(folder / "manifest.json")["repository"]))
+        with suppress(OSError, RecordError):
+            old = Path(read_record(folder / "manifest.json", str, "repository"))
             if not old.exists():
                 link = f"ln -s {quote(str(root))} {quote(str(old))} && "
                 return _moved(f"{old}, where it is no more", link, folder, len(folders))
