@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra.checks.project import Project, read
 from hydra.config.check_specs import in_folder
+from hydra.redaction import texts
 
 COMPILED = re.compile(r"dist|build|lib|out|esm|cjs|es|types|\.next")
 """What folders are called that are made of a package's own code."""
@@ -83,12 +84,4 @@ def entry_files(package: Path) -> Iterator[str]:
     """What the package.json in a folder says is loaded for it, from that folder."""
     manifest = Project(package, package).package
     values = [manifest.get(key) for key in ("main", "module", "types", "exports")]
-    yield from dict.fromkeys(_texts(values))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+    yield from dict.fromkeys(texts(values))

@@ -15,7 +15,6 @@ from hydra.git import base_commit, patches
 from hydra.git.runner import require_git
 from hydra.git.runner import run as git
 from hydra.race.command_context import CommandContext
-from hydra.race.recovery import retention
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.plan import RaceManifest
@@ -81,11 +80,6 @@ def is_uncommitted(run: RunRecord) -> bool:
     with suppress(RecordError):
         return run.manifest.is_uncommitted
     return False
-
-
-def size(place: CommandContext, run: RunRecord) -> int:
-    """Bytes that a run takes, its worktrees too."""
-    return retention.size(run, place.state)
 
 
 class RunReading(Struct, frozen=True, kw_only=True):
