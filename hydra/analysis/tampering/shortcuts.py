@@ -9,7 +9,6 @@ from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.bending import language_of
-from hydra.analysis.tampering.constant_strings import folded, names_tests
 from hydra.analysis.tampering.hardcoded import Code, ExpectedValues, literals
 
 _UNDER_TEST = re.compile(
@@ -104,3 +103,36 @@ def _bent(file: FileChange, code: str, was: str) -> Iterator[Finding]:
 
 def _finding(text: str, file: FileChange, line: int) -> Finding:
     return Finding(kind="hard_coded", weight="remark", text=text, path=file.path, line=line)
+
+
+# ---- Texts in code that are put together of parts: what they come to, as far as it stands there.
+
+_PART = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\\n]|\\.)*+`)"
+_CHAIN = re.compile(rf"{_PART}(?:\s*+(?:\+|\.concat\()?\s*+[rbuf]{{0,2}}{_PART})*+")
+_PARTS = re.compile(_PART)
+_MEMBER = re.compile(r"(?<=[\w)\]])\[[ \t]*([\"'`])([A-Za-z_]\w*)\1[ \t]*\]")
+_TOOL = r"(?<![a-z])(?:py|unit)?(?:tests?|spec|jest|mocha)(?![a-z])"
+_TESTS = re.compile(_TOOL, re.I)
+_IN_TEXT = re.compile(rf"[\"'`/][^\"'`\n]*{_TOOL}[^\"'`\n]*[\"'`/]", re.I)
+
+
+def folded(code: str, *, members: bool = False) -> str:
+    """Code with `'te' + 'st'` as one text, and with `members` `a['b']` as `a.b`, as JavaScript has
+    it. Lines keep their numbers."""
+    chained = _CHAIN.sub(_joined, code)
+    return _MEMBER.sub(r".\2", chained) if members else chained
+
+
+def _joined(chain: re.Match[str]) -> str:
+    parts = _PARTS.findall(chain[0])
+    if len(parts) < 2:
+        return chain[0]
+    quote, text = parts[0][0], "".join(part[1:-1] for part in parts)
+    return f"{quote}{text}{quote}" + "\n" * chain[0].count("\n")
+
+
+def names_tests(line: str) -> bool:
+    """Whether a line has a text that names tests or their tools, whole or in parts."""
+    if _IN_TEXT.search(line):
+        return True
+    return bool(_TESTS.search("".join(part[1:-1] for part in _PARTS.findall(line))))
