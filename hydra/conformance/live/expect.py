@@ -116,9 +116,7 @@ def _again(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
             yield f"events: message (text={brief(text)}) comes twice"
 
 
-def _find(
-    expected_event: ExpectedEvent, events: Sequence[Event]
-) -> tuple[int | None, str]:
+def _find(expected_event: ExpectedEvent, events: Sequence[Event]) -> tuple[int | None, str]:
     """Where the event comes next; else None, and what is wrong with the nearest of its name."""
     wrong = ""
     for place, event in enumerate(events):
