@@ -34,7 +34,11 @@ def builder_of(path: str, entry: str, top: Path) -> str:
     named = [(at, command) for at in above for command in _naming(at, name, top)]
     is_named_so = COMPILED.fullmatch(name) or _GENERATED.fullmatch(name)
     is_made = entry.endswith("/") and is_named_so and not _is_python(top / path)
-    builds = [(at, f"{_manager(at, top)} run build") for at in above if is_made and _builds(at)]
+    builds = [
+        (at, f"{_manager(at, top)} run build")
+        for at in above
+        if is_made and "build" in _scripts(at)
+    ]
     # What builds a whole workspace knows what its packages need of each other.
     in_package = _is_workspace(top) and any((at / "package.json").is_file() for at in above[:-1])
     whole = builds[-1:] if in_package and builds and builds[-1][0] == top else []
@@ -62,10 +66,6 @@ def _is_maker(name: str) -> bool:
 def _is_python(path: Path) -> bool:
     """Which no `build` of package.json makes."""
     return path.suffix == ".py" or any(path.glob("*.py"))
-
-
-def _builds(at: Path) -> bool:
-    return "build" in _scripts(at)
 
 
 def _is_workspace(at: Path) -> bool:

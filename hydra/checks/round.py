@@ -413,12 +413,8 @@ def _built(context: CheckContext) -> Iterator[tuple[PurePosixPath, str]]:
         if is_installed(folder) or not COMPILED.fullmatch(folder.name):
             continue
         command = builder_of(f"{folder}/x", f"{folder}/", top)
-        if command and not _is_set_up(command, context.plan.setup):
+        if command and not any(split_folder(command)[1] in step for step in context.plan.setup):
             yield folder, command
-
-
-def _is_set_up(command: str, setup: Sequence[str]) -> bool:
-    return any(split_folder(command)[1] in step for step in setup)
 
 
 def _is_source(path: str, folder: PurePosixPath, context: CheckContext) -> bool:

@@ -148,7 +148,7 @@ class _Folder:
         stdout = _shortened(_text(run.raw, run.places))
         stderr = _text(run.raw_stderr, run.places)
         self._remove(f"stream.{name}.jsonl")
-        if run.raw is None or max(map(_size, (stdout, stderr))) > LONGEST:
+        if run.raw is None or max(len(_bytes(text)) for text in (stdout, stderr)) > LONGEST:
             return []
         if ended is None or (ended.code is None and ended.signal is None):
             return []
@@ -266,10 +266,6 @@ def _shortened(text: str) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _size(text: str) -> int:
-    return len(_bytes(text))
 
 
 def _write(path: Path, text: str) -> Path:

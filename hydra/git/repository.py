@@ -94,7 +94,7 @@ def read(start: Path, *, home: Path | None = None, state: Path | None = None) ->
         object_format=object_format,
         head=head.result(),
         branch=branch.result(),
-        state=_state(git_dir),
+        state=next((term for name, term in _STATES if (git_dir / name).exists()), ""),
         shallow=shallow == "true",
         linked=git_dir != common_dir,
         partial=any((common_dir / "objects" / "pack").glob("*.promisor")),
@@ -188,10 +188,6 @@ def _config(start: Path) -> dict[str, str]:
         # `[commit] gpgSign` with no value at all is true.
         values[os.fsdecode(key)] = os.fsdecode(value) if named else "true"
     return values
-
-
-def _state(git_dir: Path) -> str:
-    return next((term for name, term in _STATES if (git_dir / name).exists()), "")
 
 
 def objects_folders(folder: Path, depth: int = 0) -> Iterator[Path]:

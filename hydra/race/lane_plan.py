@@ -262,7 +262,7 @@ def resolve_options(config: Config, lane: Lane) -> Profile:
         budget=smaller(config.budget, profile.budget),
         service_tier=profile.service_tier or agent.service_tier,
         environment=(*agent.environment, *profile.environment),
-        remote=_elsewhere(profile.remote or agent.remote),
+        remote="" if (place := profile.remote or agent.remote) == LOCAL else place,
     )
 
 
@@ -287,10 +287,6 @@ def effort_at(config: Config, lane: Lane) -> str:
 
 def _table(lane: Lane, *, in_profile: bool) -> str:
     return f"[profiles.{lane.profile}]" if in_profile else f"[agents.{lane.adapter}]"
-
-
-def _elsewhere(remote: str) -> str:
-    return "" if remote == LOCAL else remote
 
 
 def _lower(race: Permission | None, profile: Permission | None) -> Permission | None:

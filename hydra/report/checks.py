@@ -182,7 +182,7 @@ def baseline(checks: Sequence[CheckDocument]) -> list[str]:
             "" if number_of else "base",
             check.check,
             says(check) + skipped(check.tests.skipped if check.tests else 0),
-            _took(check.seconds),
+            f"{check.seconds:.1f}s" if 0 <= check.seconds < 60 else duration(check.seconds),
             "" if check.status in ran else gist(check.reason),
         ]
         for number_of, check in enumerate(checks)
@@ -193,10 +193,6 @@ def baseline(checks: Sequence[CheckDocument]) -> list[str]:
 def skipped(count: int) -> str:
     """On the base: tests that prove nothing of any patch."""
     return f", {count:,} skipped" if count else ""
-
-
-def _took(seconds: float) -> str:
-    return f"{seconds:.1f}s" if 0 <= seconds < 60 else duration(seconds)
 
 
 def remarks(checks: Sequence[CheckDocument]) -> list[str]:

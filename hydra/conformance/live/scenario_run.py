@@ -98,7 +98,7 @@ def _race(
             agents=[agent],
             prompt=situation.task(reach.prompt_bytes),
             options=(
-                *_allowed(descriptor),
+                *(() if descriptor.tier is Tier.TIER1 else (EXPERIMENTAL_FLAG,)),
                 *_side_files(descriptor),
                 *reach.options,
                 *_options(situation, reach),
@@ -152,10 +152,6 @@ def _sides(place: ScratchPlace, descriptor: Descriptor) -> dict[int, Path]:
         if files:
             paths[number] = files[-1]
     return paths
-
-
-def _allowed(descriptor: Descriptor) -> tuple[str, ...]:
-    return () if descriptor.tier is Tier.TIER1 else (EXPERIMENTAL_FLAG,)
 
 
 def _settings(document: Mapping[str, Any], agent: str, program: Path) -> dict[str, Any]:
