@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
-from hydra.analysis.syntax import Syntax, read_syntax
+from hydra.analysis.syntax import Syntax, read_syntax, too_much
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.bending import language_of
 from hydra.analysis.tampering.hardcoded import Code, ExpectedValues, literals
-from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.swallowed_errors import swallowing
 from hydra.analysis.tampering.test_files import exists, supports_tests
 
