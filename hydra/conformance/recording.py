@@ -144,7 +144,7 @@ class _Folder:
     def _stream(self, observation: Observation, name: str) -> list[Path]:
         """The files of one stream; none where it is too long or nobody knows how it ended."""
         run = observation.run
-        ended = run.lane and run.lane.exit
+        ended = run.lane.exit if run.lane else None
         stdout = _shortened(_text(run.raw, run.places))
         stderr = _text(run.raw_stderr, run.places)
         self._remove(f"stream.{name}.jsonl")
@@ -216,7 +216,8 @@ def _fresh(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> Rec
 def _proof(observation: Observation, stream: str) -> Proof:
     """What one situation gave; `stream` is the file that holds its stream, "" for none."""
     run = observation.run
-    ended, usage = (run.lane.exit, asdict(run.lane.usage)) if run.lane else (None, {})
+    ended = run.lane.exit if run.lane else None
+    usage = asdict(run.lane.usage) if run.lane else {}
     return Proof(
         passed=not observation.differences,
         status=run.status,

@@ -46,19 +46,19 @@ def _outcome(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str
         yield "race: it was started, expected it to be refused"
     elif status != expected.status:
         yield f"outcome: status is {status}, expected {expected.status}"
-    values = dict(zip(("kind", "reason"), expected.error.split("/"), strict=False))
-    if not expected.error and error:
-        yield f"error: kind is {error.kind} ({_line(error.message)}), expected none"
-    elif values.get("kind") and not error:
+    if error is None and expected.error:
         yield f"error: none, expected {expected.error}"
-    for key, value in values.items() if error and expected.error else ():
-        if (term := getattr(error, key)) != value:
-            text = f" ({_line(error.message)})" if key == "kind" else ""
-            yield f"error: {key} is {term}{text}, expected {value}"
-    for name, wished in expected.numbers.items() if error else ():
+    elif error and not expected.error:
+        yield f"error: kind is {error.kind} ({_line(error.message)}), expected none"
+    elif error:
+        for key, value in zip(("kind", "reason"), expected.error.split("/"), strict=False):
+            if (term := getattr(error, key)) != value:
+                text = f" ({_line(error.message)})" if key == "kind" else ""
+                yield f"error: {key} is {term}{text}, expected {value}"
+    for name, wished in expected.numbers.items():
         figure = reach.idle if wished == "idle" else float(wished)
-        document = error.numbers.get(name)
-        if document is None or document != figure:
+        document = error.numbers.get(name) if error else figure
+        if document != figure:
             text = "missing" if document is None else f"{document:g}"
             yield f"error: numbers.{name} is {text}, expected {figure:g}"
     if status != expected.status and (line := _last(error.stderr if error else "")):
@@ -193,7 +193,7 @@ def _stated(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]
 def _remaining(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     yield from seen.wrong
     # Nearly every CLI ends by itself when it is told to, in every situation.
-    ended = seen.lane and seen.lane.exit
+    ended = seen.lane.exit if seen.lane else None
     if ended and ended.signal == signal.SIGKILL and not expected.may_be_killed:
         yield "process: it did not end when it was told to, and was killed (SIGKILL)"
     for process in seen.orphans:

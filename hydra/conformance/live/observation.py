@@ -50,7 +50,7 @@ class LiveRun(Struct, frozen=True, kw_only=True):
     @property
     def error(self) -> Failure | None:
         """The lane's error, if it has one."""
-        return self.lane and self.lane.failure
+        return self.lane.failure if self.lane else None
 
     def of(self, kind: str, sub: str) -> list[Event]:
         """The events of one kind."""
