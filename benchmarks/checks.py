@@ -11,7 +11,7 @@ from benchmarks.place import BYE, HELLO, Place
 from hydra.git import base_commit, patches
 from hydra.records.request import Limits
 from hydra.records.store.reader import RunRecord
-from hydra.workspace.grounds import private_ground
+from hydra.workspace.private import LaneWorkspace
 
 WAITING = 0.4
 """Seconds that a check of the first case sleeps: a test-suite waits as often as it works."""
@@ -80,7 +80,7 @@ def _clean_worktree(place: Place) -> list[Result]:
 
     def hydra() -> float:
         top = place.folder / "clean"
-        ground = private_ground(
+        ground = LaneWorkspace(
             repository=item,
             base=base,
             lane="_claude",

@@ -11,7 +11,6 @@ from benchmarks.place import BYE, HELLO, Place
 from hydra.git import base_commit, patches
 from hydra.records.request import Limits
 from hydra.records.store.reader import RunRecord
-from hydra.workspace.grounds import private_ground
 from hydra.workspace.private import LaneWorkspace
 
 CHANGED = 5
@@ -127,7 +126,7 @@ def _ground(place: Place, root: Path, files: int) -> LaneWorkspace:
     run = place.folder / f"run-{files}"
     run.mkdir()
     patches.create(run / "patches.git", item, base=item.head)
-    return private_ground(
+    return LaneWorkspace(
         repository=item,
         base=item.head,
         lane="claude",

@@ -134,6 +134,9 @@ class AgentError(HydraError):
 
     kind: ClassVar[str] = "AgentFailed"
 
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__name__
+
     def __init__(
         self,
         message: str,
@@ -161,63 +164,28 @@ class AgentError(HydraError):
 class BinaryMissing(AgentError):
     """No program of that agent was found, or what was found is not it."""
 
-    kind = "BinaryMissing"
-
 
 class AuthMissing(AgentError):
     """The CLI is not signed in, or the service refused its key."""
-
-    kind = "AuthMissing"
 
 
 class UnsupportedVersion(AgentError):
     """The installed version is known not to work."""
 
-    kind = "UnsupportedVersion"
-
 
 class UnsupportedFlag(AgentError):
     """A flag Hydra needs is gone from the CLI, or a capability was asked for in vain."""
-
-    kind = "UnsupportedFlag"
 
 
 class SpawnFailed(AgentError):
     """The program could not be started, or its confinement could not be made."""
 
-    kind = "SpawnFailed"
 
-
-class StreamParseError(AgentError):
-    """The CLI's output could not be understood, or ended without its closing event."""
-
-    kind = "StreamParseError"
-
-
-class TimedOut(AgentError):
-    """No progress within the idle limit, or the total limit was reached."""
-
-    kind = "TimedOut"
-
-
-class Interrupted(AgentError):
-    """A person (Ctrl-C) or the system (SIGTERM, SIGHUP) ended the race."""
-
-    kind = "Interrupted"
-
-
-KINDS: Mapping[str, type[AgentError]] = {
-    error.kind: error
-    for error in (
-        BinaryMissing,
-        AuthMissing,
-        UnsupportedVersion,
-        UnsupportedFlag,
-        SpawnFailed,
-        StreamParseError,
-        TimedOut,
-        Interrupted,
-        AgentError,
-    )
-}
-"""The seed's eight kinds, and `AgentFailed` for all that they have no word for."""
+KINDS = (
+    *("BinaryMissing", "AuthMissing", "UnsupportedVersion", "UnsupportedFlag", "SpawnFailed"),
+    *("StreamParseError", "TimedOut", "Interrupted", "AgentFailed"),
+)
+"""The seed's eight kinds, and `AgentFailed` for all that they have no word for. Three are of a
+lane's end and never raised: the CLI's output could not be understood, or ended without its closing
+event; no progress within the idle limit, or the total limit was reached; a person (Ctrl-C) or the
+system (SIGTERM, SIGHUP) ended the race."""

@@ -321,18 +321,19 @@ _PLACES = (
 
 def redacted(document: T) -> T:
     """A text, or the texts of a document, without what `notice` has found."""
-    if not _typed or not _redactor(_typed).count(_encoded("\n".join(_texts(document)))):
+    if not _typed or not _redactor(_typed).count(_encoded("\n".join(texts(document)))):
         return document  # at once: an event has ten texts
     clean: T = _redacted(document)
     return clean
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts(value: object) -> Iterator[str]:
+    """Each text in a document, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inner)
+            yield from texts(inner)
 
 
 def _redacted(value: Any, *, stays: bool = False) -> Any:

@@ -12,11 +12,16 @@ import pytest
 from hydra.adapters import registry
 from hydra.adapters.proofs import records
 from hydra.conformance import recorded
+from hydra.conformance.live.expectation import USAGE
 from hydra.conformance.live.observation import LiveRun, Observation
+from hydra.conformance.race_run import RacedLane
 from hydra.conformance.recording import LONGEST, record
 from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
 from hydra.records.agent import ProbeOutput
+from hydra.records.codec import shaped
+from hydra.records.events import Event
+from hydra.records.outcome import ExitStatus, Status, Usage
 from tests.adapter_recordings import FIXTURES
 
 UUIDS = ("6f1c0c4e-8a7b-4a53-9d0e-0c6a1f0a2b3c", "11111111-2222-4333-8444-555555555555")
@@ -56,12 +61,12 @@ def seen(
     out, err = folder / f"{name}.jsonl", folder / f"{name}.txt"
     out.write_text(text or stream(str(folder), UUIDS[0], 40123))
     err.write_text(f"warning: {folder}/home\n")
-    exit = ended or {"code": 0, "signal": None, "survivors": ["sh"]}
-    usage = {"input_tokens": 5, "cost_usd": None}
+    exit = shaped(ended or {"code": 0, "survivors": ["sh"]}, ExitStatus)
+    usage = Usage(input_tokens=5)
     kinds = (("progress", "notice"), ("message", ""), ("message", ""))
     run = LiveRun(
-        lane={"status": "completed", "exit": exit, "usage": usage},
-        events=[{"kind": kind, "sub": sub, "data": {}} for kind, sub in kinds],
+        lane=RacedLane(lane="claude", status=Status.COMPLETED, exit=exit, usage=usage),
+        events=[Event(seq=0, wall=0, mono=0, run="r", kind=kind, sub=sub) for kind, sub in kinds],
         patch={"a.py": "M"},
         raw=out,
         raw_stderr=err,
@@ -126,7 +131,7 @@ def test_the_record_says_what_was_seen_and_a_stream_is_read_back(scratch: Path) 
     assert (edit.passed, entry.situations["plan"].passed) == (True, False)
     assert edit.exit == {"code": 0, "signal": None}
     assert edit.events == ("message",)
-    assert edit.usage == {"input_tokens": True, "cost_usd": False}
+    assert edit.usage == {name: name == "input_tokens" for name in USAGE}
     assert (edit.patch, edit.proves) == ({"a.py": "M"}, ("edit",))
     assert edit.stream == "stream.edit.jsonl"
     assert entry.contract == {"lines": True}

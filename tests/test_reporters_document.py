@@ -16,7 +16,7 @@ from hydra.cli.streams import lines_width
 from hydra.records.codec import dump
 from hydra.records.events import AGENT_KINDS, decode, encode
 from hydra.report import text
-from hydra.report.document import plan_document, result_document
+from hydra.report.document import plan_document
 from hydra.report.runs import RaceCost, spending
 from hydra.report.stream import JsonLines, PlainLines
 from hydra.report.table import Column, StyledText, table
@@ -69,8 +69,8 @@ def test_cells_are_cleaned_before_they_are_styled() -> None:
 
 
 def test_the_record_gives_the_same_summary() -> None:
-    recorded = json.loads(dump(result_document(PLAN, RESULT)))
-    assert summary(recorded, width=80) == summary(result_document(PLAN, RESULT), width=80)
+    recorded = json.loads(dump(RESULT.document(PLAN)))
+    assert summary(recorded, width=80) == summary(RESULT.document(PLAN), width=80)
 
 
 def test_an_error_in_a_log_is_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_every_try_of_every_lane_counts(lanes: list[Document], total: RaceCost) 
 
 
 def test_no_value_of_the_environment_is_in_a_document() -> None:
-    for document in (result_document(PLAN, RESULT), plan_document(PLAN)):
+    for document in (RESULT.document(PLAN), plan_document(PLAN)):
         assert "value-never-shown" not in dump(document)
     lane = json.loads(dump(plan_document(PLAN)))["lanes"][0]
     assert lane["command"]["environment_set"] == ["CI"]
@@ -113,7 +113,7 @@ def test_no_value_of_the_environment_is_in_a_document() -> None:
 def test_a_hostile_message_stays_whole_and_ascii() -> None:
     line = "\x1b]52;c;x\x07\x7f\u202e\ud800\u2028"
     hostile = replace(RESULT.outcomes[0], message=line)
-    text = dump(result_document(PLAN, replace(RESULT, outcomes=(hostile,))))
+    text = dump(replace(RESULT, outcomes=(hostile,)).document(PLAN))
     assert all(name == "\n" or 0x20 <= ord(name) < 0x7F for name in text)
     assert json.loads(text)["lanes"][0]["message"] == line
 

@@ -19,9 +19,12 @@ from hydra.conformance.live.observation import LiveRun, Observation
 from hydra.conformance.live.run import observe
 from hydra.conformance.live.scenario_run import UNREACHED
 from hydra.conformance.live.situation import load, load_all, situation
+from hydra.conformance.race_run import RacedLane
 from hydra.conformance.request_log import LoggedRequest
 from hydra.errors import ConfigError
 from hydra.records.agent import ProbeOutput, Tier
+from hydra.records.codec import shaped
+from hydra.records.events import Event
 from tests.support.golden_text import approved, section
 
 TIER1 = [a for a in registry.everyone() if a.descriptor.tier is Tier.TIER1]
@@ -116,9 +119,9 @@ WANTED = expectation(
 )
 
 
-def event(name: str, **data: Any) -> dict[str, Any]:
+def event(name: str, **data: Any) -> Event:
     kind, _, sub = name.partition("/")
-    return {"kind": kind, "sub": sub, "data": data}
+    return Event(seq=0, wall=0, mono=0, run="r", kind=kind, sub=sub, data=data)
 
 
 BEGUN = event("progress/session", session="id", version="1.2")
@@ -133,6 +136,7 @@ def asked(seconds: float, answer: str, place: int = 0, body: str = "") -> Logged
 
 
 LANE: dict[str, Any] = {
+    "lane": "claude",
     "status": "completed",
     "error": None,
     "usage": {"input_tokens": 10, "output_tokens": 2, "cost_usd": None},
@@ -141,7 +145,7 @@ LANE: dict[str, Any] = {
 }
 FIRST = asked(0.0, "fault:status 429", body="the task")
 GOOD = LiveRun(
-    lane=LANE,
+    lane=shaped(LANE, RacedLane),
     events=EVENTS,
     patch={"shop/a.txt": "M"},
     content=lambda path: "new\n",
@@ -150,10 +154,10 @@ GOOD = LiveRun(
 
 
 def lane(**changes: Any) -> LiveRun:
-    return replace(GOOD, lane=LANE | changes)
+    return replace(GOOD, lane=shaped(LANE | changes, RacedLane))
 
 
-def saw(*events: dict[str, Any]) -> LiveRun:
+def saw(*events: Event) -> LiveRun:
     return replace(GOOD, events=list(events))
 
 
@@ -191,10 +195,10 @@ SEEN = {
     "left running": replace(GOOD, orphans=["sleep 600"]),
     "wrong": replace(GOOD, wrong=["events: another session"]),
     "trouble": replace(GOOD, trouble="it did not end"),
-    "not started": replace(GOOD, lane={}, hydra=4, stderr="error: no lane can\nstart"),
+    "not started": replace(GOOD, lane=None, hydra=4, stderr="error: no lane can\nstart"),
 }
 ERROR = {"status": "failed", "error": "AuthMissing/sign_in", "numbers": {"status": 401}}
-REFUSED = LiveRun(lane={}, hydra=4, stderr="error: it has no switch for that")
+REFUSED = LiveRun(hydra=4, stderr="error: it has no switch for that")
 
 
 def test_a_difference_names_the_field_or_the_event_as_approved() -> None:
@@ -221,7 +225,7 @@ def test_a_message_that_comes_twice_in_a_row_is_told_but_not_after_a_fault() -> 
     item, message = expectation({}, "wanted"), event("message", text="Done.")
     notice = event("progress/notice", text="in between")
     events = [BEGUN, MODEL, message, notice, message]
-    twice = LiveRun(lane=LANE, events=events, requests=[asked(0.0, "turn")])
+    twice = LiveRun(lane=GOOD.lane, events=events, requests=[asked(0.0, "turn")])
     again = "events: message (text='Done.') comes twice"
     assert again in differences(item, twice, REACH)
     assert again not in differences(item, replace(twice, requests=GOOD.requests), REACH)

@@ -12,7 +12,6 @@ from hydra.adapters.contract import ConfigFolder, Descriptor, PathTrust, Probe, 
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_fields import Object, first, integer, mapping, number, objects, string
 from hydra.adapters.json_stream import JsonStream, RecentIds, summary, unknown
-from hydra.adapters.prompts import no_command
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest, Tier
 from hydra.records.events import AgentEvent
@@ -491,6 +490,7 @@ class Claude(CliAdapter):
     )
     table = named_flags(globals())
     stream = ClaudeStream
+    has_commands = True
 
     def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
         line.env += ENVIRONMENT
@@ -518,9 +518,6 @@ class Claude(CliAdapter):
         line.add_session(RESUME, request.resume)
         if request.fork:
             line.need(FORK)
-
-    def _prompt(self, request: SpawnRequest) -> str:
-        return no_command(super()._prompt(request))
 
     def _consent(self, line: CommandBuilder, request: SpawnRequest) -> None:
         """As root it bypasses only where it is told that it stands in a sandbox (2.1.330)."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from hydra.adapters.command_line import CommandBuilder, Flag, without_lost
 from hydra.adapters.contract import Descriptor, Parser
 from hydra.adapters.detection import AgentIdentity, ProbeReading, read
-from hydra.adapters.prompts import as_stdin, prefaced
+from hydra.adapters.prompts import as_stdin, no_command, prefaced
 from hydra.errors import UnsupportedFlag
 from hydra.records.agent import BuiltCommand, CapabilitySet, DetectResult, ProbeOutput, SpawnRequest
 
@@ -28,6 +28,8 @@ class CliAdapter:
     """The probe that shows the flags."""
     prompt_limit = (10_000_000, "bytes")
     """What it takes on stdin at most, in its own unit; the default is more than any model reads."""
+    has_commands = False
+    """Whether it takes a task that begins as one of its own commands for that command."""
 
     def _compose(self, line: CommandBuilder, request: SpawnRequest) -> None:
         """Puts what was asked for on the line, into its environment and its files."""
@@ -35,7 +37,8 @@ class CliAdapter:
 
     def _prompt(self, request: SpawnRequest) -> str:
         """What goes to its stdin."""
-        return prefaced(request.preface, request.prompt)
+        prompt = prefaced(request.preface, request.prompt)
+        return no_command(prompt) if self.has_commands else prompt
 
     def key(self) -> str:
         """The name users type."""

@@ -12,7 +12,6 @@ from hydra.adapters.contract import ConfigFolder, Descriptor, TokenFields, commo
 from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.json_fields import Object, integer, mapping, string
 from hydra.adapters.json_stream import JsonStream, stderr_of, summary, unknown
-from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -301,6 +300,7 @@ class Gemini(CliAdapter):
     identity = AgentIdentity(re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"Gemini CLI"))
     table = named_flags(globals())
     stream = GeminiStream
+    has_commands = True
     # It cuts off the rest without a word on stdout.
     prompt_limit = (8 * 1024**2, "bytes")
 
@@ -318,9 +318,6 @@ class Gemini(CliAdapter):
                 f"Gemini CLI reads variables from the repository's {read}, a service's address"
                 " among them: it has no switch against it"
             )
-
-    def _prompt(self, request: SpawnRequest) -> str:
-        return no_command(super()._prompt(request))
 
 
 ADAPTER = Gemini()

@@ -71,11 +71,14 @@ def integer(holder: Object, key: str) -> int | None:
 
 
 def number(holder: Object, key: str) -> float | None:
-    """`holder[key]` if it is a number and not a bool, else None."""
+    """`holder[key]` if it is a finite number and not a bool, else None."""
     value = holder.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def mapping(holder: Object, key: str) -> Object:
@@ -88,6 +91,13 @@ def objects(holder: Object, key: str) -> list[Object]:
     """The objects in the list `holder[key]`; whatever else is in it is left out."""
     value = holder.get(key)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def strings(holder: Object, key: str) -> list[str]:
+    """The strings in the list `holder[key]`; whatever else is in it is left out."""
+    value = holder.get(key)
+    items = value if isinstance(value, list | tuple) else ()
+    return [item for item in items if isinstance(item, str)]
 
 
 def first(holder: Object, keys: Sequence[str]) -> str:

@@ -17,7 +17,6 @@ from hydra.adapters.detection import AgentIdentity
 from hydra.adapters.failures import failure
 from hydra.adapters.json_fields import Object, mapping, string
 from hydra.adapters.json_stream import stderr_of, tokens
-from hydra.adapters.prompts import no_command
 from hydra.records.agent import Capability, CapabilitySet, SpawnRequest
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
@@ -242,6 +241,7 @@ class Qwen(CliAdapter):
     identity = AgentIdentity(re.compile(r"(?m)^(\d+\.\d+\.\d+\S*)\s*$"), re.compile(r"Qwen Code"))
     table = named_flags(globals())
     stream = QwenStream
+    has_commands = True
     # It cuts off the rest without a word on stdout.
     prompt_limit = (8 * 1024**2, "bytes")
 
@@ -276,9 +276,6 @@ class Qwen(CliAdapter):
                 " address among them: it has no switch against it (its hooks and MCP servers are"
                 " off)"
             )
-
-    def _prompt(self, request: SpawnRequest) -> str:
-        return no_command(super()._prompt(request))
 
 
 ADAPTER = Qwen()

@@ -50,16 +50,16 @@ def made_folders(files: Mapping[str, bool], tracked: Iterable[str] = ()) -> dict
     new = [path for path, is_new in files.items() if is_new and not is_written(path)]
     if not new:
         return {}
-    counts = Counter(folder for path in new for folder in _folders(path))
+    counts = Counter(folder for path in new for folder in above(path))
     changed = (path for path, is_new in files.items() if not is_new)
-    others = {folder for path in (*changed, *tracked) for folder in _folders(path)}
-    whole = {path: [folder for folder in _folders(path) if folder not in others] for path in new}
+    others = {folder for path in (*changed, *tracked) for folder in above(path)}
+    whole = {path: [folder for folder in above(path) if folder not in others] for path in new}
     outputs = {
         path: next((at for at in folders if counts[at] >= _fewest(at)), "")
         for path, folders in whole.items()
     }
     rest = [path for path, folder in outputs.items() if not folder]
-    counts = Counter(folder for path in rest for folder in _folders(path))
+    counts = Counter(folder for path in rest for folder in above(path))
     many = (next((at for at in whole[path] if counts[at] >= _MANY), "") for path in rest)
     return dict(Counter(filter(None, (*outputs.values(), *many))))
 
@@ -83,19 +83,15 @@ def is_written(path: str) -> bool:
 
 
 def _place(path: str, folders: Mapping[str, int]) -> str:
-    return next((folder for folder in [*_folders(path)][::-1] if folder in folders), "")
+    return next((folder for folder in [*above(path)][::-1] if folder in folders), "")
 
 
-def _folders(path: str) -> Iterator[str]:
-    """The widest first."""
+def above(path: str) -> Iterator[str]:
+    """`src/`, `src/a/`: the folders that a path lies in, the widest first."""
     return (path[: at + 1] for at, letter in enumerate(path) if letter == "/")
 
 
 def _fewest(folder: str) -> float:
     """How many files one has at least that is called as what a build leaves."""
-    name = _name(folder)
+    name = folder.rstrip("/").rpartition("/")[2].lower()
     return 1 if name in CACHES else _FEW if name in _OUTPUTS else inf
-
-
-def _name(folder: str) -> str:
-    return folder.rstrip("/").rpartition("/")[2].lower()

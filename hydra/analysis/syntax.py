@@ -22,6 +22,9 @@ from msgspec import Struct
 LARGEST = 1024 * 1024
 """Characters of a text; a longer one is not read."""
 
+LONGEST_LINE = 100_000
+"""Nor is one with a longer line: nobody wrote it."""
+
 SECONDS = 30.0
 """For one call; what was not read by then is unknown."""
 
@@ -86,6 +89,15 @@ def language_of(path: str) -> str:
     name = path.lower().rpartition("/")[2]
     stem, dot, end = name.rpartition(".")
     return _BY_NAME.get(name) or (_BY_ENDING.get(dot + end, "") if stem else "")
+
+
+def too_much(text: str) -> str:
+    """Why a text is not read, "" where it is."""
+    if len(text) > LARGEST:
+        return f"over {LARGEST // 1024:,} KiB"
+    if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+        return f"a line of over {LONGEST_LINE:,} characters"
+    return ""
 
 
 def read_syntax(texts: Sequence[tuple[str, str]]) -> tuple[Syntax | None, ...]:

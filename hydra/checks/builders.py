@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hydra.checks.project import Project, read
 from hydra.config.check_specs import in_folder
+from hydra.redaction import texts
 
 COMPILED = re.compile(r"dist|build|lib|out|esm|cjs|es|types|\.next")
 """What folders are called that are made of a package's own code."""
@@ -33,7 +34,11 @@ def builder_of(path: str, entry: str, top: Path) -> str:
     named = [(at, command) for at in above for command in _naming(at, name, top)]
     is_named_so = COMPILED.fullmatch(name) or _GENERATED.fullmatch(name)
     is_made = entry.endswith("/") and is_named_so and not _is_python(top / path)
-    builds = [(at, f"{_manager(at, top)} run build") for at in above if is_made and _builds(at)]
+    builds = [
+        (at, f"{_manager(at, top)} run build")
+        for at in above
+        if is_made and "build" in _scripts(at)
+    ]
     # What builds a whole workspace knows what its packages need of each other.
     in_package = _is_workspace(top) and any((at / "package.json").is_file() for at in above[:-1])
     whole = builds[-1:] if in_package and builds and builds[-1][0] == top else []
@@ -63,10 +68,6 @@ def _is_python(path: Path) -> bool:
     return path.suffix == ".py" or any(path.glob("*.py"))
 
 
-def _builds(at: Path) -> bool:
-    return "build" in _scripts(at)
-
-
 def _is_workspace(at: Path) -> bool:
     return Project(at, at).is_workspace
 
@@ -83,12 +84,4 @@ def entry_files(package: Path) -> Iterator[str]:
     """What the package.json in a folder says is loaded for it, from that folder."""
     manifest = Project(package, package).package
     values = [manifest.get(key) for key in ("main", "module", "types", "exports")]
-    yield from dict.fromkeys(_texts(values))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+    yield from dict.fromkeys(texts(values))

@@ -23,7 +23,6 @@ from hydra.records.plan import RacePlan
 from hydra.records.request import Check, Permission
 from hydra.redaction import Redactor
 from hydra.workspace.dependencies import DependencySource
-from hydra.workspace.grounds import private_ground
 from hydra.workspace.installs import EditableInstall
 from hydra.workspace.interpreters import environment_of
 from hydra.workspace.private import LaneWorkspace
@@ -116,7 +115,7 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         """
         round = self.folder.name if self.folder.name.isdecimal() else "1"
         place = self.workspace_folder(f"_{round}-{secrets.token_hex(4)}")
-        return private_ground(
+        return LaneWorkspace(
             repository=self.repository,
             base=commit,
             lane=label,

@@ -28,9 +28,6 @@ _STOPPED_AT = re.compile(r"ERROR (\S+\.py)\b")
 _PLAIN_PYTEST = re.compile(r"(?:[\w./+=-]+ )*(?:\S*/)?(?:pytest|py\.test)(?: [^;&|<>()`$\n]*)?")
 """A command that takes more arguments of pytest's at its end."""
 
-NAMED = 3
-"""Tests that a sentence names."""
-
 FEWER = "fewer tests pass than on the base, and its output does not name them"
 
 

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import trio
 from msgspec.structs import replace
 
-from hydra.checks.built_shares import built_before
+from hydra.analysis.notices.places import is_test
+from hydra.checks.builders import COMPILED, builder_of
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.network import goes_away, may_need_host, needs_host
 from hydra.checks.record import UNSEEN, CheckResult, CheckStatus, details
 from hydra.checks.regressions import base_worth_again, compare_to_baseline, mends, worth_again
 from hydra.checks.requirements import changed_requirements
 from hydra.checks.suite import CheckSuite
+from hydra.config.check_specs import split_folder, typed
 from hydra.errors import HydraError
 from hydra.git.contents import trees
+from hydra.git.diff import changes
 from hydra.log import bind, get_logger
 from hydra.paths import make_private
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
+from hydra.text import of_run, shell_quoted
+from hydra.workspace.dependencies import is_installed
 
 _log = get_logger(__name__)
 
@@ -373,3 +379,47 @@ def new_folder(run_folder: Path) -> Path:
 def held_back(results: Sequence[CheckResult]) -> tuple[str, ...]:
     """Why a patch with these results is not usable, a sentence each."""
     return tuple(result.held_back for result in results if result.held_back)
+
+
+# ---- Shared folders that a script of the project builds: what tests load of them was built without
+# a patch that touches their sources.
+
+_MANIFESTS = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "Makefile")
+_TO_READ = re.compile(rb"\.(?:md|mdx|rst|txt|adoc)$")
+
+
+def built_before(context: CheckContext, commit: str) -> str:
+    """That a check on `commit` loads what was built without it, as a sentence with its cure; ""
+    where it does not. Blocks."""
+    built = [*_built(context)] if context.dependencies is not None else []
+    try:
+        touched = changes(context.patches, f"{commit}^", commit) if built else []
+    except HydraError:
+        return ""
+    paths = [row.path for row in touched if not (_TO_READ.search(row.path) or is_test(row.path))]
+    for folder, command in built:
+        if any(_is_source(path.decode("utf-8", "replace"), folder, context) for path in paths):
+            run, setup = context.patches.parent.name, shell_quoted(typed(command, context.place))
+            cure = f"hydra check{of_run(run)} --setup {setup}"
+            return f"{folder} is your checkout's, built without this patch: {cure} builds it anew"
+    return ""
+
+
+def _built(context: CheckContext) -> Iterator[tuple[PurePosixPath, str]]:
+    """Shared folders that no package manager fills and no set-up builds, with what builds them."""
+    assert context.dependencies is not None
+    top = context.repository.root
+    for folder in context.dependencies().folders:
+        if is_installed(folder) or not COMPILED.fullmatch(folder.name):
+            continue
+        command = builder_of(f"{folder}/x", f"{folder}/", top)
+        if command and not any(split_folder(command)[1] in step for step in context.plan.setup):
+            yield folder, command
+
+
+def _is_source(path: str, folder: PurePosixPath, context: CheckContext) -> bool:
+    """Whether it lies in the package whose folder it is."""
+    top = context.repository.root
+    above = [top / at for at in folder.parents]
+    package = next((at for at in above if any((at / name).is_file() for name in _MANIFESTS)), top)
+    return (top / path).is_relative_to(package) and not Path(path).is_relative_to(folder)

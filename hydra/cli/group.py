@@ -61,11 +61,6 @@ OTHER_NAMES = {
 _ELSEWHERE = {"conformance": "hydra.conformance.cli", "demo": "hydra.commands.demo.command"}
 
 
-def module_of(name: str) -> str:
-    """The module whose `command` it is."""
-    return _ELSEWHERE.get(name, f"hydra.commands.{name}")
-
-
 class LazyGroup(CommandGroup):
     """Commands by name, each from a module of its own."""
 
@@ -77,7 +72,8 @@ class LazyGroup(CommandGroup):
         """Imports the one command that is used."""
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(module_of(name)).command
+        module = _ELSEWHERE.get(name, f"hydra.commands.{name}")
+        command: click.Command = import_module(module).command
         return command
 
     def resolve_command(

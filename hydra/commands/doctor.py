@@ -41,7 +41,7 @@ def command(experimental: bool, fresh: bool, view: bool, as_json: bool) -> int:
     """
     environ = executables.users_environment()
     if view:
-        from hydra.report.lane_view import view_document, view_text
+        from hydra.report.doctor import view_document, view_text
 
         seen = _seen_by_lanes(environ)
         show(view_document(seen) if as_json else view_text(seen))

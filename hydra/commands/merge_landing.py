@@ -60,14 +60,9 @@ def merge(request: MergeRequest) -> Landing:
         return _Merge(place, reading, request, scratch, choice).land()
 
 
-def desk_of(state: Path, root: Path) -> LandingStore:
-    """Where a repository's landings are kept."""
-    return LandingStore(state / paths.repository_key(root) / "landing")
-
-
 def desk(place: CommandContext) -> LandingStore:
-    """The same, from where one stands."""
-    return desk_of(place.state, place.repository.root)
+    """Where the landings of the repository are kept that one stands in."""
+    return LandingStore(place.state / paths.repository_key(place.repository.root) / "landing")
 
 
 def _check_state(place: CommandContext, request: MergeRequest) -> None:

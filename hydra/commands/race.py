@@ -202,7 +202,7 @@ class _Output:
 
 
 def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
-    from hydra.report.document import plan_document, result_document
+    from hydra.report.document import plan_document
 
     if options["events"]:
         return
@@ -212,7 +212,7 @@ def _show(report: RaceReport, options: Mapping[str, Any]) -> None:
         from hydra.records.codec import shaped
         from hydra.report.race_end import race_end
 
-        document = result_document(report.plan, report.result)
+        document = report.result.document(report.plan)
         race = shaped(document, EndedRace)
         verdict = with_candidates(of_race(race, report.result.verdict), report.plan.repository)
         text = race_end(race, verdict, **looks())

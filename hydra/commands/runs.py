@@ -125,7 +125,7 @@ def show_run(**options: Any) -> int:
         if result is None:
             show(_unended(row, reading))
         else:
-            judged = verdict.document() if verdict else result.get("verdict")
+            judged = verdict.document() if verdict else reading.race.verdict or None
             more = {"verdict": judged, "landings": as_json(landed), "problem": problem or None}
             show({**result, **more})
     else:
@@ -262,7 +262,7 @@ def loss_of(place: CommandContext, run: RunRecord) -> dict[str, Any]:
     from hydra.errors import Exhausted, HydraError, Refused
     from hydra.git import patches
     from hydra.race.recovery import runs
-    from hydra.race.recovery.retention import grounds, started
+    from hydra.race.recovery.retention import grounds, size, started
 
     if run.live:
         raise Refused(f"run {run.id} is still running", hint="end it first (Ctrl-C there)")
@@ -277,7 +277,7 @@ def loss_of(place: CommandContext, run: RunRecord) -> dict[str, Any]:
     return {
         "run": run.id,
         "age": round(time.time() - started(run), 1),
-        "size": runs.size(place, run),
+        "size": size(run, place.state),
         "patches": sorted(changed),
         "worktrees": [path.name for path in grounds(run, place.state)],
         "uncommitted": reading.manifest.is_uncommitted,
@@ -356,7 +356,7 @@ def _verdict(reading: RunReading) -> tuple[Verdict | None, str]:
 def _row(place: CommandContext, reading: RunReading, verdict: Verdict | None) -> RunRow:
     """A run in a line: who won, who was landed, and what it cost."""
     from hydra.landing.record import landings
-    from hydra.race.recovery import runs
+    from hydra.race.recovery.retention import size
     from hydra.report.runs import RaceCost, RunRow, spending
 
     run, manifest = reading.run, reading.manifest
@@ -370,7 +370,7 @@ def _row(place: CommandContext, reading: RunReading, verdict: Verdict | None) ->
         title=manifest.title,
         prompt=manifest.prompt,
         lanes=tuple((lane.lane, lane.status) for lane in reading.race.lanes),
-        size=runs.size(place, run),
+        size=size(run, place.state),
         state=reading.state,
         folder=str(run.folder),
         winner=(verdict and verdict.top) or "",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hydra.cli.common import Command, json_option, require_race_platform
-from hydra.cli.streams import cells, is_terminal, lines_width, terminal_width, use_color
+from hydra.cli.streams import cells, is_terminal, lines_width, note, terminal_width, use_color
 
 if TYPE_CHECKING:
     from hydra.conformance.command import ConformanceRequest
@@ -182,12 +182,8 @@ def _progress() -> Progress:
     from hydra.conformance.report import Progress
     from hydra.report.style import wants_live
 
-    def write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
     live = wants_live(os.environ, is_terminal(sys.stderr))
-    return Progress(write, (lambda: terminal_width(sys.stderr)) if live else None)
+    return Progress(note, (lambda: terminal_width(sys.stderr)) if live else None)
 
 
 def _write_junit(report: Report, file: Path | None) -> int:

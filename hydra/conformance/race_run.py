@@ -6,7 +6,6 @@ of what is proved. A place is a HOME, a state folder and a small repository that
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -18,13 +17,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 
 from hydra import paths
-from hydra.errors import EXIT_TERMINATED, HydraError, Refused
+from hydra.errors import EXIT_TERMINATED, HydraError, RecordError, Refused
 from hydra.paths import NO_FILE
+from hydra.records.events import Event, decode
+from hydra.records.outcome import Outcome
+from hydra.records.store.reader import read_record
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is killed, and said to have hung."""
@@ -46,8 +47,8 @@ _no_more = threading.Event()
 class RaceOrder(Struct, frozen=True, kw_only=True):
     """One race to be run. `options` are further words of `hydra race`; `environ` goes to it whole.
 
-    `interrupt` sends `signal` once `when` is true of an event (`hydra race --events`, as a
-    document); it is asked of each event in turn until then.
+    `interrupt` sends `signal` once `when` is true of an event (`hydra race --events`); it is asked
+    of each event in turn until then.
     """
 
     agents: Sequence[str]
@@ -55,29 +56,32 @@ class RaceOrder(Struct, frozen=True, kw_only=True):
     options: Sequence[str] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     signal: int = signal.SIGINT
-    when: Callable[[Mapping[str, Any]], bool] | None = None
+    when: Callable[[Event], bool] | None = None
     longest: float = LONGEST
 
 
+class RacedLane(Outcome, frozen=True, kw_only=True):
+    """A lane of the result: how it ended, the version of its agent, and where it worked."""
+
+    version: str = ""
+    worktree: str = ""
+
+
 class RaceOutcome(Struct, frozen=True, kw_only=True):
-    """What came of it: the exit code, every event, the result (None where it never began)."""
+    """What came of it: the exit code, every event, the result's lanes (none where it never
+    began)."""
 
     exit_code: int
-    events: tuple[Mapping[str, Any], ...]
-    result: Mapping[str, Any] | None
+    events: tuple[Event, ...] = ()
+    lanes: tuple[RacedLane, ...] = ()
     stderr: str
     seconds: float
     folder: Path | None
     hung: bool = False
 
-    def lane(self, name: str) -> Mapping[str, Any]:
-        """One lane's part of the result; empty where there is none."""
-        lanes = (self.result or {}).get("lanes", ())
-        return next((lane for lane in lanes if lane.get("lane") == name), {})
-
-    def of(self, name: str) -> list[Mapping[str, Any]]:
-        """The events of one lane, in their order."""
-        return [event for event in self.events if event.get("lane") == name]
+    def lane(self, name: str) -> RacedLane | None:
+        """One lane's part of the result; None where there is none."""
+        return next((lane for lane in self.lanes if lane.lane == name), None)
 
 
 class ScratchPlace:
@@ -177,9 +181,7 @@ def race(place: ScratchPlace, order: RaceOrder) -> RaceOutcome:
     """Runs one race to its end, the task on its stdin. Never raises for what the race does."""
     if _no_more.is_set():
         code = EXIT_TERMINATED
-        return RaceOutcome(
-            exit_code=code, events=(), result=None, stderr="", seconds=0, folder=None
-        )
+        return RaceOutcome(exit_code=code, stderr="", seconds=0, folder=None)
     agents = [term for agent in order.agents for term in ("-a", agent)]
     argv = [sys.executable, "-m", "hydra", "race", "-", "--events", *agents, *order.options]
     began = time.monotonic()
@@ -201,7 +203,7 @@ def race(place: ScratchPlace, order: RaceOrder) -> RaceOutcome:
     return RaceOutcome(
         exit_code=process.returncode,
         events=tuple(events),
-        result=_result(folder.parent) if folder else None,
+        lanes=_lanes(folder.parent) if folder else (),
         stderr=stderr.decode("utf-8", "replace"),
         seconds=time.monotonic() - began,
         folder=folder.parent if folder else None,
@@ -211,7 +213,7 @@ def race(place: ScratchPlace, order: RaceOrder) -> RaceOutcome:
 
 def _followed(
     process: subprocess.Popen[bytes], order: RaceOrder, hung: threading.Event
-) -> tuple[list[Mapping[str, Any]], bytes]:
+) -> tuple[list[Event], bytes]:
     """Every event and all of stderr, once the process has ended, or was ended for its time."""
     assert process.stderr is not None
     clock, read = threading.Timer(order.longest, _end, (process, hung)), process.stderr.read
@@ -235,14 +237,14 @@ def _followed(
     return events, b"".join(stderr)
 
 
-def _events(process: subprocess.Popen[bytes], order: RaceOrder) -> list[Mapping[str, Any]]:
+def _events(process: subprocess.Popen[bytes], order: RaceOrder) -> list[Event]:
     assert process.stdout is not None
-    events: list[Mapping[str, Any]] = []
+    events: list[Event] = []
     waiting = order.when
     for line in process.stdout:
         try:
-            event = json.loads(line)
-        except ValueError:
+            event = decode(line)
+        except RecordError:  # the last line may be that of an error
             continue
         events.append(event)
         if waiting is not None and waiting(event):
@@ -268,9 +270,8 @@ def _end(process: subprocess.Popen[bytes], hung: threading.Event) -> None:
                 process.wait(timeout=10 if number == signal.SIGTERM else None)
 
 
-def _result(folder: Path) -> Mapping[str, Any] | None:
+def _lanes(folder: Path) -> tuple[RacedLane, ...]:
     try:
-        document = json.loads((folder / "result.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    return document if isinstance(document, dict) else None
+        return read_record(folder / "result.json", tuple[RacedLane, ...], "lanes")
+    except RecordError:
+        return ()

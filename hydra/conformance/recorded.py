@@ -70,7 +70,7 @@ class Recording:
     def helps(self) -> Mapping[str, str]:
         """The help texts by their probe's name."""
         paths = sorted(self.folder.glob("*help.txt"))
-        return {_probe_name(path.stem): _read(path) for path in paths}
+        return {path.stem.replace("-", "_"): _read(path) for path in paths}
 
     def probes(self, probes: Sequence[Probe] = ()) -> Mapping[str, ProbeOutput]:
         """The good answer to each probe that was recorded. `probes`: else the known agent's own."""
@@ -120,10 +120,8 @@ class Recording:
         stems = {probe.name.replace("_", "-"), "-".join(terms)} - {""}
         either = "|".join(re.escape(stem) for stem in stems)
         named = re.compile(rf"(?:{either})(?:\.(?!stderr|expected)[\w-]+)?\.(?:txt|json)")
-        return [self.folder / name for name in self._names() if named.fullmatch(name)]
-
-    def _names(self) -> list[str]:
-        return sorted(os.listdir(self.folder))  # noqa: PTH208  # hundreds of times: names will do
+        names = sorted(os.listdir(self.folder))  # noqa: PTH208  # hundreds of times: names will do
+        return [self.folder / name for name in names if named.fullmatch(name)]
 
     def _answer(self, probe: Probe, path: Path) -> ProbeOutput:
         variant = path.stem.partition(".")[2]
@@ -232,10 +230,6 @@ def _asked_of(agent: str) -> Sequence[Probe]:
     from hydra.adapters import registry
 
     return registry.OWN[agent].descriptor.probes if agent in registry.OWN else ()
-
-
-def _probe_name(stem: str) -> str:
-    return stem.replace("-", "_")
 
 
 def _read(path: Path) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hydra import __version__
 from hydra.adapters import registry
@@ -25,6 +25,7 @@ from hydra.conformance.results import Case, CaseVerdict
 from hydra.conformance.scrub import scrub
 from hydra.errors import AuthMissing
 from hydra.records.agent import ProbeOutput
+from hydra.records.events import Event
 from hydra.records.outcome import ExitStatus
 
 LONGEST = 64 * 1024
@@ -143,21 +144,20 @@ class _Folder:
     def _stream(self, observation: Observation, name: str) -> list[Path]:
         """The files of one stream; none where it is too long or nobody knows how it ended."""
         run = observation.run
-        ended = run.lane.get("exit") or {}
-        code, number = ended.get("code"), ended.get("signal")
+        ended = run.lane.exit if run.lane else None
         stdout = _shortened(_text(run.raw, run.places))
         stderr = _text(run.raw_stderr, run.places)
         self._remove(f"stream.{name}.jsonl")
-        if run.raw is None or max(map(_size, (stdout, stderr))) > LONGEST:
+        if run.raw is None or max(len(_bytes(text)) for text in (stdout, stderr)) > LONGEST:
             return []
-        if not isinstance(code, int) and not isinstance(number, int):
+        if ended is None or (ended.code is None and ended.signal is None):
             return []
-        self._exits[name] = code if isinstance(code, int) else -int(number or 0)
+        self._exits[name] = -(ended.signal or 0) if ended.code is None else ended.code
         stream = Stream(
             name=name,
             lines=_bytes(stdout).split(b"\n"),
             stderr=_bytes(stderr),
-            exit=ExitStatus(code=code) if isinstance(code, int) else ExitStatus(signal=number),
+            exit=ExitStatus(code=ended.code, signal=ended.signal),
         )
         sides = {number: _text(path, run.places) for number, path in run.sides.items()}
         stream = replace(stream, files={number: _bytes(text) for number, text in sides.items()})
@@ -215,14 +215,15 @@ def _fresh(folder: Path, agent: str, version: str, cases: Sequence[Case]) -> Rec
 
 def _proof(observation: Observation, stream: str) -> Proof:
     """What one situation gave; `stream` is the file that holds its stream, "" for none."""
-    run, ended = observation.run, observation.run.lane.get("exit") or {}
-    usage = run.lane.get("usage") or {}
+    run = observation.run
+    ended = run.lane.exit if run.lane else None
+    usage = asdict(run.lane.usage) if run.lane else {}
     return Proof(
         passed=not observation.differences,
         status=run.status,
-        error=str(run.error.get("kind", "")),
-        error_reason=str(run.error.get("reason", "")),
-        exit={name: ended[name] for name in ("code", "signal") if name in ended},
+        error=run.error.kind if run.error else "",
+        error_reason=run.error.reason if run.error else "",
+        exit={"code": ended.code, "signal": ended.signal} if ended else {},
         events=_folded(run.events),
         usage={name: value is not None for name, value in sorted(usage.items())},
         patch=dict(sorted(run.patch.items())),
@@ -232,11 +233,11 @@ def _proof(observation: Observation, stream: str) -> Proof:
     )
 
 
-def _folded(events: Iterable[Mapping[str, object]]) -> tuple[str, ...]:
+def _folded(events: Iterable[Event]) -> tuple[str, ...]:
     """`kind/sub` in order, a run of the same once. Notices come as their clock has it: left out."""
     names: list[str] = []
     for event in events:
-        name = f"{event['kind']}/{event['sub']}".rstrip("/")
+        name = f"{event.kind}/{event.sub}".rstrip("/")
         if name != "progress/notice" and names[-1:] != [name]:
             names.append(name)
     return tuple(names)
@@ -266,10 +267,6 @@ def _shortened(text: str) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _size(text: str) -> int:
-    return len(_bytes(text))
 
 
 def _write(path: Path, text: str) -> Path:

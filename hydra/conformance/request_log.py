@@ -57,7 +57,7 @@ class RequestLog:
             agent=agent,
             method=method,
             path=without(path, secrets),
-            headers={name: _shown(name, value) for name, value in headers.items()},
+            headers={n: SCRUBBED if _secret(n) and v else v for n, v in headers.items()},
             body=without(body, secrets),
             answer=answer,
             place=place,
@@ -81,7 +81,3 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def _secret(name: str) -> bool:
     return bool(_SECRET_NAME.search(name)) and name.lower() not in _NOT_SECRET
-
-
-def _shown(name: str, value: str) -> str:
-    return SCRUBBED if _secret(name) and value else value

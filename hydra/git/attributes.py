@@ -185,11 +185,6 @@ def attributes_file(repo: Repository) -> Path | None:
     return _named_file(repo, "core.attributesfile", "attributes")
 
 
-def excludes_file(repo: Repository) -> Path | None:
-    """The user's own ignore file: core.excludesFile, else git's default place."""
-    return _named_file(repo, "core.excludesfile", "ignore")
-
-
 def freeze(
     repo: Repository,
     git_dir: Path,
@@ -203,8 +198,8 @@ def freeze(
     info = git_dir / "info"
     info.mkdir(exist_ok=True)
     # info/exclude wins over the user's own ignore file: a later line wins over an earlier one.
-    ignored = content(excludes_file(repo)) + b"\n" + content(repo.common_dir / "info" / "exclude")
-    (info / "exclude").write_bytes(ignored)
+    own = content(_named_file(repo, "core.excludesfile", "ignore"))
+    (info / "exclude").write_bytes(own + b"\n" + content(repo.common_dir / "info" / "exclude"))
     item = content(repo.common_dir / "info" / "attributes")
     (info / "attributes").write_bytes(item + b"\n" + attributes)
     (info / "user-attributes").write_bytes(content(attributes_file(repo)))

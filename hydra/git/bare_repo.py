@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hydra.git.attributes import freeze
@@ -28,16 +28,14 @@ def make(
     path: Path,
     repo: Repository,
     *,
-    borrow: Sequence[Path] = (),
     alias: Alias = as_they_are,
     config: Iterable[tuple[str, str]] = (),
     attributes: bytes = b"",
 ) -> None:
     """Makes `path`: no template, no remote, the user's object format, objects and file settings.
 
-    `borrow` are more objects folders; `alias` gives the names by which the user's are borrowed;
-    `config` goes on top of what is frozen in; `attributes`
-    are lines that win over every .gitattributes.
+    `alias` gives the names by which the user's are borrowed; `config` goes on top of what is frozen
+    in; `attributes` are lines that win over every .gitattributes.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     run(
@@ -47,7 +45,7 @@ def make(
         extra_env={"GIT_DEFAULT_REF_FORMAT": "files"},  # tags are handed over as packed-refs
     )
     path.chmod(0o700)
-    borrow_objects(path, (*borrow, *map(alias, repo.objects)))
+    borrow_objects(path, map(alias, repo.objects))
     if repo.shallow:
         # Without it git takes the parents that a shallow clone cut off for missing objects.
         shutil.copyfile(repo.common_dir / "shallow", path / "shallow")

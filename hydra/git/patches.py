@@ -164,35 +164,20 @@ def _counted(patches: Path, base: str, commit: str, how: str, *paths: bytes) -> 
     return stats
 
 
-def diff_argv(
-    patches: Path,
-    a: str,
-    b: str,
-    *,
-    paths: Sequence[str] = (),
-    stat: bool = False,
-    color: bool = False,
-) -> tuple[str, ...]:
-    """The git line that shows one commit against another, for whoever spawns it.
-
-    Colours are the user's own; neither an external diff nor a textconv runs.
-    """
-    return (
-        *("git", f"--git-dir={patches}", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
-        *("diff", "--no-ext-diff", "--no-textconv", f"--color={'always' if color else 'never'}"),
-        *(("--stat",) if stat else ()),
-        *("--end-of-options", a, b, "--", *(f":(top,literal){path}" for path in paths)),
-    )
-
-
 def diff(patches: Path, a: str, b: str, *, paths: Sequence[str] = (), stat: bool = False) -> bytes:
-    """The same as bytes, without colours; names are quoted as git does, content is byte-exact.
+    """One commit against another, without colours; names are quoted as git does, content is
+    byte-exact. Neither an external diff nor a textconv runs.
 
     Raises `Refused` where git cannot show it.
     """
-    argv = diff_argv(patches, a, b, paths=paths, stat=stat)
+    argv = (
+        *(f"--git-dir={patches}", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
+        *("diff", "--no-ext-diff", "--no-textconv", "--color=never"),
+        *(("--stat",) if stat else ()),
+        *("--end-of-options", a, b, "--", *(f":(top,literal){path}" for path in paths)),
+    )
     try:
-        return run(*argv[1:], isolated=True, cwd=patches, timeout=300).stdout
+        return run(*argv, isolated=True, cwd=patches, timeout=300).stdout
     except GitFailed as failed:
         from hydra.git.missing_objects import not_shown  # which reads what this module writes
 

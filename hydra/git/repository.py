@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,6 @@ from pathlib import Path
 from hydra.errors import Refused
 from hydra.git.background import Later
 from hydra.git.runner import Result, run, split
-from hydra.git.windows import refuse_windows_disk
 
 _ALTERNATES_DEPTH = 5
 """git itself follows alternates of alternates this far (object-file.c)."""
@@ -94,7 +94,7 @@ def read(start: Path, *, home: Path | None = None, state: Path | None = None) ->
         object_format=object_format,
         head=head.result(),
         branch=branch.result(),
-        state=_state(git_dir),
+        state=next((term for name, term in _STATES if (git_dir / name).exists()), ""),
         shallow=shallow == "true",
         linked=git_dir != common_dir,
         partial=any(_is_promise(key, value) for key, value in config.result().items()),
@@ -198,10 +198,6 @@ def _is_promise(key: str, value: str) -> bool:
     return key.startswith("remote.") and key.endswith(".promisor") and value != "false"
 
 
-def _state(git_dir: Path) -> str:
-    return next((term for name, term in _STATES if (git_dir / name).exists()), "")
-
-
 def objects_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
     """An objects folder and all that it borrows from, near ones first."""
     yield folder
@@ -232,3 +228,32 @@ def modules(folder: Path) -> Iterator[Path]:
             yield from modules(entry / "modules")
         elif entry.is_dir():
             yield from modules(entry)
+
+
+# ---- Whether a folder lies on a Windows disk that WSL shows (`/mnt/c`).
+
+_DRIVER = b"drvfs"
+"""How WSL 1 names the file system, WSL 2 the options (9p) or the source (virtiofs) of its mount."""
+
+
+def refuse_windows_disk(root: Path) -> None:
+    """Raises `Refused` for a checkout on such a disk: it keeps neither modes nor links as git and
+    the agents' tools need them, and each file takes many times as long."""
+    with suppress(OSError):  # no /proc: no WSL
+        if _mounted_from(root, Path("/proc/self/mountinfo").read_bytes()):
+            raise Refused(
+                f"{root} lies on a Windows disk, which is too slow and too different for a race",
+                hint=f"clone it into WSL's own file system: git clone {root} ~/{root.name}",
+            )
+
+
+def _mounted_from(root: Path, mounts: bytes) -> bool:
+    device = root.stat().st_dev
+    number = b"%d:%d" % (os.major(device), os.minor(device))
+    # 36 35 98:0 /root /mount options - type source options
+    rows = (line.split(b" ") for line in mounts.splitlines() if _DRIVER in line)
+    return any(row[2:3] == [number] and _names_driver(row) for row in rows)
+
+
+def _names_driver(row: list[bytes]) -> bool:
+    return any(_DRIVER in field for field in row[row.index(b"-") + 1 :]) if b"-" in row else False

@@ -92,7 +92,7 @@ class SnapshotSession:
             stdin=stdin,
             check=check,
             isolated=True,
-            timeout=self._remaining(),
+            timeout=max(1.0, self.deadline - time.monotonic()),
             extra_env=self._quarantine(),
             config=(*_TRUE_STAT, *_UNSYNCED, *_LOOSE),
         )
@@ -134,9 +134,6 @@ class SnapshotSession:
     def _quarantine(self) -> dict[str, str]:
         near = (self.patches / "objects", *([self.near] if self.near else ()))
         return beside(self.objects, *near)
-
-    def _remaining(self) -> float:
-        return max(1.0, self.deadline - time.monotonic())
 
     def excluded(self, path: bytes) -> bool:
         """Whether `path` is, or lies under, something Hydra itself copied into the tree."""

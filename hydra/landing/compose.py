@@ -127,20 +127,11 @@ _TRAILER = re.compile(r"Hydra-[A-Za-z]+: .*")
 
 
 def message_of(patches: Sequence[str], own: str | None = None) -> str:
-    """`patches` are the messages of the lanes' commits; `own` takes the place of their title."""
-    trailers = dict.fromkeys(line for text in patches for line in _trailers(text))
-    title = own if own is not None else "\n".join(_body(patches[0]))
-    return f"{title.strip()}\n\n" + "".join(f"{line}\n" for line in _ordered(trailers))
-
-
-def _trailers(text: str) -> list[str]:
-    return [line for line in text.splitlines() if _TRAILER.fullmatch(line)]
-
-
-def _body(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not _TRAILER.fullmatch(line)]
-
-
-def _ordered(trailers: dict[str, None]) -> list[str]:
-    """The run last: several lanes have it in common."""
-    return sorted(trailers, key=lambda line: line.startswith("Hydra-Run:"))
+    """`patches` are the messages of the lanes' commits; `own` takes the place of their title. The
+    run comes last: several lanes have it in common."""
+    texts = [text.splitlines() for text in patches]
+    trailers = dict.fromkeys(line for text in texts for line in text if _TRAILER.fullmatch(line))
+    body = "\n".join(line for line in texts[0] if not _TRAILER.fullmatch(line))
+    title = body if own is None else own
+    last = sorted(trailers, key=lambda line: line.startswith("Hydra-Run:"))
+    return f"{title.strip()}\n\n" + "".join(f"{line}\n" for line in last)

@@ -41,7 +41,6 @@ from hydra.records.request import Limits
 from hydra.records.store.writer import RunStore
 from hydra.redaction import Redactor, secret_variables
 from hydra.workspace.environments import variables
-from hydra.workspace.grounds import private_ground
 from hydra.workspace.interpreters import script_interpreter
 from hydra.workspace.names import LANE_HOME
 from hydra.workspace.private import LaneWorkspace
@@ -293,7 +292,7 @@ class ContextFactory(Struct, frozen=True, kw_only=True):
         descriptor = adapter.descriptor
         folders = () if lane.remote else self._folders(adapter)  # what is there has its own
         folder_overrides = [(f, self.around.environ.get(f.variable)) for f in folders]
-        return private_ground(
+        return LaneWorkspace(
             repository=self.around.repository,
             base=self.plan.base,
             lane=lane.id,

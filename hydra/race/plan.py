@@ -183,16 +183,13 @@ def _replaced(inputs: PlanInputs, plan: RacePlan) -> list[str]:
         name: lane.label
         for lane in plan.lanes
         for name, value in (lane.built.env if lane.built else ())
-        if name in inputs.environment_names and _holds_settings(name, value)
+        if name in inputs.environment_names
+        and (value.startswith("{") or name.endswith("_SETTINGS_PATH"))
     }
     return [
         f"your {name} is not used: Hydra sets it for {label}"
         for name, label in label_by_variable.items()
     ]
-
-
-def _holds_settings(name: str, value: str) -> bool:
-    return value.startswith("{") or name.endswith("_SETTINGS_PATH")
 
 
 # ---- Which lanes race: those that were asked for, else one of every agent that is on by itself;

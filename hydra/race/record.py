@@ -25,7 +25,6 @@ from hydra.records.codec import as_json, shaped
 from hydra.records.outcome import RaceResult, Status
 from hydra.records.plan import RaceManifest, RacePlan
 from hydra.records.store.writer import RunStore
-from hydra.report.document import result_document
 from hydra.text import plural
 
 _log = get_logger(__name__)
@@ -161,7 +160,7 @@ def losses(store: RunStore) -> Iterator[str]:
 
 def _written(store: RunStore, planned: RacePlan, result: RaceResult) -> RaceResult:
     try:
-        store.write_json("result.json", result_document(planned, result))
+        store.write_json("result.json", result.document(planned))
     except OSError as error:
         _log.warning("the result could not be recorded", why=error.strerror)
         remark = f"the result could not be recorded: {error.strerror}"
@@ -178,7 +177,7 @@ def _judged(
     try:
         from hydra.race.verdict import of_result  # not before: an agent is not to wait for it
 
-        race = shaped(result_document(planned, result), EndedRace)
+        race = shaped(result.document(planned), EndedRace)
         place = folder_of(inputs.repository.root, inputs.request.directory)
         verdict = of_result(store.folder, planned.base, race, inputs.config, place)
     except Exception as bug:

@@ -69,7 +69,6 @@ from hydra.records.outcome import RaceResult
 from hydra.records.plan import Confinement, RacePlan
 from hydra.records.request import Lane, Permission
 from hydra.records.store.writer import RunStore, new_run_id
-from hydra.report.document import exit_code, result_document
 
 _log = get_logger(__name__)
 
@@ -98,7 +97,7 @@ class RaceReport(Struct, frozen=True, kw_only=True):
     @property
     def exit_code(self) -> int:
         """As docs/reference/exit-codes.md has it."""
-        return EXIT_OK if self.result is None else exit_code(self.result)
+        return EXIT_OK if self.result is None else self.result.exit_code
 
 
 async def run_race(
@@ -214,7 +213,7 @@ async def _recorded(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(cancelled_by_signal, insisted)
                 if not at_once:
-                    await hooks.after(result_document(planned, result))
+                    await hooks.after(result.document(planned))
                 nursery.cancel_scope.cancel()
         hint = "; ".join(filter(None, (*hooks.problems, keeping.hint)))
         return RaceReport(plan=planned, result=result, hint=hint)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from hydra import executables
@@ -145,7 +146,7 @@ def judgement_to_land(
 ) -> Verdict | None:
     """The same, also of a race that was broken off and is not recovered yet; None where its result
     has no place for a verdict."""
-    has_place = reading.result is None or "verdict" in reading.result
+    has_place = reading.result is None or reading.race.verdict is not UNSET
     return judgement(reading, environ) if has_place or reading.damage else None
 
 

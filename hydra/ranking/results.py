@@ -234,13 +234,11 @@ def _turned_checks(lane: LaneEvidence, baseline: Sequence[CheckResult]) -> Itera
         if base is None or not (result.check.required and result.passed):
             continue
         counted = mended_by_count(base, result) > 0
-        names_none = _nameless(base, result) or counted or _cut(base, result)
+        names_none = (
+            (base.tests is None and result.comparison is None) or counted or _cut(base, result)
+        )
         if names_none and not _unsteady(base, result):
             yield result.check.name
-
-
-def _nameless(base: CheckResult, now: CheckResult) -> bool:
-    return base.tests is None and now.comparison is None
 
 
 def mended_by_count(base: CheckResult, now: CheckResult) -> int:
@@ -374,17 +372,17 @@ def _asks_alone(lane: LaneEvidence, evidence: Evidence) -> bool:
     named = all(file.holds == "data" for file in code)
     if named and any(supports_tests(file) and file not in code for file in lane.files):
         return False
-    ends = [check for check in lane.checks if check.passed or (named and _fixes(check))]
+    ends = [
+        check
+        for check in lane.checks
+        if check.passed or (named and check.comparison and check.comparison.fixed)
+    ]
     passes = {check.check.name for check in ends}
     return any(
         base.check.name in passes and (named or not collected([base], evidence.paths))
         for base in evidence.baseline_of(lane)
         if base.check.kind == "test" and base.status is CheckStatus.FAILED
     )
-
-
-def _fixes(check: CheckResult) -> bool:
-    return check.comparison is not None and bool(check.comparison.fixed)
 
 
 def _read(lane: LaneEvidence, trials: Sequence[Trial], *, bare: bool = False) -> PutBack:

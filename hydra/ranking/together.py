@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from hydra.analysis.made_folders import above
 from hydra.analysis.patch import FileChange
 from hydra.analysis.tampering.inline_tests import inline_brought, same_tests, without_tests
 from hydra.analysis.tampering.suite import tests_brought
@@ -124,7 +125,7 @@ def _fold(lane: LaneEvidence, paths: set[str]) -> Iterator[str]:
     for path in sorted(paths):
         whole = [
             folder
-            for folder in _folders(path)
+            for folder in above(path)
             if not any(other.startswith(folder) for other in others)
             and sum(other.startswith(folder) for other in paths) > 1
         ]
@@ -132,8 +133,3 @@ def _fold(lane: LaneEvidence, paths: set[str]) -> Iterator[str]:
         if pick not in done:
             done.add(pick)
             yield pick
-
-
-def _folders(path: str) -> Iterator[str]:
-    """`src/`, `src/a/`: the folders that it lies in, the widest first."""
-    return (path[: at + 1] for at, letter in enumerate(path) if letter == "/")

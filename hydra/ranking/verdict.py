@@ -130,7 +130,7 @@ class _RankingState(Struct, frozen=True, kw_only=True):
                 findings_by_lane.get(lane, ()),
                 evidence,
                 _tests(demanded, lane),
-                _outdated(demanded, lane),
+                demanded[lane].outdated if lane in demanded else frozenset(),
             )
             for lane, results in lane_results.items()
         }
@@ -314,10 +314,6 @@ def _demands(
 
 def _tests(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
     return frozenset(demanded[lane].tests) if lane in demanded else frozenset()
-
-
-def _outdated(demanded: Mapping[str, Demand], lane: str) -> frozenset[str]:
-    return demanded[lane].outdated if lane in demanded else frozenset()
 
 
 def _copy_counts(patched: Sequence[str], idle: Mapping[str, bool | None]) -> list[int]:

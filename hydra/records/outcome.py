@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -10,8 +11,15 @@ from typing import Any
 from msgspec import UNSET, Struct, field
 from msgspec.structs import force_setattr, replace
 
-from hydra.errors import Failure
+from hydra.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_NO_USABLE_LANE,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    Failure,
+)
 from hydra.records.codec import DiskName, as_json
+from hydra.records.plan import LANE_HEAD, RACE_HEAD, RacePlan
 
 
 class Status(StrEnum):
@@ -188,3 +196,38 @@ class RaceResult(Struct, frozen=True, kw_only=True):
     def usable(self) -> bool:
         """Whether at least one lane is usable."""
         return any(outcome.usable for outcome in self.outcomes)
+
+    @property
+    def exit_code(self) -> int:
+        """What `hydra race` exits with: 130 or 143 when interrupted; 0 where a lane is proved, or
+        where no check was asked for and the race's only lane is usable; else 1."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED if self.interrupted == signal.SIGINT else EXIT_TERMINATED
+        if self.verdict is not None:
+            proved = self.verdict.get("exit_code") == EXIT_OK
+        else:
+            checked = self.baseline or any(outcome.checks for outcome in self.outcomes)
+            proved = self.usable and not checked and len(self.outcomes) == 1
+        return EXIT_OK if proved else EXIT_NO_USABLE_LANE
+
+    def document(self, plan: RacePlan) -> dict[str, Any]:
+        """result.json, every field present: each lane's outcome behind what its plan begins with,
+        in the order of the plan."""
+        planned = plan.document()
+        lanes = {lane["lane"]: lane for lane in planned["lanes"]}
+        return {
+            **{name: planned[name] for name in RACE_HEAD},
+            "kind": "result",
+            "baseline": list(self.baseline),
+            "lanes": [
+                {**{name: lanes[end.lane][name] for name in LANE_HEAD}, **end.document()}
+                for end in self.outcomes
+            ],
+            "verdict": self.verdict,
+            "usable": self.usable,
+            "exit_code": self.exit_code,
+            "interrupted": signal.Signals(self.interrupted).name if self.interrupted else None,
+            "seconds": round(self.seconds, 3),
+            "folder": None if self.folder is None else str(self.folder),
+            "warnings": [*plan.warnings, *(w for w in self.warnings if w not in plan.warnings)],
+        }

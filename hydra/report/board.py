@@ -13,10 +13,10 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
+from hydra.adapters.json_fields import Object, mapping, number, objects, string, strings
 from hydra.records.events import AgentEvent, Event
 from hydra.records.outcome import Status
 from hydra.report.checks import skipped, trial, waits
-from hydra.report.document import Data, number, record, records, strings, text
 from hydra.report.text import duration, gist
 
 QUIET = 60.0
@@ -83,7 +83,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
             return self.seconds
         return max((now if self.remaining is None else self.remaining) - self.since, 0.0)
 
-    def view(self, now: float, limits: Data = MappingProxyType({})) -> tuple[str, str]:
+    def view(self, now: float, limits: Object = MappingProxyType({})) -> tuple[str, str]:
         """(state, last) as of `now`: a lane that has been quiet for long says so."""
         quiet = now - self.progress if self.progress is not None else 0.0
         waits = self.state in ("thinking", "starting") and quiet >= QUIET
@@ -99,7 +99,7 @@ class Board(Struct, frozen=True):
     """All rows, in the order the race gave them; `limits` in seconds, by `Limits`' names."""
 
     rows: Mapping[str, BoardRow] = field(default_factory=dict)
-    limits: Data = field(default_factory=dict)
+    limits: Object = field(default_factory=dict)
     ended: bool = False
     baseline: tuple[tuple[str, str], ...] = ()
     """(check, what it says or does) on the base, in the order in which they began."""
@@ -111,7 +111,7 @@ def step(board: Board, event: Event) -> Board:
     """The board after `event`. Lanes do not affect each other."""
     if event.kind == "run_started":
         rows = {lane: BoardRow(lane=lane) for lane in strings(event.data, "lanes")}
-        return Board(rows={**rows, **board.rows}, limits=record(event.data, "limits"))
+        return Board(rows={**rows, **board.rows}, limits=mapping(event.data, "limits"))
     if event.kind == "run_ended":
         return replace(board, ended=True, trial="")
     if not event.lane:
@@ -128,11 +128,11 @@ def _baseline_step(board: Board, event: Event) -> Board:
         return replace(board, trial=trial(event.data))
     if event.kind not in ("check_started", "check_ended"):
         return board
-    result = gist(text(event.data, "says")) + skipped(int(number(event.data, "skipped") or 0))
+    result = gist(string(event.data, "says")) + skipped(int(number(event.data, "skipped") or 0))
     line = result or command(event.data)
     if event.kind == "check_ended" and (spent := number(event.data, "seconds")) is not None:
         line = f"{line}  {duration(spent)}"
-    values = {**dict(board.baseline), gist(text(event.data, "check")): line}
+    values = {**dict(board.baseline), gist(string(event.data, "check")): line}
     return replace(board, baseline=tuple(values.items()))
 
 
@@ -143,7 +143,7 @@ def _row_step(row: BoardRow, event: Event) -> BoardRow:
     return replace(row, **change) if change else row
 
 
-def _of_lane(row: BoardRow, event: Event) -> Data:
+def _of_lane(row: BoardRow, event: Event) -> Object:
     """What an event of Hydra's own changes in a row."""
     data = event.data
     match event.kind:
@@ -160,7 +160,7 @@ def _of_lane(row: BoardRow, event: Event) -> Data:
             return {"state": "starting", "last": "", "progress": event.mono, "remaining": None}
         case "limit_warning" if "for" in data:
             return {"state": "waiting", "last": waits_for(data)}
-        case "limit_warning" if text(data, "limit") != "total":  # that is no standing still
+        case "limit_warning" if string(data, "limit") != "total":  # that is no standing still
             return {"warned": True, "limit": number(data, "of")}
         case "stopping":
             return {"state": "stopping", "last": stops(data)}
@@ -180,19 +180,19 @@ def _of_lane(row: BoardRow, event: Event) -> Data:
     return {}
 
 
-def _of_agent(row: BoardRow, kind: str, sub: str, data: Data) -> Data:
+def _of_agent(row: BoardRow, kind: str, sub: str, data: Object) -> Object:
     """What an event of its agent changes."""
-    says = gist(text(data, "text")) or row.last
+    says = gist(string(data, "text")) or row.last
     match kind, sub:
         case "message", _:
             return {"state": _state(row), "last": says}
         case "tool_call", _:
-            summary = gist(text(data, "summary") or text(data, "name"))
-            state = tool_word(text(data, "name"), summary)
-            tools = (*row.tools, (text(data, "id"), state, summary))
+            summary = gist(string(data, "summary") or string(data, "name"))
+            state = tool_word(string(data, "name"), summary)
+            tools = (*row.tools, (string(data, "id"), state, summary))
             return {"state": state, "last": summary, "tools": tools[-50:]}
         case "tool_result", _:
-            tools = tuple(tool for tool in row.tools if tool[0] != text(data, "id"))
+            tools = tuple(tool for tool in row.tools if tool[0] != string(data, "id"))
             _, state, last = tools[-1] if tools else ("", "thinking", "")  # the command is over
             return {"tools": tools, "state": state, "last": last}
         case "progress", "session":
@@ -209,37 +209,37 @@ def _of_agent(row: BoardRow, kind: str, sub: str, data: Data) -> Data:
             return {"state": "finishing", "last": says, "tools": ()}
         case "failed", _:
             state = "finishing" if data.get("terminal") else row.state
-            return {"state": state, "last": gist(text(data, "message")) or row.last}
+            return {"state": state, "last": gist(string(data, "message")) or row.last}
     return {}
 
 
-def _ended(row: BoardRow, event: Event) -> Data:
+def _ended(row: BoardRow, event: Event) -> Object:
     data = event.data
-    status, spent = text(data, "status"), number(data, "seconds")
+    status, spent = string(data, "status"), number(data, "seconds")
     held_back = "; ".join(map(gist, strings(data, "held_back")))
     # What was waited for last is over: what the checks say stands for it.
-    checked = "; ".join(map(_result, records(data, "checks")))
+    checked = "; ".join(map(_result, objects(data, "checks")))
     return {
         "state": STATUS_WORDS.get(status) or gist(status) or "ended",
-        "last": gist(text(record(data, "error"), "message")) or held_back or checked or row.last,
+        "last": gist(string(mapping(data, "error"), "message")) or held_back or checked or row.last,
         "seconds": spent if spent is not None else row.elapsed(event.mono) or 0.0,
         "warned": False,
         "tools": (),
     }
 
 
-def _result(data: Data) -> str:
-    return f"{gist(text(data, 'check'))}: {gist(text(data, 'says'))}"
+def _result(data: Object) -> str:
+    return f"{gist(string(data, 'check'))}: {gist(string(data, 'says'))}"
 
 
-def command(data: Data) -> str:
+def command(data: Object) -> str:
     """`$ pytest -q`."""
-    return "$ " + gist(text(data, "command"))
+    return "$ " + gist(string(data, "command"))
 
 
-def stops(data: Data) -> str:
+def stops(data: Object) -> str:
     """`idle (SIGTERM)`: why an agent is ended, and how."""
-    reason, sent = gist(text(data, "reason")).replace("_", " "), gist(text(data, "signal"))
+    reason, sent = gist(string(data, "reason")).replace("_", " "), gist(string(data, "signal"))
     return f"{reason} ({sent})" if sent else reason
 
 
@@ -262,16 +262,16 @@ def total_tokens(usage: Mapping[str, object]) -> float | None:
     return None if came is None or went is None else came + went
 
 
-def again_text(data: Data) -> str:
+def again_text(data: Object) -> str:
     """That a lane is tried once more: which try, when, and after what."""
-    after = gist(text(data, "after")).replace("_", " ")
+    after = gist(string(data, "after")).replace("_", " ")
     count = number(data, "attempt")
     line = "the next try" if count is None else f"try {count:.0f}"
     begins = f"{line} begins in {duration(number(data, 'seconds'))}"
     return f"{begins}, after {after}" if after else begins
 
 
-def waits_for(data: Data) -> str:
+def waits_for(data: Object) -> str:
     """That an agent has finished, and what it waits for."""
     names = gist(", ".join(strings(data, "for")))
     return f"has finished; waits for {names} (at most {duration(number(data, 'of'))})"
@@ -287,6 +287,6 @@ def retry_text(data: Mapping[str, object]) -> str:
         parts.append(f"status {status:g}")
     if (after := number(data, "retry_after")) is not None:
         parts.append(f"in {after:g} s")
-    if line := gist(text(data, "text")):
+    if line := gist(string(data, "text")):
         parts.append(line)
     return ", ".join(parts) or "retrying"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hydra.adapters.json_fields import Object, number, string, strings
 from hydra.checks.record import ChangedTests, CheckDocument, CheckStatus
 from hydra.ranking.model import LaneResult, LaneVerdict
 from hydra.records.codec import SCHEMA
-from hydra.report.document import Data, number, strings, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import bullets, clean, duration, gist
@@ -22,7 +22,7 @@ COLUMNS = 3
 NOTHING = "-"
 
 
-def line(lane: str, kind: str, data: Data) -> str:
+def line(lane: str, kind: str, data: Object) -> str:
     """One event of a check as a line; "" for one that is not worth it."""
     value = describe(kind, data)
     who = clean(lane) or nobodys(kind) or "hydra"
@@ -36,7 +36,7 @@ def nobodys(kind: str) -> str:
     return "tests" if kind in ("trial_started", "trial_ended") else ""
 
 
-def describe(kind: str, data: Data) -> str:
+def describe(kind: str, data: Object) -> str:
     """What an event of a check says, without its lane."""
     again = bool(data.get("again"))
     took = duration(number(data, "seconds"))
@@ -44,24 +44,24 @@ def describe(kind: str, data: Data) -> str:
         case "check_waiting":
             return waits(data)
         case "check_started":
-            return f"check {'again: ' * again}$ {gist(text(data, 'command'))}"
+            return f"check {'again: ' * again}$ {gist(string(data, 'command'))}"
         case "check_ended":
             value = f"{_says(data)}, {took}{_reason(data)}{'' if again else _telling(data)}"
-            return f"check {clean(text(data, 'check'))}{', again' * again}: {value}"
+            return f"check {clean(string(data, 'check'))}{', again' * again}: {value}"
         case "setup_started":
-            return f"set-up: $ {gist(text(data, 'command'))}"
+            return f"set-up: $ {gist(string(data, 'command'))}"
         case "trial_started":
             return f"trying {trial(data)}"
         case "trial_ended":
             return f"{trial(data)}: {_says(data)}, {took}"
         case "run_warning":
-            return f"warning: {gist(text(data, 'text'))}"
+            return f"warning: {gist(string(data, 'text'))}"
     return ""
 
 
-def trial(data: Data) -> str:
+def trial(data: Object) -> str:
     """Which trial: "claude's tests on codex's patch"."""
-    author, on = clean(text(data, "author")), clean(text(data, "on"))
+    author, on = clean(string(data, "author")), clean(string(data, "on"))
     both = " and settings" if data.get("configuration") else ""
     tests = f"{author}'s tests" if author else f"the base's tests{both}"
     tests = "tests that must fail" if data.get("kind") == "canary" else tests
@@ -70,25 +70,25 @@ def trial(data: Data) -> str:
     return f"{tests} on {where}{again}"
 
 
-def waits(data: Data) -> str:
+def waits(data: Object) -> str:
     """What a lane's checks wait for."""
-    if text(data, "for") == "same":
-        return f"waits for {clean(text(data, 'lane'))}'s checks, which are its own: the same tree"
+    if string(data, "for") == "same":
+        return f"waits for {clean(string(data, 'lane'))}'s checks, which are its own: the same tree"
     values = {"baseline": "the base's checks", "agents": "all agents to end"}
-    return f"waits for {values.get(text(data, 'for'), _ANOTHERS)}"
+    return f"waits for {values.get(string(data, 'for'), _ANOTHERS)}"
 
 
 _ANOTHERS = "another lane's checks"
 
 
-def _reason(data: Data) -> str:
-    reason = gist(text(data, "reason"))
-    if reason == "it exited with 1" or text(data, "status") == "passed":  # what failing means
+def _reason(data: Object) -> str:
+    reason = gist(string(data, "reason"))
+    if reason == "it exited with 1" or string(data, "status") == "passed":  # what failing means
         return ""
     return f" ({reason})" if reason else ""
 
 
-def _telling(data: Data) -> str:
+def _telling(data: Object) -> str:
     """What it printed of why, as the end of a line; a second run prints the same once more."""
     printed = "; ".join(gist(_sentence(line), _TELLING) for line in strings(data, "telling"))
     return f": {printed}" if printed else ""
@@ -107,8 +107,8 @@ def _sentence(line: str) -> str:
     return f"{first}\u2026" if escaped else first
 
 
-def _says(data: Data) -> str:
-    return gist(text(data, "says")) or clean(text(data, "status")).replace("_", " ") or "?"
+def _says(data: Object) -> str:
+    return gist(string(data, "says")) or clean(string(data, "status")).replace("_", " ") or "?"
 
 
 # ---- Checks that have ended, as documents have them.
@@ -182,7 +182,7 @@ def baseline(checks: Sequence[CheckDocument]) -> list[str]:
             "" if number_of else "base",
             check.check,
             says(check) + skipped(check.tests.skipped if check.tests else 0),
-            _took(check.seconds),
+            f"{check.seconds:.1f}s" if 0 <= check.seconds < 60 else duration(check.seconds),
             "" if check.status in ran else gist(check.reason),
         ]
         for number_of, check in enumerate(checks)
@@ -193,10 +193,6 @@ def baseline(checks: Sequence[CheckDocument]) -> list[str]:
 def skipped(count: int) -> str:
     """On the base: tests that prove nothing of any patch."""
     return f", {count:,} skipped" if count else ""
-
-
-def _took(seconds: float) -> str:
-    return f"{seconds:.1f}s" if 0 <= seconds < 60 else duration(seconds)
 
 
 def remarks(checks: Sequence[CheckDocument]) -> list[str]:

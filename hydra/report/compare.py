@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from hydra.adapters.json_fields import Object, mapping, objects, string
 from hydra.ranking.model import LaneVerdict, Reason, Verdict
 from hydra.report import checks, ranking
 from hydra.report.crosstests import cross_tests
-from hydra.report.document import Data, record, records, text
 from hydra.report.style import paint, plain
 from hydra.report.summary import looks
 from hydra.report.text import bullets, clean, cut, gist, hanging, pad, paragraph
@@ -126,42 +126,42 @@ TESTS_SHOWN, LINES = 5, 24
 """Tests that are shown, and lines of each test's own text."""
 
 
-def answer(document: Data) -> str:
+def answer(document: Object) -> str:
     """What was asked and what came of it, in a sentence; "" where nobody was asked."""
-    tests, shown = records(document, "tests"), records(document, "shown")
-    whose = f"that {clean(text(document, 'agent'))} was asked for"
+    tests, shown = objects(document, "tests"), objects(document, "shown")
+    whose = f"that {clean(string(document, 'agent'))} was asked for"
     if not tests:
         return f"no test {whose} could be tried" if document else ""
     verb = "tells" if len(shown) == 1 else "tell"
     says = f"{len(shown)} of {plural(len(tests), 'test')} {whose} {verb} patches apart"
-    whys = dict.fromkeys(why for test in tests if (why := text(test, "why")))
+    whys = dict.fromkeys(why for test in tests if (why := string(test, "why")))
     return says if shown or not whys else f"{says}: {gist('; '.join(whys))}"
 
 
-def separated(document: Data, width: int | None) -> list[str]:
+def separated(document: Object, width: int | None) -> list[str]:
     """A block for a terminal; nothing where nobody was asked."""
-    shown = records(document, "shown") if records(document, "tests") else []
+    shown = objects(document, "shown") if objects(document, "tests") else []
     lines = paragraph(answer(document), width)
     for row in shown[:TESTS_SHOWN]:
-        lines += [_fit(f"  {clean(text(row, 'id'))}", width), *_source(row, width)]
-        lines += _gives(record(row, "gives"), width)
+        lines += [_fit(f"  {clean(string(row, 'id'))}", width), *_source(row, width)]
+        lines += _gives(mapping(row, "gives"), width)
     if shown[TESTS_SHOWN:]:
         lines.append(f"  and {len(shown) - TESTS_SHOWN} more")
     return lines
 
 
-def _source(row: Data, width: int | None) -> list[str]:
-    lines = clean(text(row, "source"), multiline=True).split("\n")
+def _source(row: Object, width: int | None) -> list[str]:
+    lines = clean(string(row, "source"), multiline=True).split("\n")
     names = [*lines[:LINES], *(["..."] if lines[LINES:] else [])]
     return [_fit(f"    | {line}".rstrip(), width) for line in names if line or lines != [""]]
 
 
-def _gives(gives: Data, width: int | None) -> list[str]:
+def _gives(gives: Object, width: int | None) -> list[str]:
     names = {lane: clean(lane) for lane in gives}
     wide = max((cells(name) for name in names.values()), default=0)
     lines = []
     for lane, name in names.items():
-        texts = clean(text(gives, lane), multiline=True).split("\n")
+        texts = clean(string(gives, lane), multiline=True).split("\n")
         lines.append(_fit(f"    {pad(name, wide)}  {texts[0].strip()}", width))
         lines += [_fit(f"    {' ' * wide}  {line.strip()}", width) for line in texts[1:]]
     return lines

@@ -54,12 +54,8 @@ def cross_tests(verdict: Verdict, cells: int | None, color: bool) -> list[str]:
     if not answer:
         named = ", ".join(f"{n} {clean(lane)}" for n, lane in enumerate(lanes, 1))
         signs = ", ".join(f"{sign} {line}" for line, sign in SIGNS.items())
-        lines += [line for name in (named, signs) for line in _indented(name, cells)]
+        lines += [f"  {part}" for name in (named, signs) for part in wrapped(name, cells, 2)]
     return lines
-
-
-def _indented(line: str, cells: int | None) -> list[str]:
-    return [f"  {part}" for part in wrapped(line, cells, 2)]
 
 
 def _as_words(lanes: Sequence[str], cells: int | None, name: int) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from hydra.adapters.contract import Descriptor
+from hydra.adapters.json_fields import Object, string
 from hydra.adapters.probe.health import Health, HealthState, judge
 from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.errors import NOT_INSTALLED
 from hydra.records.agent import CapabilitySet, DetectResult, SignIn, Tier
-from hydra.report.document import Data, text
 from hydra.report.style import paint
 from hydra.report.table import Cell, Column, StyledText, table
 from hydra.report.text import bullets, clean, command_line, facts, gist, wrapped
@@ -29,7 +29,7 @@ class AgentRow(Struct, frozen=True):
     descriptor: Descriptor
     detection: DetectResult | None = None
     proved: str = ""
-    proof: Data | None = None
+    proof: Object | None = None
 
     @property
     def is_absent(self) -> bool:
@@ -98,7 +98,7 @@ def _agent_cells(row: AgentRow, wide: bool) -> list[Cell]:
         tier_words(descriptor),
         StyledText(sandbox_mark(descriptor), "" if descriptor.sandbox == "hard" else "warn"),
         version or "-",
-        *([text(row.proof or {}, "version") or "-"] if wide else []),
+        *([string(row.proof or {}, "version") or "-"] if wide else []),
         _readiness(row),
     ]
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
 
+from hydra.adapters.json_fields import Object, mapping, objects, string
 from hydra.ranking.model import CrossTest, LaneVerdict, Reason, Verdict
 from hydra.report import checks, ranking
 from hydra.report.crosstests import lanes_in, weighty_first
-from hydra.report.document import Data, record, records, text
 from hydra.report.phrases import size_of, spent
 from hydra.report.text import clean, duration
 from hydra.text import of_run, plural
@@ -149,19 +149,19 @@ def _cross_row(row: CrossTest, lanes: Sequence[str]) -> list[str]:
     ]
 
 
-def _separated(document: Data) -> str:
+def _separated(document: Object) -> str:
     """The tests that an agent was asked for and that tell patches apart, and what each gives."""
     items = [
-        f"- {code(text(row, 'id'), 200)}: {'; '.join(_gives(record(row, 'gives')))}"
-        for row in records(document, "shown")[:ROWS]
+        f"- {code(string(row, 'id'), 200)}: {'; '.join(_gives(mapping(row, 'gives')))}"
+        for row in objects(document, "shown")[:ROWS]
     ]
-    title = f"Tests asked of {text(document, 'agent')} that tell patches apart"
+    title = f"Tests asked of {string(document, 'agent')} that tell patches apart"
     return _details(title, "\n".join(items))
 
 
-def _gives(gives: Data) -> Iterator[str]:
+def _gives(gives: Object) -> Iterator[str]:
     for lane in gives:
-        yield f"{code(lane, 60)} {inert(' '.join(text(gives, lane).split()))}"
+        yield f"{code(lane, 60)} {inert(' '.join(string(gives, lane).split()))}"
 
 
 def _listed(sentences: Sequence[str]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from hydra.adapters.json_fields import Object, mapping, number, string, strings
 from hydra.ranking.model import LaneResult, LaneVerdict
 from hydra.records.events import Event
 from hydra.records.outcome import Attempt, Patch
 from hydra.records.plan import RacePlan
 from hydra.report import checks
 from hydra.report.board import STATUS_WORDS, again_text, command, retry_text, waits_for
-from hydra.report.document import Data, number, record, strings, text
 from hydra.report.text import clean, cost, duration, gist, span
 from hydra.text import plural
 
@@ -58,7 +58,7 @@ def describe(event: Event) -> str:
         case "limit_warning":
             return _half(data)
         case "stopping":
-            reason, signal = gist(text(data, "reason")), gist(text(data, "signal"))
+            reason, signal = gist(string(data, "reason")), gist(string(data, "signal"))
             return f"stopping ({reason.replace('_', ' ')}){signal and f': {signal} sent'}"
         case "parse_fallback":
             return "its output is read as plain text from here on: too much of it was not JSON"
@@ -81,8 +81,8 @@ def headlines(plan: RacePlan) -> list[str]:
     return _headlines(plan.run, {**plan.headline, "untried": True})
 
 
-def _headlines(run: str, data: Data) -> list[str]:
-    base, named = clean(text(data, "base"))[:7], clean(text(data, "base_name"))
+def _headlines(run: str, data: Object) -> list[str]:
+    base, named = clean(string(data, "base"))[:7], clean(string(data, "base_name"))
     value = data.get("confined")
     message = ("confined" if value else "not confined") if isinstance(value, bool) else ""
     parts = [
@@ -97,7 +97,7 @@ def _headlines(run: str, data: Data) -> list[str]:
     return [line for line in lines if line]
 
 
-def _checks(data: Data) -> str:
+def _checks(data: Object) -> str:
     if commands := strings(data, "guessed"):
         return f"check: {clean('; '.join(commands))} (guessed; --no-check to do without)"
     if data.get("checks") == []:
@@ -106,7 +106,7 @@ def _checks(data: Data) -> str:
     return f"checks: {clean(', '.join(names))}" if names else ""
 
 
-def _often(data: Data) -> str:
+def _often(data: Object) -> str:
     """Where they will run, and how long for: a suite of minutes is to surprise nobody."""
     if not number(data, "check_runs"):
         return ""
@@ -127,38 +127,38 @@ def soft_mark(names: list[str]) -> str:
 def _agent(event: Event) -> str:
     data = event.data
     if event.kind == "tool_call":
-        return gist(text(data, "summary") or text(data, "name")) or "a tool call"
+        return gist(string(data, "summary") or string(data, "name")) or "a tool call"
     if event.kind == "tool_result" and (data.get("denied") or data.get("ok") is False):
         how = "denied" if data.get("denied") else "failed"
-        return f"{how}: {gist(text(data, 'summary'))}".removesuffix(": ")
+        return f"{how}: {gist(string(data, 'summary'))}".removesuffix(": ")
     if event.kind == "progress" and event.sub == "retry":
         return retry_text(data)
     if event.kind == "failed":
-        return f"error: {gist(text(data, 'message')) or gist(text(data, 'error'))}"
+        return f"error: {gist(string(data, 'message')) or gist(string(data, 'error'))}"
     if event.sub == "closing" and data.get("ok") is False:
-        return f"error: {gist(text(data, 'text'))}"
+        return f"error: {gist(string(data, 'text'))}"
     if event.kind == "completed" or event.sub == "closing":
-        return f"says it is done: {gist(text(data, 'text'))}".removesuffix(": ")
+        return f"says it is done: {gist(string(data, 'text'))}".removesuffix(": ")
     return ""
 
 
-def _warning(data: Data, run: str) -> str:
-    whole = gist(text(data, "text"), len(text(data, "text")))
+def _warning(data: Object, run: str) -> str:
+    whole = gist(string(data, "text"), len(string(data, "text")))
     if len(whole) <= _WARNING:
         return f"warning: {whole}"
     return f"warning: {gist(whole, _WARNING)} (whole: hydra runs show {clean(run)})"
 
 
-def _interrupted(data: Data) -> str:
-    signal = clean(text(data, "signal", "a signal"))
+def _interrupted(data: Object) -> str:
+    signal = clean(string(data, "signal") or "a signal")
     if (number(data, "times") or 1) > 1:
         return f"{signal} again: killing the agents at once; the patches are left to recovery"
     return f"{signal}: ending the agents and taking their patches (again: kill at once)"
 
 
-def _half(data: Data) -> str:
+def _half(data: Object) -> str:
     spent = f"{duration(number(data, 'seconds'))} of {duration(number(data, 'of'))}"
-    name = gist(text(data, "limit"))
+    name = gist(string(data, "limit"))
     if "for" in data:
         return waits_for(data)
     if name == "total":
@@ -166,7 +166,7 @@ def _half(data: Data) -> str:
     return f"half of its {name} limit has passed without progress: {spent}"
 
 
-def _exited(data: Data) -> str:
+def _exited(data: Object) -> str:
     code, signal = number(data, "code"), number(data, "signal")
     how = f"exit {code:g}" if code is not None else "ended"
     how = how if signal is None else f"ended by signal {signal:g}"
@@ -175,9 +175,9 @@ def _exited(data: Data) -> str:
     return f"agent {how} after {duration(number(data, 'seconds'))}{names}"
 
 
-def _patch(data: Data) -> str:
+def _patch(data: Object) -> str:
     changed = changes(data)
-    missing = gist(text(data, "incomplete"))
+    missing = gist(string(data, "incomplete"))
     if aside := int(number(data, "stranded") or 0):
         changed += f"; kept beside it: {plural(aside, 'stash, branch or commit', _ASIDE)}"
     return f"patch taken: {changed}" + (f"; INCOMPLETE: {missing}" if missing else "")
@@ -186,7 +186,7 @@ def _patch(data: Data) -> str:
 _ASIDE = "stashes, branches or commits"
 
 
-def changes(data: Data) -> str:
+def changes(data: Object) -> str:
     """`2 files, +18 -4`, or that there is nothing."""
     files = number(data, "files")
     if not files:
@@ -236,11 +236,11 @@ def _count(value: float | None) -> str:
     return "?" if value is None else f"{value:.0f}"
 
 
-def _lane_ended(data: Data) -> str:
-    status = text(data, "status")
+def _lane_ended(data: Object) -> str:
+    status = string(data, "status")
     term = STATUS_WORDS.get(status) or gist(status) or "ended"
-    error = record(data, "error")
-    why = gist(text(error, "message"))
+    error = mapping(data, "error")
+    why = gist(string(error, "message"))
     reason = f": {why}" if why else ""
     line = "; ".join(map(gist, strings(data, "held_back")))
     value = f"; against it: {gist(line, _REASON)}" if line else ""

@@ -80,7 +80,8 @@ class ConfigCopy:
             ((self.source / name, self.copy / name) for name in self._file_names()), inside
         )
         # With its variable set, an agent keeps in its folder what else lies beside it in HOME.
-        beside = [(self._beside(name), name) for name in self._folder.home_files]
+        top = self.source if self._named else self._home
+        beside = [(top / name, name) for name in self._folder.home_files]
         for place in (self.copy, self.copy.parent):
             notes += copy_bounded(((own, place / name) for own, name in beside), inside)
         self.notes = tuple(dict.fromkeys(notes))
@@ -92,9 +93,6 @@ class ConfigCopy:
 
     def _laid(self, own: Path) -> bool:
         return own.exists() or (own == self.source and not self.variable)
-
-    def _beside(self, name: str) -> Path:
-        return self.source / name if self._named else self._home / name
 
 
 class SignInFiles:

@@ -18,7 +18,7 @@ from hydra.errors import HydraError, Refused
 from hydra.git import patches as patch_git
 from hydra.git import worktree as lane_git
 from hydra.git.attributes import asks_for_lfs, content, runs_lfs
-from hydra.git.base_commit import Repository
+from hydra.git.base_commit import Repository, included
 from hydra.git.index import copy_index, refresh, scratch
 from hydra.git.lfs_checkout import LfsFiles
 from hydra.git.runner import GitError, GitKilled
@@ -30,10 +30,10 @@ from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
 from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.copies import copy_exact
-from hydra.workspace.credentials import ConfigCopies
+from hydra.workspace.credentials import ConfigCopies, Named
 from hydra.workspace.dependencies import DependencySource, hides_itself
 from hydra.workspace.environments import variables
-from hydra.workspace.names import LANE_HOME, USER_HOME
+from hydra.workspace.names import LANE_HOME, USER_HOME, worktree_name
 from hydra.workspace.renewal import Renewal
 from hydra.workspace.set_up import Stamps, left_out, stamped, unchanged
 
@@ -57,16 +57,17 @@ class LaneWorkspace:
         self,
         *,
         repository: Repository | None,
-        worktree: Path,
         base: str,
         lane: str,
         run_folder: Path,
         path: Path,
         patches: Path,
         limits: Limits,
-        settings: ConfigCopies,
+        home: Path,
+        folders: Sequence[Named] = (),
         confined: bool,
         copies: Sequence[str],
+        worktree: Path = Path(),
         of_a_lane: bool = False,
         commits: bool = False,
         litter: Sequence[str] = (),
@@ -76,8 +77,21 @@ class LaneWorkspace:
         python_path: Sequence[str] = (),
         lent: Sequence[Path] = (),
     ) -> None:
-        """Without a `repository` it cannot be opened: it stands already (`standing_ground`), and
-        `lent` are the user's objects folders that it was made to borrow from."""
+        """`folders` are the agent's own, each with the value of its variable. `copies` are paths
+        from the repository's root (`check_copies` has passed them); what the user's
+        .worktreeinclude names comes along. `of_a_lane`: `base` is what an agent made, so that only
+        those content filters run which patches.git holds. `commits`: its agent's own sandbox is to
+        let it write its repository. `litter` are names at the worktree's top that the agent makes
+        for itself. With `dependencies`, its commands see the worktree at the checkout's path, and
+        these there. `python_path` are its folders that PYTHONPATH names.
+
+        Without a `repository` it cannot be opened: it stands already (`standing_ground`), and only
+        then `worktree`, `stamps` and `place` are named, and `lent`, the user's objects folders that
+        it was made to borrow from."""
+        if repository is not None:
+            worktree = path / worktree_name(repository.root)
+            copies = tuple(dict.fromkeys((*copies, *included(repository))))
+            place = repository.root if dependencies is not None else None
         self.worktree = worktree
         self.notes: tuple[str, ...] = ()
         self.empty_submodules: tuple[str, ...] = ()
@@ -93,7 +107,7 @@ class LaneWorkspace:
         self._record = run_folder / "lanes" / lane / RECORD
         self._refs = run_folder / "lanes" / lane / "refs"
         self._limits = limits
-        self._settings = settings
+        self._settings = ConfigCopies(folders, home=home, place=path / LANE_HOME)
         self._confined = confined
         self._copies = tuple(copies)
         self._copied = (*self._copies, *litter)
@@ -101,7 +115,8 @@ class LaneWorkspace:
         self._of_a_lane = of_a_lane
         self._commits = commits
         self._dependencies = dependencies
-        self._placement = Placement(path=place)
+        self.placement = Placement(path=place)
+        """At the checkout's path, with its dependencies, where something confines its commands."""
         self._python_path = tuple(python_path)
         self._lent = tuple(lent)
         self._noted = ""
@@ -121,11 +136,6 @@ class LaneWorkspace:
     def home_folder(self) -> Path:
         """Beside its own folders, and in none of them: nothing of Hydra's is read from there."""
         return self._folder / USER_HOME
-
-    @property
-    def placement(self) -> Placement:
-        """At the checkout's path, with its dependencies, where something confines its commands."""
-        return self._placement
 
     @property
     def binds(self) -> tuple[tuple[Path, Path], ...]:
@@ -151,7 +161,7 @@ class LaneWorkspace:
             values["GOMODCACHE"] = str(cache / "go-mod")
         if self._python_path:
             values["PYTHONPATH"] = ":".join(str(self.worktree / name) for name in self._python_path)
-        values |= variables(self._placement.layer.places.values() if self._placement.layer else ())
+        values |= variables(self.placement.layer.places.values() if self.placement.layer else ())
         # Nothing can be laid over a folder that is not there, or where nothing confines.
         values |= self._settings.missing() if self._confined else self._settings.variables
         return values
@@ -168,7 +178,7 @@ class LaneWorkspace:
 
     def changed_since(self, when: float) -> float | None:
         """One walk of the worktree, and of what was installed beside it."""
-        layer = self._placement.layer
+        layer = self.placement.layer
         for top in (self.worktree, *((layer.upper,) if layer else ())):
             changed = tree.changed_since(top, when)
             if changed is not None:
@@ -179,13 +189,7 @@ class LaneWorkspace:
         """Refreshes the collector's index: a snapshot then costs what changed."""
         refresh(self._index, patches=self._patches, worktree=self.worktree)
 
-    def snapshot(
-        self,
-        *,
-        attempt: int,
-        message: str,
-        secrets_in: Count | None = None,
-    ) -> Patch:
+    def snapshot(self, *, attempt: int, message: str, secrets_in: Count | None = None) -> Patch:
         """Takes the worktree as a commit in patches.git; again where a git of it was killed, or
         had to do without processes or memory. Raises `WorktreeLost`; all other trouble is the
         patch's incomplete. `secrets_in` counts secrets: a file that holds more than before is
@@ -287,12 +291,12 @@ class LaneWorkspace:
         """Worktree, repository and home, whatever permissions the agent left; never the record or
         the patches. Raises `OSError`."""
         _log.debug("ground is removed", ground=self._folder)
-        if layer := self._placement.layer:
-            self._placement = replace(self._placement, layer=layer.unmounted())
+        if layer := self.placement.layer:
+            self.placement = replace(self.placement, layer=layer.unmounted())
         tree.remove(self._folder)
 
     def _note(self) -> None:
-        lent, place = self._settings.lent(), str(self._placement.path or "")
+        lent, place = self._settings.lent(), str(self.placement.path or "")
         objects = [str(folder) for folder in self._lent]
         own = {"copies": self._copied, "set_up": self._stamps}
         text = json.dumps({**own, "config": lent, "place": place, "objects": objects})
@@ -314,7 +318,7 @@ class LaneWorkspace:
             self._lead_cargo_home()
         self.worktree.mkdir(exist_ok=True)
         drivers = patch_git.drivers(self._patches) if self._of_a_lane else None
-        borrowed = BorrowedObjects(self._folder / "borrowed", self._placement.path is not None)
+        borrowed = BorrowedObjects(self._folder / "borrowed", self.placement.path is not None)
         lane_git.make(self._git_dir, self._repository, drivers=drivers, alias=borrowed.alias)
         head = self._repository.head
         nearest = lane_git.bring(self._git_dir, self._patches, self._base, head)
@@ -331,14 +335,14 @@ class LaneWorkspace:
         )
         copy_index(self._git_dir / "index", self._index)
         shutil.copyfile(self._git_dir / "packed-refs", self._refs)
-        inside = (self._placement.path or self.worktree) / ".git"
+        inside = (self.placement.path or self.worktree) / ".git"
         empty, more = lane_git.fill_submodules(
             self._git_dir, self.worktree, self._base, self._repository, inside, borrowed.alias
         )
         lane_git.connect(self._git_dir, self._repository, inside)
         self._lent = tuple(borrowed.folders)
         self._stand(borrowed)
-        self._settings.make(self._placement.path, inside if self._commits else None)
+        self._settings.make(self.placement.path, inside if self._commits else None)
         self.notes += self._settings.notes
         if empty:
             names = ", ".join(empty)
@@ -361,7 +365,7 @@ class LaneWorkspace:
 
     def _stand(self, borrowed: BorrowedObjects) -> None:
         """What its commands see at the checkout's path."""
-        place = self._placement.path
+        place = self.placement.path
         if place is None:
             return
         layer = None
@@ -370,7 +374,7 @@ class LaneWorkspace:
             dependencies.copy_files(self.worktree)
             self.notes += dependencies.notes
             layer = dependencies.layer(self._folder / "layer", self.worktree, place)
-        self._placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
+        self.placement = Placement(path=place, layer=layer, borrowed=borrowed.names)
 
     def _taken(
         self,
@@ -387,7 +391,7 @@ class LaneWorkspace:
         from hydra.git.patch_facts import touched
         from hydra.git.secret_scan import noted
 
-        mounted = MountedTree(self.worktree, self._placement.path or self.worktree)
+        mounted = MountedTree(self.worktree, self.placement.path or self.worktree)
         lane = LaneFolder(self._folder, mounted, scratch, self._lent, self._home)
         sources = self._sources(lane)
         taken = collector.collect(
@@ -448,8 +452,8 @@ class LaneWorkspace:
         it wrote there, and git no longer ignores it. That lies in the layer alone."""
         from hydra.git.status import exposed
 
-        layer = self._placement.overlaid
-        written = [] if layer is None else layer.written(self._placement.path)
+        layer = self.placement.overlaid
+        written = [] if layer is None else layer.written(self.placement.path)
         folders = [
             name
             for name in written

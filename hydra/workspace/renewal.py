@@ -6,14 +6,14 @@ values of the fields that the agent's descriptor names. All of a file's go, or n
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from hydra.adapters.contract import TokenFields
-from hydra.workspace.jwt import account_differs, expiry_of
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=:|#-]{8,16384}\Z")
 """No quote, space, `!`, `$` or brace: nothing that a program that reads it could run or expand."""
@@ -347,3 +347,45 @@ def _number(value: object) -> float | None:
 def _label(path: tuple[str, ...]) -> str:
     # Names are the user's own and the descriptor's; never the agent's.
     return path[-1]
+
+
+# ---- What a JSON Web Token says of itself, by its middle part (RFC 7519). Nobody checks its
+# signature here: its service does.
+
+_ACCOUNT = ("sub", "iss", "client_id", "azp")
+_OPENAI = "https://api.openai.com/auth"
+"""Where OpenAI's tokens have their own claims (Codex 0.169.0)."""
+
+
+def account_differs(own: str, fresh: str) -> bool:
+    """Whether `own` names an account, and `fresh` another or none."""
+    claims = _claims(own)
+    if claims is None:
+        return False
+    renewed = _claims(fresh)
+    pairs = zip(_account(claims), _account(renewed or {}), strict=True)
+    return any(claim is not None and claim != other for claim, other in pairs) or renewed is None
+
+
+def expiry_of(token: object) -> float | None:
+    """When it ends, in seconds since 1970; None where it does not say."""
+    ends = (_claims(token) or {}).get("exp")
+    usable = isinstance(ends, int | float) and not isinstance(ends, bool) and abs(ends) < 1e18
+    return ends if usable else None
+
+
+def _account(claims: Mapping[str, Any]) -> list[object]:
+    more = claims.get(_OPENAI)
+    named = more.get("chatgpt_account_id") if isinstance(more, dict) else None
+    return [*(claims.get(name) for name in _ACCOUNT), named]
+
+
+def _claims(token: object) -> dict[str, Any] | None:
+    parts = token.split(".") if isinstance(token, str) else []
+    if len(parts) != 3:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=="))
+    except (ValueError, RecursionError):
+        return None
+    return claims if isinstance(claims, dict) else None

@@ -64,7 +64,8 @@ def test_any_agent_that_speaks_the_protocol_edits_a_file(place: ScratchPlace, ag
             ),
         )
     lane = outcome.lane("acp")
-    assert (lane["status"], lane["error"]) == ("completed", None), outcome.stderr[-3000:]
+    assert lane, outcome.stderr[-3000:]
+    assert (lane.status, lane.failure) == ("completed", None), outcome.stderr[-3000:]
     assert outcome.folder is not None
     assert place.patch(outcome.folder, "acp") == {f"created-by-{agent}.txt": "A", "README.md": "M"}
     assert not apart_from_pins(changes(before, fingerprint(place.repo)))

@@ -52,7 +52,9 @@ def test_what_is_granted_to_the_checkout_is_not_a_lanes(place: ScratchPlace, key
             environ=environ,
         )
         outcome = race(place, order)
-        assert outcome.lane("copilot")["status"] == "completed", outcome.stderr[-3000:]
+        lane = outcome.lane("copilot")
+        assert lane, outcome.stderr[-3000:]
+        assert lane.status == "completed", outcome.stderr[-3000:]
         assert outcome.folder is not None
         patch = place.patch(outcome.folder, "copilot")
         assert [name for name in patch if name.startswith("mark-")] == []

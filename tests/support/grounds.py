@@ -18,7 +18,6 @@ from hydra.git import patches as patch_git
 from hydra.git.runner import run
 from hydra.records.outcome import Patch
 from hydra.records.request import Limits
-from hydra.workspace.grounds import private_ground
 from hydra.workspace.private import LaneWorkspace
 
 
@@ -43,7 +42,7 @@ class Race:
         home: Path | None = None,
         confined: bool = True,
     ) -> LaneWorkspace:
-        return private_ground(
+        return LaneWorkspace(
             repository=self.repo,
             base=base or self.base,
             lane=lane,

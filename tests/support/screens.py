@@ -23,7 +23,7 @@ from hydra.records.outcome import Status
 from hydra.records.plan import Confinement
 from hydra.report import doctor, listing, runs
 from hydra.report.board import Board, BoardRow, step, tool_word
-from hydra.report.document import error_document, plan_document, result_document
+from hydra.report.document import error_document, plan_document
 from hydra.report.dryrun import plan_text
 from hydra.report.hunks import shown as shown_diff
 from hydra.report.live import LiveTable
@@ -254,11 +254,11 @@ def with_checks(*checks: Document, held_back: tuple[str, ...] = ()) -> Document:
     first = replace(RESULT.outcomes[0], checks=checks, held_back=held_back)
     base = check("unit", "failed", "2 passed, 1 failed", tests={"skipped": 1200})
     outcomes = (first, *RESULT.outcomes[1:])
-    return result_document(PLAN, replace(RESULT, outcomes=outcomes, baseline=(base,)))
+    return replace(RESULT, outcomes=outcomes, baseline=(base,)).document(PLAN)
 
 
 def summaries() -> Section:
-    unconfined = result_document(PLAN, RESULT) | {"confinement": {"kind": "none"}}
+    unconfined = RESULT.document(PLAN) | {"confinement": {"kind": "none"}}
     yield from at("the summary", lambda **o: summary(unconfined, **o), 80, 120, None)
     first, last = RESULT.outcomes[0], RESULT.outcomes[2]
     gone = {"patch": None, "failure": STALLED, "warnings": ()}
@@ -270,11 +270,11 @@ def summaries() -> Section:
     more = [*tries, {"attempt": 2, "status": "failed", "usage": {"cost_usd": None}}]
     prices = {"cost_usd": 0.5, "prices_of": None, "source": ""}
     reckoned = [{"attempt": 1, "status": "failed", "usage": {}, "usage_estimate": prices}]
-    unjudged = result_document(PLAN, RESULT)
+    unjudged = RESULT.document(PLAN)
     del unjudged["verdict"]
 
     def of(*outcomes: Any, **result: Any) -> Document:
-        return result_document(PLAN, replace(RESULT, outcomes=outcomes, **result))
+        return replace(RESULT, outcomes=outcomes, **result).document(PLAN)
 
     def tried(rows: list[Document]) -> Document:
         (lane,) = json.loads(json.dumps(of(first)["lanes"]))
@@ -283,7 +283,7 @@ def summaries() -> Section:
 
     many = [*(check(name) for name in ("a", "b", "c")), check("d", "failed", "failed")]
     for name, document in {
-        "where something confines": result_document(PLAN, RESULT),
+        "where something confines": RESULT.document(PLAN),
         "without a verdict": unjudged,
         "of what was not started": of(
             replace(last, status=Status.NOT_STARTED, **gone), interrupted=2
@@ -361,7 +361,7 @@ def plans() -> Section:
         yield from at(f"an error, {name}", lambda e=error, **o: error_text(e, **o), 28, None)
         yield f"its document, {name}", documents.lay_out(dump(error_document(error)), name)
     yield "a plan's document", documents.lay_out(dump(plan_document(PLAN)), "plan")
-    yield "a result's document", documents.lay_out(dump(result_document(PLAN, RESULT)), "result")
+    yield "a result's document", documents.lay_out(dump(RESULT.document(PLAN)), "result")
     diff = shown_diff(f"+{HOSTILE}\n-a\tb\r\n".encode("utf-8", "surrogatepass"), color=False)
     yield "a hostile diff", diff.decode().replace("\t", "<TAB>")
 

@@ -42,7 +42,6 @@ from hydra.records.events import AGENT_KINDS, AgentEvent, Event, Raw, decode, en
 from hydra.records.outcome import ExitStatus, Outcome, Patch, RaceResult
 from hydra.records.request import Limits
 from hydra.redaction import Redactor
-from hydra.report.document import result_document
 from hydra.report.html.harmless import whole
 from hydra.report.html.timeline import timelines
 from hydra.report.live import LiveTable
@@ -485,7 +484,7 @@ def shown(case: Case, events: list[Event], outcome: Outcome) -> Iterator[tuple[s
     live.close()
     yield "plain lines", "".join(lines)
     yield "live table", "".join(_PAINTING.sub("", text) for text in painted)
-    document = result_document(PLAN, RaceResult(run=RUN, seconds=61.5, outcomes=(outcome,)))
+    document = RaceResult(run=RUN, seconds=61.5, outcomes=(outcome,)).document(PLAN)
     dumped = dump(document)
     yield "document", dumped if dumped.isascii() else "\x00"
     yield "summary", summary(json.loads(dumped), width=case.width if case.salt % 3 else None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from hydra.report.document import result_document
 from tests.support import verdicts
 from tests.support.rendering import comment, compare_text, steps, summary, sure
 from tests.support.sample_race import PLAN, RESULT
@@ -31,7 +30,7 @@ def _screens() -> Iterator[tuple[str, str]]:
     for name, document in _documents()[:3]:
         yield f"{name}, as a comment", comment(document)
     yield "a verdict, as a comment on one lane", comment(verdicts.verdict(), lanes=("claude",))
-    race = json.loads(json.dumps(result_document(PLAN, RESULT)))
+    race = json.loads(json.dumps(RESULT.document(PLAN)))
     ended = {**race, "verdict": verdicts.verdict()}
     yield "a race that has ended", summary(ended, width=None)
     loose = {**ended, "confinement": {"kind": "none"}}

@@ -36,17 +36,13 @@ def choose(
         model = catalog.find(values[text]) if values[text] else None
         return ModelChoice(name, model, _rates(model, families), _remarks(model, agent, families))
     if own is not None:
-        term = own.id if _is_alias(own, name) else name
+        term = own.id if name.lower() in map(str.lower, own.aliases) else name
         return ModelChoice(term, own, _rates(own, families), _remarks(own, agent, families))
     if "/" in name:
         return _of_provider(catalog, name)
     near = nearest(catalog, name, agent=agent, families=families)
     meant = f"; did you mean {near}?" if near else ""
     return ModelChoice(name, remarks=(f"the model {name} is unknown to Hydra{meant}",))
-
-
-def _is_alias(model: Model, name: str) -> bool:
-    return name.lower() in (alias.lower() for alias in model.aliases)
 
 
 def _of_provider(catalog: Catalog, name: str) -> ModelChoice:

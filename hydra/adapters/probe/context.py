@@ -27,7 +27,6 @@ class ProbeContext(Struct, frozen=True, kw_only=True):
     extra_names: Mapping[str, tuple[str, ...]]
     cache_file: Path | None = None
     confirm_sign_in: bool = False
-    preflight: bool = True
     fresh: bool = False
     show: tuple[str, ...] = ()
     """What the user's own settings show to every agent: a program may need it to start."""

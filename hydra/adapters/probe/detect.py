@@ -156,9 +156,7 @@ class _Desk:
         return f"[confine] show = [{names}] in {file}: agents do not see what it needs there"
 
     def _wants(self, probe: Probe, signed: bool) -> bool:
-        if probe.name == SIGN_IN and signed and not self._around.confirm_sign_in:
-            return False
-        return self._around.preflight or not probe.confined
+        return probe.name != SIGN_IN or not signed or self._around.confirm_sign_in
 
     def _remembered(self, question: Question) -> ProbeOutput | None:
         """What is remembered; a race refuses no agent on an old word that it is signed out."""

@@ -235,7 +235,9 @@ class OpenCodeConversation(OpenCodeServerStream):
             self._todo.append(self._begin())
         elif kind == "permission.asked":
             reply = {"reply": "once" if self._wish.allow else "reject"}
-            self._todo.append(self._call(f"permission {id}", "POST", _reply(id), reply))
+            self._todo.append(
+                self._call(f"permission {id}", "POST", f"/permission/{id}/reply", reply)
+            )
         elif kind == "question.asked":
             # There is nobody whom it could ask.
             path = f"/question/{id}/reject"
@@ -278,7 +280,3 @@ class OpenCodeConversation(OpenCodeServerStream):
             headers.append(("Content-Type", "application/json"))
         data = b"" if body is None else json.dumps(body).encode()
         return ServerCall(id, method, f"{self.url}{path}", tuple(headers), data)
-
-
-def _reply(id: str) -> str:
-    return f"/permission/{id}/reply"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange
+from hydra.analysis.syntax import too_much
 from hydra.analysis.tampering import wording
-from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.test_files import supports_tests
 
 _ENDINGS = (".py", ".pyi", ".pyx", ".md", ".rst", ".txt")

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from hydra.analysis.finding import Finding
 from hydra.analysis.patch import FileChange, Holds
-from hydra.analysis.syntax import language_of, read_syntax
+from hydra.analysis.syntax import language_of, read_syntax, too_much
 from hydra.analysis.tampering.blanks import bare
-from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.test_files import (
     existed,
     exists,

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hydra.analysis.patch import FileChange
-from hydra.analysis.syntax import Syntax, language_of, read_syntax
+from hydra.analysis.syntax import Syntax, language_of, read_syntax, too_much
 from hydra.analysis.tampering.cues import Statement, asserting_lines, plain, rows, statements
 from hydra.analysis.tampering.inline_tests import has_blocks
-from hydra.analysis.tampering.model import too_much
 from hydra.analysis.tampering.skip_marks import SkipMark, assigned, marks, names_of, tags
 from hydra.analysis.tampering.test_files import (
     holds_tests,

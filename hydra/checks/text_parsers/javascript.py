@@ -30,10 +30,8 @@ _NO_TEST = ("Console", "Cannot log after", "Deprecation Warning", "Validation Wa
 _TESTS = re.compile(r"Tests: +(\S.*), \d+ total$")
 
 
-class Jest:
-    """Takes jest's lines one by one."""
-
-    starts = "PFT "
+class _Run:
+    """What was read of a run of either, until its totals close it."""
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -41,12 +39,39 @@ class Jest:
         self._suites: set[str] = set()
         self._files: dict[str, Status] = {}
         self._file = ""
-        self._path: list[str] | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether files are named, and no totals."""
         return bool(self._files)
+
+    def _add(self, file: str, title: str, status: Status) -> None:
+        name = f"{file}::{title}"
+        if self._names.get(name) != "failed":
+            self._names[name] = status
+
+    def _close(self, text: str) -> None:
+        self.tally.close(counted(self._names), _totals(text))
+        for name, status in self._names.items():
+            self.tally.gathered.add(name, status)
+        for suite in self._suites:
+            self.tally.gathered.add(suite, "failed")
+        _files(self.tally, self._files, (*self._names, *self._suites))
+        self._names, self._suites, self._files, self._file = {}, set(), {}, ""
+
+    def done(self) -> Tally:
+        """What was found; without a closing line it was another tool."""
+        return self.tally
+
+
+class Jest(_Run):
+    """Takes jest's lines one by one."""
+
+    starts = "PFT "
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path: list[str] | None = None
 
     def feed(self, line: str) -> None:
         """One line."""
@@ -60,11 +85,13 @@ class Jest:
             self._tree(line, self._path)
         elif line.startswith("Tests: ") and (tests := _TESTS.match(line)):
             self._close(tests[1])
+            self._path = None
 
     def _tree(self, line: str, path: list[str]) -> None:
         if leaf := _LEAF.match(line):
             above = path[: len(leaf[1]) // 2 - 1]
-            self._add((*above, _TIME.sub("", leaf[3])), _MARKS[leaf[2]])
+            title = _joined((*above, _TIME.sub("", leaf[3])))
+            self._add(self._file, title, _MARKS[leaf[2]])
         elif heading := _HEADING.match(line):
             del path[len(heading[1]) // 2 - 1 :]
             path.append(heading[2])
@@ -75,26 +102,7 @@ class Jest:
         if title == "Test suite failed to run":
             self._suites.add(self._file)
         elif self._files[self._file] == "failed" and not title.startswith(_NO_TEST):
-            self._add((title,), "failed")
-
-    def _add(self, parts: tuple[str, ...], status: Status) -> None:
-        name = f"{self._file}::{_joined(parts)}"
-        if self._names.get(name) != "failed":
-            self._names[name] = status
-
-    def _close(self, text: str) -> None:
-        self.tally.close(counted(self._names), _totals(text))
-        for name, status in self._names.items():
-            self.tally.gathered.add(name, status)
-        for suite in self._suites:
-            self.tally.gathered.add(suite, "failed")
-        _files(self.tally, self._files, (*self._names, *self._suites))
-        self._names, self._suites, self._files = {}, set(), {}
-        self._file, self._path = "", None
-
-    def done(self) -> Tally:
-        """What was found; without a closing line it was not jest."""
-        return self.tally
+            self._add(self._file, _joined((title,)), "failed")
 
 
 _ROW = re.compile(r"( +)([\u2713\u2714\u00d7\u2193\u25a1\u276f]) (?:\|[^|]+\| )?(\S.*)$")
@@ -111,23 +119,14 @@ _SLOW = 300
 _VTESTS = re.compile(r" +Tests  (?:(.*) \(\d+\)|no tests)$")
 
 
-class Vitest:
+class Vitest(_Run):
     """Takes vitest's lines one by one."""
 
     starts = " "
 
     def __init__(self) -> None:
-        self.tally = Tally()
-        self._names: dict[str, Status] = {}
-        self._suites: set[str] = set()
-        self._files: dict[str, Status] = {}
-        self._file = ""
+        super().__init__()
         self._times_all = True
-
-    @property
-    def is_open(self) -> bool:
-        """Whether files are named, and no totals."""
-        return bool(self._files)
 
     def feed(self, line: str) -> None:
         """One line."""
@@ -171,24 +170,6 @@ class Vitest:
         if took and unsaid and took[1] and int(took[1][:9]) <= _SLOW:
             return text
         return _TOOK.sub("", text)
-
-    def _add(self, file: str, title: str, status: Status) -> None:
-        name = f"{file}::{title}"
-        if self._names.get(name) != "failed":
-            self._names[name] = status
-
-    def _close(self, text: str) -> None:
-        self.tally.close(counted(self._names), _totals(text))
-        for name, status in self._names.items():
-            self.tally.gathered.add(name, status)
-        for suite in self._suites:
-            self.tally.gathered.add(suite, "failed")
-        _files(self.tally, self._files, (*self._names, *self._suites))
-        self._names, self._suites, self._files, self._file = {}, set(), {}, ""
-
-    def done(self) -> Tally:
-        """What was found; without a closing line it was not vitest."""
-        return self.tally
 
 
 def _joined(parts: tuple[str, ...]) -> str:

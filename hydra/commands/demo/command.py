@@ -38,7 +38,6 @@ def command(quiet: bool, as_json: bool) -> int:
     from hydra.ranking.model import EndedRace
     from hydra.records.codec import shaped
     from hydra.report.demo import introduction, what_next
-    from hydra.report.document import result_document
     from hydra.report.landing import landed_text
     from hydra.report.race_end import race_end
 
@@ -54,7 +53,7 @@ def command(quiet: bool, as_json: bool) -> int:
     page, landing = None, None
     if report.result.verdict is not None:
         page, landing = str(_page(demo, environ)), _land(demo, environ)
-    document = result_document(report.plan, report.result)
+    document = report.result.document(report.plan)
     if not quiet:
         part()
     if as_json:

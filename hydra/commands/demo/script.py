@@ -21,14 +21,14 @@ def think(text: str) -> Step:
     return {"think": text}
 
 
-def edit(path: str, content: str, *, denied: bool = False) -> Step:
-    """Writes a whole file with the agent's own tool, folders made; `denied`: the CLI refuses."""
-    return {"edit": {"path": path, "content": content, "denied": denied}}
+def edit(path: str, content: str) -> Step:
+    """Writes a whole file with the agent's own tool, folders made."""
+    return {"edit": {"path": path, "content": content}}
 
 
-def replace(path: str, old: str, new: str, *, denied: bool = False) -> Step:
+def replace(path: str, old: str, new: str) -> Step:
     """Replaces `old` once; where it is not found the tool fails and the run goes on."""
-    return {"edit": {"path": path, "replace": [old, new], "denied": denied}}
+    return {"edit": {"path": path, "replace": [old, new]}}
 
 
 def delete(path: str) -> Step:
@@ -36,10 +36,10 @@ def delete(path: str) -> Step:
     return {"delete": path}
 
 
-def shell(*argv: str, show: str = "", denied: bool = False) -> Step:
+def shell(*argv: str, show: str = "") -> Step:
     """Runs a real command in a session of its own. `show` is what the stream tells of it."""
     text = show or (argv[2] if argv[:2] == ("sh", "-c") else shlex.join(argv))
-    return {"shell": {"argv": list(argv), "show": text, "denied": denied}}
+    return {"shell": {"argv": list(argv), "show": text}}
 
 
 def finish(text: str = "") -> Step:

@@ -58,7 +58,6 @@ def place(
     answers: Sequence[Answer] = (),
     cases: Sequence[tuple[str, Sequence[Step]]] = (),
     help_texts: Mapping[str, str] | None = None,
-    model: str = "",
     applies: str = "",
     usage: Mapping[str, float] | None = USAGE,
     more: str = "",
@@ -88,7 +87,6 @@ def place(
     script: dict[str, object] = {
         "agent": agent,
         "version": text,
-        "model": model,
         "applies": applies,
         "usage": usage,
         "answers": [

@@ -154,7 +154,6 @@ def _edit(run: Performer, options: Mapping[str, Any]) -> None:
         after = options["content"]
         tool = ToolUse("write", path, new=after)
     tool.existed = os.path.lexists(path)
-    tool.denied = bool(options["denied"])
     run.wire.tool_started(tool)
     if tool.ok:
         _write(path, after)
@@ -170,15 +169,13 @@ def _delete(run: Performer, path: str) -> None:
 
 def _shell(run: Performer, options: Mapping[str, Any]) -> None:
     tool = ToolUse("shell", options["show"])
-    tool.denied = bool(options["denied"])
     run.wire.tool_started(tool)
-    if not tool.denied:
-        # A signal in here would find a command that runs and that nobody knows of yet.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-        run.shell = Shell(options["argv"])
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
-        tool.exit_code, tool.output = run.shell.finish()
-        run.shell = None
+    # A signal in here would find a command that runs and that nobody knows of yet.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    run.shell = Shell(options["argv"])
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+    tool.exit_code, tool.output = run.shell.finish()
+    run.shell = None
     run.wire.tool_ended(tool)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+
+from msgspec.structs import asdict
 
 from hydra.conformance.live.agent_settings import Reach
 from hydra.conformance.live.expectation import Expectation, ExpectedEvent, brief
 from hydra.conformance.live.observation import LiveRun
+from hydra.records.events import Event
 
 _TEXT_LIMIT = 300
 
@@ -39,34 +41,34 @@ def _refused(expected: Expectation, seen: LiveRun) -> Iterator[str]:
 
 
 def _outcome(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
-    status, error = str(seen.lane.get("status", "")), seen.error
+    status, error = seen.status, seen.error
     if expected.refused:
         yield "race: it was started, expected it to be refused"
     elif status != expected.status:
         yield f"outcome: status is {status}, expected {expected.status}"
-    values = dict(zip(("kind", "reason"), expected.error.split("/"), strict=False))
-    if not expected.error and error:
-        yield f"error: kind is {error['kind']} ({_line(error['message'])}), expected none"
-    elif values.get("kind") and not error:
+    if error is None and expected.error:
         yield f"error: none, expected {expected.error}"
-    for key, value in values.items() if error and expected.error else ():
-        if error.get(key) != value:
-            text = f" ({_line(error['message'])})" if key == "kind" else ""
-            yield f"error: {key} is {error.get(key)}{text}, expected {value}"
-    for name, wished in expected.numbers.items() if error else ():
+    elif error and not expected.error:
+        yield f"error: kind is {error.kind} ({_line(error.message)}), expected none"
+    elif error:
+        for key, value in zip(("kind", "reason"), expected.error.split("/"), strict=False):
+            if (term := getattr(error, key)) != value:
+                text = f" ({_line(error.message)})" if key == "kind" else ""
+                yield f"error: {key} is {term}{text}, expected {value}"
+    for name, wished in expected.numbers.items():
         figure = reach.idle if wished == "idle" else float(wished)
-        document = error.get("numbers", {}).get(name)
-        if document is None or document != figure:
+        document = error.numbers.get(name) if error else figure
+        if document != figure:
             text = "missing" if document is None else f"{document:g}"
             yield f"error: numbers.{name} is {text}, expected {figure:g}"
-    if status != expected.status and (line := _last(error.get("stderr", ""))):
+    if status != expected.status and (line := _last(error.stderr if error else "")):
         yield f"stderr: {line}"
     if seen.hydra != expected.exit:
         yield f"exit: hydra ended with {seen.hydra}, expected {expected.exit}"
 
 
 def _unknown(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
-    met = Counter(str(data.get("type", "")) for data in seen.of("progress", "unknown"))
+    met = Counter(str(event.data.get("type", "")) for event in seen.of("progress", "unknown"))
     for name, count in met.items():
         yield f'unknown event type "{name}" {_times(count)}'
     malformed = len(seen.of("progress", "malformed"))
@@ -79,13 +81,13 @@ def _unknown(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str
 
 def _session(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     """Told in one event or in several: Codex tells its sandbox at the end only."""
-    document: dict[str, Any] = {}
-    for data in seen.of("progress", "session"):
-        document |= data
+    document: dict[str, object] = {}
+    for event in seen.of("progress", "session"):
+        document |= event.data
     for name in reach.session if expected.session is None else expected.session:
         if not document.get(name):
             yield f"events: progress/session.{name} is missing"
-    version = seen.lane.get("version", "")
+    version = seen.lane.version if seen.lane else ""
     if document.get("version") and document["version"] != version:
         yield f"events: progress/session.version is {document['version']}, --version says {version}"
 
@@ -107,16 +109,14 @@ def _again(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     """What is said twice in a row. An answer that a fault cut off may be told again."""
     if any(request.answer.startswith("fault") for request in seen.requests):
         return
-    documents = [e for e in seen.events if e["kind"] in ("message", "tool_call", "tool_result")]
-    for before, event in pairwise(documents):
-        text = event["data"].get("text")
-        if event["kind"] == before["kind"] == "message" and text == before["data"].get("text"):
+    events = [e for e in seen.events if e.kind in ("message", "tool_call", "tool_result")]
+    for before, event in pairwise(events):
+        text = event.data.get("text")
+        if event.kind == before.kind == "message" and text == before.data.get("text"):
             yield f"events: message (text={brief(text)}) comes twice"
 
 
-def _find(
-    expected_event: ExpectedEvent, events: Sequence[Mapping[str, Any]]
-) -> tuple[int | None, str]:
+def _find(expected_event: ExpectedEvent, events: Sequence[Event]) -> tuple[int | None, str]:
     """Where the event comes next; else None, and what is wrong with the nearest of its name."""
     wrong = ""
     for place, event in enumerate(events):
@@ -129,7 +129,7 @@ def _find(
 
 
 def _usage(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
-    usage = seen.lane.get("usage") or {}
+    usage = asdict(seen.lane.usage) if seen.lane else {}
     for name, value in expected.usage.items():
         document = usage.get(name)
         if value is False:
@@ -179,7 +179,7 @@ def _expected(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[st
 
 
 def _stated(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
-    warnings = list(seen.lane.get("warnings", ()))
+    warnings = list(seen.lane.warnings if seen.lane else ())
     for pattern in expected.warnings:
         met = [text for text in warnings if re.search(pattern, text)]
         if not met:
@@ -193,8 +193,8 @@ def _stated(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]
 def _remaining(expected: Expectation, seen: LiveRun, reach: Reach) -> Iterator[str]:
     yield from seen.wrong
     # Nearly every CLI ends by itself when it is told to, in every situation.
-    killed = (seen.lane.get("exit") or {}).get("signal") == signal.SIGKILL
-    if killed and not expected.may_be_killed:
+    ended = seen.lane.exit if seen.lane else None
+    if ended and ended.signal == signal.SIGKILL and not expected.may_be_killed:
         yield "process: it did not end when it was told to, and was killed (SIGKILL)"
     for process in seen.orphans:
         yield f"process: still running: {_line(process)}"

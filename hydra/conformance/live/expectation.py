@@ -9,7 +9,7 @@ from msgspec import Struct, convert, field
 
 from hydra.conformance.data import among, naming
 from hydra.errors import KINDS
-from hydra.records.events import AGENT_KINDS, SESSION_FIELDS
+from hydra.records.events import AGENT_KINDS, SESSION_FIELDS, Event
 from hydra.records.outcome import Status, Usage
 
 USAGE = tuple(Usage.__struct_fields__)
@@ -28,18 +28,18 @@ class ExpectedEvent(Struct, frozen=True):
         text = ", ".join(f"{key}={value}" for key, value in self.data.items())
         return f"{self.name} ({text})" if text else self.name
 
-    def same_name(self, event: Mapping[str, Any]) -> bool:
+    def same_name(self, event: Event) -> bool:
         """Whether the event is of this kind and sub; a sub of `*` is any."""
         kind, _, sub = self.name.partition("/")
-        return bool(event["kind"] == kind and (sub == "*" or event["sub"] == sub))
+        return event.kind == kind and sub in ("*", event.sub)
 
-    def wrong(self, event: Mapping[str, Any]) -> str:
+    def wrong(self, event: Event) -> str:
         """The first field that is not as wanted, in words; "" where all are."""
         for key, value in self.data.items():
-            if key not in event["data"]:
+            if key not in event.data:
                 return f"{self.name}.{key} is missing"
-            if not like(value, event["data"][key]):
-                return f"{self.name}.{key} is {brief(event['data'][key])}, expected {brief(value)}"
+            if not like(value, event.data[key]):
+                return f"{self.name}.{key} is {brief(event.data[key])}, expected {brief(value)}"
         return ""
 
 

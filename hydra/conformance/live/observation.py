@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 
+from hydra.conformance.race_run import RacedLane
 from hydra.conformance.request_log import LoggedRequest
-from hydra.errors import EXIT_NO_AGENT
+from hydra.errors import EXIT_NO_AGENT, Failure
+from hydra.records.events import Event
 
 
 class LiveRun(Struct, frozen=True, kw_only=True):
     """What came of one run.
 
-    `lane` is the lane's part of the result document (empty: there is none), `events` the agent's
-    own, in order. `content` gives a file of the patch, None where it has none by that path.
+    `lane` is the lane's part of the result (None: there is none), `events` the agent's own, in
+    order. `content` gives a file of the patch, None where it has none by that path.
     `requests` are those that the model server got. `hydra` is Hydra's exit code, `stderr` what it
     wrote there. `left` are processes that were still there; `trouble` is why there is nothing to
     look at, or ""; `wrong` is what the runner itself found to differ. `raw` and `raw_stderr` are
@@ -24,8 +25,8 @@ class LiveRun(Struct, frozen=True, kw_only=True):
     what each is called there, by path.
     """
 
-    lane: Mapping[str, Any]
-    events: Sequence[Mapping[str, Any]] = ()
+    lane: RacedLane | None = None
+    events: Sequence[Event] = ()
     patch: Mapping[str, str] = field(default_factory=dict)
     content: Callable[[str], str | None] = lambda path: None
     requests: Sequence[LoggedRequest] = ()
@@ -43,29 +44,26 @@ class LiveRun(Struct, frozen=True, kw_only=True):
     @property
     def status(self) -> str:
         """The lane's, or that none was started."""
-        return str(
-            self.lane.get("status") or ("not_started" if self.hydra == EXIT_NO_AGENT else "")
-        )
+        unseen = "not_started" if self.hydra == EXIT_NO_AGENT else ""
+        return self.lane.status.value if self.lane else unseen
 
     @property
-    def error(self) -> Mapping[str, Any]:
-        """The lane's error; empty where there is none."""
-        return self.lane.get("error") or {}
+    def error(self) -> Failure | None:
+        """The lane's error, if it has one."""
+        return self.lane.failure if self.lane else None
 
-    def of(self, kind: str, sub: str) -> list[Mapping[str, Any]]:
-        """The data of the events of one kind."""
-        return [e["data"] for e in self.events if e["kind"] == kind and e["sub"] == sub]
+    def of(self, kind: str, sub: str) -> list[Event]:
+        """The events of one kind."""
+        return [event for event in self.events if (event.kind, event.sub) == (kind, sub)]
 
     def first_line(self, kind: str, sub: str) -> str:
         """The line that the first event of the kind was read from; "" where it is not kept."""
-        place = next(
-            (e.get("raw") for e in self.events if (e["kind"], e["sub"]) == (kind, sub)), None
-        )
+        place = next((event.raw for event in self.of(kind, sub)), None)
         if self.raw is None or not place:
             return ""
         with self.raw.open("rb") as reader:
-            reader.seek(place["offset"])
-            return reader.read(place["length"]).decode("utf-8", "replace").strip()
+            reader.seek(place.offset)
+            return reader.read(place.length).decode("utf-8", "replace").strip()
 
 
 class Observation(Struct, frozen=True, kw_only=True):
@@ -79,7 +77,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     situation: str
     agent: str
     version: str = ""
-    run: LiveRun = LiveRun(lane={})
+    run: LiveRun = LiveRun()
     differences: tuple[str, ...] = ()
     reason: str = ""
     seconds: float = 0.0

@@ -23,6 +23,7 @@ from hydra.conformance.scrub import WORKTREE
 from hydra.conformance.server import ModelServer, serve
 from hydra.errors import HydraError
 from hydra.records.agent import Tier
+from hydra.records.events import Event
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is ended, and said to have hung."""
@@ -49,10 +50,10 @@ def meet(
     try:
         seen = _run(adapter, program, situation, reach, folder / f"{key}.{situation.name}")
     except (HydraError, OSError) as error:
-        seen = LiveRun(lane={}, trouble=f"could not be tried: {error}")
+        seen = LiveRun(trouble=f"could not be tried: {error}")
     return replace(
         blank,
-        version=str(seen.lane.get("version", "")),
+        version=seen.lane.version if seen.lane else "",
         run=seen,
         differences=differences(situation.expected[key], seen, reach),
         seconds=time.monotonic() - began,
@@ -97,7 +98,7 @@ def _race(
             agents=[agent],
             prompt=situation.task(reach.prompt_bytes),
             options=(
-                *_allowed(descriptor),
+                *(() if descriptor.tier is Tier.TIER1 else (EXPERIMENTAL_FLAG,)),
                 *_side_files(descriptor),
                 *reach.options,
                 *_options(situation, reach),
@@ -109,11 +110,11 @@ def _race(
         ),
     )
     lane = outcome.lane(agent)
-    patched = bool(outcome.folder and lane.get("patch"))
+    patched = bool(outcome.folder and lane and lane.patch)
     run = outcome.folder / "lanes" / agent if outcome.folder else None
     return LiveRun(
         lane=lane,
-        events=[event for event in outcome.of(agent) if event.get("source") == "agent"],
+        events=[e for e in outcome.events if (e.lane, e.source) == (agent, "agent")],
         patch=place.patch(outcome.folder, agent) if patched and outcome.folder else {},
         content=_reader(place, outcome, agent),
         requests=server.requests,
@@ -123,7 +124,7 @@ def _race(
         trouble=f"it did not end within {LONGEST:g} s" if outcome.hung else "",
         raw=_is_present(run, "raw.jsonl"),
         raw_stderr=_is_present(run, "stderr.txt"),
-        places=_places(place, program, server, lane.get("worktree", "")),
+        places=_places(place, program, server, lane.worktree if lane else ""),
         sides=_sides(place, descriptor),
         wrong=_written_outside(place, agent, situation.files),
     )
@@ -153,10 +154,6 @@ def _sides(place: ScratchPlace, descriptor: Descriptor) -> dict[int, Path]:
     return paths
 
 
-def _allowed(descriptor: Descriptor) -> tuple[str, ...]:
-    return () if descriptor.tier is Tier.TIER1 else (EXPERIMENTAL_FLAG,)
-
-
 def _settings(document: Mapping[str, Any], agent: str, program: Path) -> dict[str, Any]:
     """The situation's settings, of the agents' this one's alone, and in them the program to run."""
     own = {**document.get("agents", {}).get(agent, {}), "path": str(program)}
@@ -169,7 +166,7 @@ def _options(situation: Situation, reach: Reach) -> list[str]:
 
 def _when(
     stop: Stop, agent: str, place: ScratchPlace, server: ModelServer, reach: Reach
-) -> Callable[[Mapping[str, Any]], bool]:
+) -> Callable[[Event], bool]:
     """True of the event at which the signal is sent, once what it waits for has come."""
     name = stop.file.replace("{agent}", agent)
 
@@ -178,10 +175,10 @@ def _when(
             return any(request.answer == stop.served for request in server.requests)
         return any(place.state.glob(f"g/*/*/*/{name}"))
 
-    def when(event: Mapping[str, Any]) -> bool:
+    def when(event: Event) -> bool:
         if stop.served or reach.late_tools:  # no event of the agent's tells it while it lasts
-            return event.get("kind") == "agent_started" and _wait(come)
-        called = event.get("kind") == "tool_call" and name in event["data"].get("summary", "")
+            return event.kind == "agent_started" and _wait(come)
+        called = event.kind == "tool_call" and name in event.data.get("summary", "")
         return called and _wait(come)
 
     return when

@@ -54,7 +54,7 @@ def mounts_of(policy: SandboxPolicy) -> list[Mount]:
         *scratch_mounts(),
         *_home_mounts(policy),
         *_view_mounts(policy),
-        *(_bind(policy, place) for place in policy.writable),
+        *(Mount("--bind", policy.inside(real(at)), str(real(at))) for at in policy.writable),
         *(
             Mount("--ro-bind", alias, str(folder))
             for folder, alias in policy.placement.borrowed.items()
@@ -148,10 +148,6 @@ def _is_in_place(policy: SandboxPolicy, path: Path) -> bool:
     """Of the checkout: the lane has a tree of its own there, where nothing of it is laid."""
     place = policy.placement.path
     return place is not None and path.is_relative_to(place)
-
-
-def _bind(policy: SandboxPolicy, place: Path) -> Mount:
-    return Mount("--bind", policy.inside(real(place)), str(real(place)))
 
 
 def _layer_mounts(policy: SandboxPolicy) -> Iterator[Mount]:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from hydra.errors import HydraError
 from hydra.git.runner import run
-from hydra.process.sandbox import tool_settings
 from hydra.process.sandbox.filters import (
     Filter,
     clean_address,
@@ -24,20 +23,96 @@ from hydra.process.sandbox.filters import (
 )
 from hydra.process.sandbox.lookups import is_file
 
+# ---- Settings of tools by which nothing is opened and nothing is run: what a lane's own settings
+# files are made anew of. Regular expressions that a key's whole name has to fit. An allow-list: a
+# filter of bad names lets the next bad name through.
+
+GIT = (
+    r"user\.(name|email|useconfigonly)|init\.defaultbranch|safe\.directory"
+    r"|core\.(autocrlf|eol|safecrlf|ignorecase|precomposeunicode|quotepath|whitespace|abbrev"
+    r"|longpaths|symlinks|filemode|checkstat|trustctime|commentchar|bigfilethreshold)"
+    r"|(color|column|advice|status|log|branch|tag|rerere|stash|versionsort)\..*"
+    r"|diff\.(algorithm|renames|renamelimit|colormoved|colormovedws|context|interhunkcontext"
+    r"|mnemonicprefix|noprefix|indentheuristic|relative|submodule|wserrorhighlight|stat.*)"
+    r"|merge\.(conflictstyle|ff|renames|renamelimit|stat|log|autostash)"
+    r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.(prune|prunetags|all)"
+    r"|rebase\.(autostash|autosquash|updaterefs|stat|missingcommitscheck)"
+    r"|commit\.(verbose|cleanup|status)|help\.autocorrect|i18n\..*|pack\.(threads|window.*)"
+    r"|index\.(version|threads)|feature\..*|http\.(sslverify|version|postbuffer|lowspeed.*)"
+)
+"""Of `~/.gitconfig` and what it includes, as `git config --list` prints them."""
+
+GIT_VALUES = {
+    "filter.lfs.clean": "git-lfs clean -- %f",
+    "filter.lfs.smudge": "git-lfs smudge -- %f",
+    "filter.lfs.process": "git-lfs filter-process",
+    "filter.lfs.required": "true",
+}
+"""Further ones, with the one value that each may have."""
+
+NPM = (
+    r"(@[\w.-]+:)?registry|strict-ssl|cafile|engine-strict|save(-exact|-prefix)?|package-lock"
+    r"|legacy-peer-deps|fund|audit|audit-level|progress|loglevel|update-notifier|color|prefix"
+    r"|fetch-(retries|retry-\w+|timeout)|maxsockets|prefer-(offline|online|dedupe)|omit|include"
+    r"|install-strategy|ignore-scripts|node-linker|shamefully-hoist|hoist|hoist-pattern(\[\])?"
+    r"|public-hoist-pattern(\[\])?|auto-install-peers|strict-peer-dependencies|symlink"
+    r"|prefer-workspace-packages|link-workspace-packages|resolution-mode|resolve-peers-from-.*"
+    r"|side-effects-cache|enable-pre-post-scripts|init-(license|version|author-name)"
+)
+
+PIP = (
+    r"(index|extra-index|find-links)(-url)?|no-index|trusted-host|timeout|default-timeout|retries"
+    r"|no-cache-dir|disable-pip-version-check|prefer-binary|only-binary|no-binary|no-color|pre"
+    r"|require-virtualenv|break-system-packages|user|no-warn-script-location|progress-bar|cert"
+    r"|no-build-isolation|use-pep517|upgrade-strategy|root-user-action|quiet|verbose"
+)
+
+UV = (
+    r"(pip\.)?(index-url|extra-index-url|find-links|no-index|index-strategy|resolution|prerelease"
+    r"|no-build|no-binary|no-cache|offline|python-preference|python-downloads|link-mode"
+    r"|compile-bytecode|concurrent-\w+|native-tls|exclude-newer|no-build-isolation|system"
+    r"|break-system-packages|allow-insecure-host)|index\.(name|url|default|explicit|format)"
+    r"|python-install-mirror|pypy-install-mirror"
+)
+
+CARGO = (
+    r"build\.(jobs|target|rustflags|incremental|dep-info-basedir|rustdocflags|pipelining)"
+    r"|net\.(offline|retry|git-fetch-with-cli)|term\..*|profile\..*|future-incompat-report\..*"
+    r"|http\.(check-revoke|multiplexing|timeout|low-speed-limit|cainfo|ssl-version)"
+    r"|source\.[^.]+\.(replace-with|registry|directory|local-registry|git|branch|tag|rev)"
+    r"|registries\.[^.]+\.(index|protocol)|registry\.default|target\..*\.(linker|rustflags|ar)"
+)
+
+MISE = r"(tools|alias)\..*|settings\.(experimental|legacy_version_file|jobs|verbose)"
+
+YARN_BERRY = (
+    r"nodeLinker|npmRegistryServer|enableTelemetry|compressionLevel|enableGlobalCache|nmMode"
+    r"|nmHoistingLimits|pnpMode|pnpFallbackMode|enableScripts|enableImmutableInstalls|logFilters"
+    r"|httpTimeout|httpRetry|networkConcurrency|enableStrictSsl|defaultSemverRangePrefix"
+    r"|enableColors|enableProgressBars|checksumBehavior|supportedArchitectures"
+)
+
+GO = (
+    r"GOPROXY|GOSUMDB|GOPRIVATE|GONOPROXY|GONOSUMDB|GOINSECURE|GOVCS|GOFLAGS|GOTOOLCHAIN|GOOS"
+    r"|GOARCH|GOAMD64|GOARM|GOARM64|GOEXPERIMENT|GOTELEMETRY|GOWORK|CGO_ENABLED|GO111MODULE"
+)
+
+# ---- Files, and how each is made anew.
+
 _MOST = 256 * 1024
 
 FILTERED: dict[str, tuple[Filter, str]] = {
-    ".npmrc": (filter_assignments, tool_settings.NPM),
-    ".config/npm/npmrc": (filter_assignments, tool_settings.NPM),
-    ".config/pnpm/rc": (filter_assignments, tool_settings.NPM),
-    ".pip/pip.conf": (filter_assignments, tool_settings.PIP),
-    ".config/pip/pip.conf": (filter_assignments, tool_settings.PIP),
-    ".config/uv/uv.toml": (filter_toml, tool_settings.UV),
-    ".cargo/config.toml": (filter_toml, tool_settings.CARGO),
-    ".cargo/config": (filter_toml, tool_settings.CARGO),
-    ".config/mise/config.toml": (filter_toml, tool_settings.MISE),
-    ".yarnrc.yml": (filter_yaml, tool_settings.YARN_BERRY),
-    ".config/go/env": (filter_assignments, tool_settings.GO),
+    ".npmrc": (filter_assignments, NPM),
+    ".config/npm/npmrc": (filter_assignments, NPM),
+    ".config/pnpm/rc": (filter_assignments, NPM),
+    ".pip/pip.conf": (filter_assignments, PIP),
+    ".config/pip/pip.conf": (filter_assignments, PIP),
+    ".config/uv/uv.toml": (filter_toml, UV),
+    ".cargo/config.toml": (filter_toml, CARGO),
+    ".cargo/config": (filter_toml, CARGO),
+    ".config/mise/config.toml": (filter_toml, MISE),
+    ".yarnrc.yml": (filter_yaml, YARN_BERRY),
+    ".config/go/env": (filter_assignments, GO),
 }
 """Settings files in HOME, and how each is made anew."""
 
@@ -100,11 +175,7 @@ def _listed(home: Path, repository: Path | None) -> list[tuple[str, str]]:
 
 def _git_line(key: str, value: str, *, sure: bool = False) -> str:
     """One setting as a section of its own; "" for one that is not known to be harmless."""
-    allowed = (
-        sure
-        or re.fullmatch(tool_settings.GIT, key, re.I)
-        or tool_settings.GIT_VALUES.get(key) == value
-    )
+    allowed = sure or re.fullmatch(GIT, key, re.I) or GIT_VALUES.get(key) == value
     if not allowed or "\0" in value:
         return ""
     section, _, rest = key.partition(".")

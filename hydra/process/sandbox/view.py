@@ -56,7 +56,7 @@ class View(Struct, frozen=True, kw_only=True):
         there, though nothing else of it is.
         """
         named = Path(os.path.normpath(path))
-        if self._made_anew(named):
+        if named in self.settings or self.home / named in self.settings:
             return "made anew from harmless settings"
         real = Path(os.path.realpath(named))
         if _within(real, self.masked):
@@ -66,9 +66,6 @@ class View(Struct, frozen=True, kw_only=True):
     def is_visible(self, path: Path) -> bool:
         """Whether `path`, which exists on this machine, can be seen in a lane."""
         return self.reason(path) != ""
-
-    def _made_anew(self, named: Path) -> bool:
-        return named in self.settings or self.home / named in self.settings
 
     def _reason(self, real: Path) -> str:
         if is_system(real) and not _within(real, filter(is_sealable, self.sealed)):

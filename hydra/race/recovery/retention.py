@@ -19,6 +19,7 @@ from hydra.landing.record import LandingRecord, landings
 from hydra.paths import ground_dir
 from hydra.process.sandbox.layers import TRIAL_FOLDER
 from hydra.race.recovery.reviews import POINTER, sweep_consult
+from hydra.records.codec import shaped
 from hydra.records.outcome import Outcome, Status
 from hydra.records.request import Limits
 from hydra.records.store.files import GONE, LOCK, UNBORN, alone, read_object
@@ -224,11 +225,12 @@ def _unpin(folder: Path, run: str) -> None:
     # two documents may be damaged; with uncommitted changes taken along, only one has the pin.
     for name, key in (("manifest.json", "head"), ("plan.json", "base")):
         try:
-            document = read_object(folder / name)
-            base_commit.unpin(base_commit.read(Path(document["repository"])), run, document[key])
+            document = read_object(folder / name)  # also a newer Hydra's
+            root, commit = (shaped(document.get(part), str) for part in ("repository", key))
+            base_commit.unpin(base_commit.read(Path(root)), run, commit)
         except Exhausted:
             raise  # what it is pinned by goes with the folder: the next command goes on
-        except (OSError, ValueError, KeyError, TypeError, HydraError):
+        except (OSError, ValueError, HydraError):
             pass
         else:
             return

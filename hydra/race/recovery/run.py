@@ -20,7 +20,6 @@ from hydra.records.events import Event
 from hydra.records.outcome import RaceResult
 from hydra.records.plan import LanePlan, RacePlan
 from hydra.records.store.writer import RunStore
-from hydra.report.document import result_document
 from hydra.text import plural
 from hydra.workspace import tree
 
@@ -152,7 +151,7 @@ class _RunRecovery:
         if self.store.lost:
             raise OSError("the run's events cannot be written: is the disk full?")
         self.store.sync()
-        self.store.write_json("result.json", result_document(plan, result))
+        self.store.write_json("result.json", result.document(plan))
 
     def _write_events(self, lanes: list[Recovery], result: RaceResult) -> None:
         self._event("run_warning", {"text": result.warnings[0]})

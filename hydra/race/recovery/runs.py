@@ -15,12 +15,10 @@ from hydra.git import base_commit, patches
 from hydra.git.runner import require_git
 from hydra.git.runner import run as git
 from hydra.race.command_context import CommandContext
-from hydra.race.recovery import retention
 from hydra.race.recovery.startup import recover
 from hydra.ranking.model import EndedRace, LaneResult
 from hydra.records.plan import RaceManifest
-from hydra.records.store.files import read_object
-from hydra.records.store.reader import RunRecord, as_record, runs
+from hydra.records.store.reader import RunRecord, as_record, read_record, runs
 from hydra.report.text import quote
 from hydra.text import nearest, plural
 
@@ -82,11 +80,6 @@ def is_uncommitted(run: RunRecord) -> bool:
     with suppress(RecordError):
         return run.manifest.is_uncommitted
     return False
-
-
-def size(place: CommandContext, run: RunRecord) -> int:
-    """Bytes that a run takes, its worktrees too."""
-    return retention.size(run, place.state)
 
 
 class RunReading(Struct, frozen=True, kw_only=True):
@@ -315,8 +308,8 @@ def moved(state: Path, root: Path) -> UsageError | None:
     ids = {pin.partition("/")[0] for pin in pins.splitlines()}
     folders = [folder for folder in state.glob("*/runs/*") if folder.name in ids]
     for folder in sorted(folders, key=lambda folder: folder.name, reverse=True):
-        with suppress(OSError, ValueError, KeyError):
-            old = Path(str(read_object(folder / "manifest.json")["repository"]))
+        with suppress(OSError, RecordError):
+            old = Path(read_record(folder / "manifest.json", str, "repository"))
             if not old.exists():
                 link = f"ln -s {quote(str(root))} {quote(str(old))} && "
                 return _moved(f"{old}, where it is no more", link, folder, len(folders))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from hydra.adapters.json_fields import Object, number, string
 from hydra.records.events import Event
 from hydra.report.board import tool_word
-from hydra.report.document import Data, number, text
 from hydra.report.html.harmless import prose
 from hydra.report.phrases import describe
 from hydra.report.text import clean
@@ -76,7 +76,7 @@ def timelines(events: Iterable[Event]) -> list[Json]:
         if not event.lane and not event.kind.startswith(("check_", "setup_", "trial_")):
             continue
         # A trial is of the whole run, and shown with the patch that it is made on.
-        name = text(event.data, "on") if event.kind.startswith("trial_") else event.lane
+        name = string(event.data, "on") if event.kind.startswith("trial_") else event.lane
         lane = lanes.get(name) or lanes.setdefault(name, _Lane(name))
         _take(lane, event)
     return [_document(lane) for lane in lanes.values()]
@@ -92,9 +92,9 @@ def _take(lane: _Lane, event: Event) -> None:
         case "message":
             lane.messages += 1
             lane.tick(at, "message")
-            lane.message = text(event.data, "text")
+            lane.message = string(event.data, "text")
             kind = "thinking" if event.sub == "thinking" else "message"
-            lane.add([at, kind, prose(text(event.data, "text"), TEXT_LIMIT)])
+            lane.add([at, kind, prose(string(event.data, "text"), TEXT_LIMIT)])
         case "tool_call":
             _call(lane, event, at)
         case "tool_result":
@@ -120,26 +120,26 @@ def _closing(lane: _Lane, event: Event, at: float) -> None:
     lane.closing = line
     is_error = line.startswith("error: ")
     # Most agents end with their last message once more.
-    again = not is_error and text(event.data, "text") == lane.message
+    again = not is_error and string(event.data, "text") == lane.message
     sentence = "says it is done" if again else prose(line, TEXT_LIMIT)
     lane.add([at, "error" if is_error else "done", sentence])
 
 
 def _call(lane: _Lane, event: Event, at: float) -> None:
-    name, summary = text(event.data, "name"), text(event.data, "summary")
+    name, summary = string(event.data, "name"), string(event.data, "summary")
     term = tool_word(name, summary)
     lane.calls += 1
     lane.tick(at, term)
     row = lane.add(
         [at, "tool", prose(summary or name or "a tool call", TEXT_LIMIT), term, "", None]
     )
-    lane.waiting[text(event.data, "id")] = (row, at)
+    lane.waiting[string(event.data, "id")] = (row, at)
     if len(lane.waiting) > ROWS:
         del lane.waiting[next(iter(lane.waiting))]
 
 
 def _result(lane: _Lane, event: Event, at: float) -> None:
-    row, began = lane.waiting.pop(text(event.data, "id"), (None, at))
+    row, began = lane.waiting.pop(string(event.data, "id"), (None, at))
     if row is None:
         return
     ok = event.data.get("ok")
@@ -160,19 +160,19 @@ def _span(lane: _Lane, event: Event, at: float) -> None:
         case "setup_ended":
             lane.finish("setup", "", at, "" if number(data, "exit_code") == 0 else "failed")
         case "check_started":
-            lane.begin("check", text(data, "check"), at)
+            lane.begin("check", string(data, "check"), at)
         case "check_ended":
-            lane.finish("check", text(data, "check"), at, text(data, "says"))
+            lane.finish("check", string(data, "check"), at, string(data, "says"))
         case "trial_started":
             lane.begin("trial", _trial(data), at)
         case "trial_ended":
-            lane.finish("trial", _trial(data), at, text(data, "says"))
+            lane.finish("trial", _trial(data), at, string(data, "says"))
         case _:
             pass
 
 
-def _trial(data: Data) -> str:
-    return f"{text(data, 'author') or 'the base'}'s tests"
+def _trial(data: Object) -> str:
+    return f"{string(data, 'author') or 'the base'}'s tests"
 
 
 def _document(lane: _Lane) -> Json:

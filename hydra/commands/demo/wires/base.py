@@ -23,10 +23,7 @@ USAGE = {"input": 5200, "output": 410, "cached": 3900, "cost": 0.0312}
 
 
 class ToolUse:
-    """One use of a tool, as the wire formats need to tell it.
-
-    `kind` is edit, write, delete or shell. `denied` means the CLI did not let it happen.
-    """
+    """One use of a tool, as the wire formats need to tell it: edit, write, delete or shell."""
 
     def __init__(self, kind: str, target: str, *, old: str = "", new: str = "") -> None:
         self.kind = kind
@@ -36,13 +33,12 @@ class ToolUse:
         self.existed = True
         self.output = ""
         self.exit_code = 0
-        self.denied = False
         self.id = ""
 
     @property
     def ok(self) -> bool:
         """Whether it did what it was asked to."""
-        return not self.denied and self.exit_code == 0
+        return self.exit_code == 0
 
 
 class Wire:
@@ -68,7 +64,7 @@ class Wire:
     def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
         self.argv = argv
         self.script = script
-        self.model = str(self.option("--model", "-m") or script["model"] or self.default_model)
+        self.model = str(self.option("--model", "-m") or self.default_model)
         self.session = self.fresh()
         self.usage: Mapping[str, float] | None = script["usage"]
         self.started = time.monotonic()

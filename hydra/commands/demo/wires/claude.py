@@ -24,7 +24,6 @@ class ClaudeWire(Wire):
     def __init__(self, argv: Sequence[str], script: Mapping[str, Any]) -> None:
         super().__init__(argv, script)
         self.streams = self.option("--output-format") == "stream-json"
-        self.denials: list[dict[str, Any]] = []
 
     def begin(self, prompt: str) -> None:
         """`system/init`."""
@@ -68,26 +67,9 @@ class ClaudeWire(Wire):
         self._assistant(_use(tool))
 
     def tool_ended(self, tool: ToolUse) -> None:
-        """A `user` line with the tool_result; where it was denied, a `system` line before it."""
+        """A `user` line with the tool_result."""
         self.open = None
-        if tool.denied:
-            self._denied(tool)
         self._user(_result(tool), tool_use_result=_details(tool))
-
-    def _denied(self, tool: ToolUse) -> None:
-        used = _use(tool)
-        named = {"tool_name": used["name"], "tool_use_id": tool.id}
-        self.denials.append({**named, "tool_input": used["input"]})
-        self.send(
-            {
-                "type": "system",
-                "subtype": "permission_denied",
-                **named,
-                "message": _result_text(tool),
-                "uuid": self.fresh(),
-                "session_id": self.session,
-            }
-        )
 
     def finish(self, text: str) -> int:
         """`result/success`."""
@@ -159,7 +141,7 @@ class ClaudeWire(Wire):
                     "output_tokens": spent.get("output", 0),
                 },
                 "modelUsage": {self.model: self._model_usage(spent)} if spent else {},
-                "permission_denials": self.denials,
+                "permission_denials": [],
                 "terminal_reason": terminal,
                 "is_error": is_error,
                 "num_turns": self.tools + 1,
@@ -204,12 +186,6 @@ def _use(tool: ToolUse) -> dict[str, Any]:
 
 def _result_text(tool: ToolUse) -> str:
     """The result as the model reads it."""
-    if tool.denied:
-        if tool.kind in ("edit", "write"):
-            request = f"write to {os.path.abspath(tool.target)}"
-        else:
-            request = f"use {_NAMES[tool.kind]}"
-        return f"Claude requested permissions to {request}, but you haven't granted it yet."
     if tool.kind in ("shell", "delete"):
         output = tool.output.rstrip("\n")
         if not tool.ok:

@@ -65,16 +65,14 @@ class CodexWire(Wire):
         self._item({"type": "reasoning", "text": text})
 
     def tool_started(self, tool: ToolUse) -> None:
-        """`item.started`; nothing for a denied command, which real streams leave out too."""
+        """`item.started`."""
         self._opened(tool, "item_")
-        if not (tool.denied and tool.kind == "shell"):
-            self.send({"type": "item.started", "item": _item(tool, done=False)})
+        self.send({"type": "item.started", "item": _item(tool, done=False)})
 
     def tool_ended(self, tool: ToolUse) -> None:
         """`item.completed`."""
         self.open = None
-        if not (tool.denied and tool.kind == "shell"):
-            self.send({"type": "item.completed", "item": _item(tool, done=True)})
+        self.send({"type": "item.completed", "item": _item(tool, done=True)})
 
     def finish(self, text: str) -> int:
         """`turn.completed` with the thread's usage; its text came as a message before."""

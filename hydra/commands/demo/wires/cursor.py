@@ -119,8 +119,6 @@ def _call(tool: ToolUse) -> tuple[str, dict[str, Any]]:
 
 
 def _result(tool: ToolUse) -> dict[str, Any]:
-    if tool.denied:
-        return {"permissionDenied": {"reason": "not approved"}}
     if tool.kind == "shell":
         done = {"command": tool.target, "exitCode": tool.exit_code, "stdout": tool.output}
         return {"success": done} if tool.ok else {"failure": done}
