@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from hydra.text import of_run
 from tests.conftest import SCRATCH_ROOT, make_repository
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, of_run
 
 Damage = Callable[[Path], None]
 

@@ -22,15 +22,8 @@ from msgspec.structs import replace
 from hydra.process import child, leftovers, procfs, supervisor
 from hydra.records.request import Limits
 from tests.support import fakes
-from tests.support.processes import (
-    MODES,
-    Watched,
-    python,
-    running,
-    token,
-    wait_until,
-    wrap_of,
-)
+from tests.support.processes import MODES, python, running, token, wait_until, wrap_of
+from tests.support.supervised import Watched
 from tests.support.trust import Place, by_account, by_ordinary, needs_bwrap, place
 
 __all__ = ["place"]

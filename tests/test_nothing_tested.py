@@ -10,7 +10,6 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from hydra.errors import EXIT_LANDING, EXIT_NO_USABLE_LANE
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
@@ -25,6 +24,8 @@ from tests.support.verdict_races import (
     shop,
     steps,
 )
+
+EXIT_NO_USABLE_LANE, EXIT_LANDING = 1, 5
 
 NEW = (
     "import unittest\n\nfrom src.pager import pages\n\n\nclass Rest(unittest.TestCase):\n"

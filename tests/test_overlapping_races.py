@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.text import of_run
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, of_run
 from tests.support.verdict_races import RIGHT, UNITTEST, shop
 
 pytestmark = pytest.mark.slow

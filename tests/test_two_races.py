@@ -14,8 +14,8 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.landings import Whole, leftovers
 from tests.support.processes import wait_until
+from tests.support.trees import Whole, leftovers
 from tests.support.verdict_races import UNITTEST
 from tests.support.wild import commit, has_ended, paste
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,10 @@ from hydra.git import base_commit
 from hydra.records.store.files import write_json
 from hydra.report.landing import Landing
 from tests.conftest import SCRATCH_ROOT, git
-from tests.support.grounds import Race, race_on, take
+from tests.support.grounds import Race, race_on
+from tests.support.trees import Whole as Whole
+from tests.support.trees import everything as everything
+from tests.support.trees import leftovers as leftovers
 
 RUN = "20261122t000000-abc"
 
@@ -123,50 +125,3 @@ def laid(scratch: Path, make: Callable[[Path], Shelf]) -> Shelf:
     patches = folder / model.race.patches.relative_to(model.race.patches.parents[2])
     race = Race(base_commit.read(repo), patches, scratch / "state", model.race.base)
     return Shelf(repo, scratch / "state", race, list(model.lanes))
-
-
-def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
-    """Every file of the work tree: its mode and its bytes (a link's target). Without .git."""
-    pairs: dict[str, tuple[int, bytes]] = {}
-    for top, folders, files in os.walk(repo):
-        if ".git" in folders:
-            folders.remove(".git")
-        for name in (*files, *(n for n in folders if Path(top, n).is_symlink())):
-            path = Path(top, name)
-            mode = path.lstat().st_mode
-            link = stat.S_ISLNK(mode)
-            data = os.fsencode(path.readlink()) if link else path.read_bytes()
-            pairs[os.path.relpath(path, repo)] = (mode, data)
-    return pairs
-
-
-@dataclass(frozen=True)
-class Whole:
-    """All of a repository that a landing may not change by accident."""
-
-    files: dict[str, tuple[int, bytes]]
-    index: str
-    head: str
-    refs: str
-    stash: str
-
-    @classmethod
-    def of(cls, repo: Path) -> Whole:
-        """As it stands."""
-        return cls(
-            files=everything(repo),
-            index=git(repo, "ls-files", "--stage", "-v"),
-            head=(repo / ".git/HEAD").read_text() if (repo / ".git").is_dir() else "",
-            refs=git(repo, "for-each-ref", "refs/heads", "refs/tags"),
-            stash=git(repo, "stash", "list"),
-        )
-
-
-def leftovers(repo: Path) -> list[str]:
-    """What a landing must not leave in a git dir."""
-    folder = Path(git(repo, "rev-parse", "--absolute-git-dir"))
-    names = [*folder.glob(".hydra-landing-*"), *folder.glob("*.lock")]
-    return [name.name for name in (*names, *repo.glob(".hydra-landing-*"))]
-
-
-__all__ = ["RUN", "Shelf", "Whole", "everything", "laid", "leftovers", "take"]
