@@ -10,23 +10,30 @@ import site
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hydra.errors import HydraError, LandingRefused
-from hydra.git import base_commit, runner
-from hydra.landing import transaction
+from hydra.git import base_commit
 from hydra.race.recovery.startup import recover
 from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
+from tests.support.faults import HYDRA_DIES, Faults
 from tests.support.landing_kinds import KINDS, OWN, Stand
 from tests.support.landings import Shelf, everything, leftovers
-from tests.support.shelf import is_old_or_new_wherever_killed, shelf
+from tests.support.shelf import (
+    INDEX,
+    LAND,
+    MOVED,
+    gives,
+    is_old_or_new_wherever_killed,
+    shelf,
+    takes,
+)
 from tests.support.surroundings import mounts
 from tests.support.trust import ORDINARY, PROJECT, python_for
 
@@ -42,16 +49,17 @@ def refused(shelf: Shelf, match: str, **options: object) -> LandingRefused:
     before = Stand.of(shelf.repo)
     with pytest.raises(LandingRefused, match=match) as caught:
         shelf.merge("claude", dry_run=True, **options)
-    moments: list[str] = []
-    transaction.moment = moments.append
-    try:
-        with pytest.raises(LandingRefused, match=match):
-            shelf.merge("claude", **options)
-    finally:
-        kinds.quiet()
-    assert not {"give", "take"} & {*moments}
+    names = changed_at(shelf.repo)
+    with pytest.raises(LandingRefused, match=match):
+        shelf.merge("claude", **options)
+    assert changed_at(shelf.repo) == names
     assert Stand.of(shelf.repo) == before
     return caught.value
+
+
+def changed_at(repo: Path) -> dict[str, int]:
+    """When each file had its name last."""
+    return {path: (repo / path).lstat().st_ctime_ns for path in everything(repo)}
 
 
 def writes(name: str, data: bytes) -> Edits:
@@ -85,10 +93,7 @@ def test_it_lands_beside_other_changes_goes_back_and_is_old_or_new(
     kinds.users_own(repo)
     before = Stand.of(repo)
     (scratch / "ran").unlink(missing_ok=True)  # what plain git ran until now
-    seen: list[str] = []
-    transaction.moment = seen.append
     shelf.merge("claude")
-    kinds.quiet()
     after = Stand.of(repo)
     if "sparse" in kind or kind == "partial-clone":
         assert ("new/file.txt" in after.files) == (kind == "sparse-patterns")
@@ -99,10 +104,11 @@ def test_it_lands_beside_other_changes_goes_back_and_is_old_or_new(
     assert (after.stash, status(repo), kinds.clean(repo)) == (before.stash, OTHERS, True)
     shelf.undo()
     assert (Stand.of(repo), status(repo), kinds.clean(repo)) == (before, OTHERS, True)
-    for name, stands in (("given", before), ("index set", before), ("ref set", after)):
-        assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index(name) + 1)
+    for place, stands in ((takes("src/pager.py"), before), (MOVED, after)):
+        deed = HYDRA_DIES if place == MOVED else "kill"
+        assert shelf.hit(*LAND, at={place: deed}).returncode == -9
         recover(shelf.environ, lambda line: None)
-        assert (Stand.of(repo), kinds.clean(repo)) == (stands, True), name
+        assert (Stand.of(repo), kinds.clean(repo)) == (stands, True), place
     shelf.undo()
     moves_on(shelf, before)
     assert not (scratch / "ran").exists()
@@ -112,10 +118,8 @@ def moves_on(shelf: Shelf, before: Stand) -> None:
     """The branch moves in the last moment, which puts all back; then before the landing."""
     repo, hooks = shelf.repo, ("-c", f"core.hooksPath={os.devnull}")
     other = git(repo, "commit-tree", "-p", "HEAD", "-m", "elsewhere", "HEAD^{tree}")
-    kinds.watch(lambda name: name == "ref" and git(repo, *hooks, "update-ref", "HEAD", other))
-    with pytest.raises(transaction.RolledBack, match="the branch has moved meanwhile"):
-        shelf.merge("claude")
-    kinds.quiet()
+    moves = f"git {' '.join(hooks)} update-ref HEAD {other}"
+    assert "the branch has moved meanwhile" in shelf.hit(*LAND, at={INDEX: f"then {moves}"}).stderr
     assert git(repo, "rev-parse", "HEAD") == other
     assert (Stand.of(repo), kinds.clean(repo)) == (before, True)
     lines = (repo / "lines.txt").read_bytes()
@@ -303,15 +307,11 @@ def test_an_undo_brings_every_byte_back_after_a_kill_and_none_where_they_are_gon
     shelf = converted(scratch, lf_under_autocrlf)
     monkeypatch.chdir(shelf.repo)
     before = everything(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    shelf.undo()
-    for place in ("journaled moving", "taken", "given", "ref set"):
-        assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index(place) + 1)
+    deeds = {takes("lines.txt"): "kill", gives("lines.txt"): "kill", MOVED: HYDRA_DIES}
+    for place, deed in deeds.items():
+        assert shelf.hit(*LAND, at={place: deed}).returncode == -9
         recover(shelf.environ, lambda _: None)
-        if place == "ref set":
+        if place == MOVED:
             shelf.undo()
         assert everything(shelf.repo) == before
         assert leftovers(shelf.repo) == []
@@ -541,25 +541,17 @@ def test_lfs_files_and_their_objects_come_over_one_lane_after_the_other(lfs: She
     assert git(lfs.repo, "status", "--porcelain") == ""
 
 
-def test_small_files_beside_lfs_cost_no_git_each(
-    lfs: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_files_beside_lfs_cost_no_git_each(lfs: Shelf) -> None:
     def make(tree: Path) -> None:
         (tree / "big.bin").write_bytes(b"new" * 1000)
         for number in range(300):
             (tree / f"n{number}.txt").write_text(f"{number}\n")
 
     lfs.lane("claude", make)
-    argvs: list[list[str]] = []
-    start = runner._start
-
-    def counted(argv: list[str], *more: Any) -> subprocess.Popen[bytes]:
-        argvs.append(argv)
-        return start(argv, *more)
-
-    monkeypatch.setattr(runner, "_start", counted)
-    assert len(lfs.merge("claude").files) == 301
-    assert len(argvs) < 100
+    faults = Faults(lfs.state.parent / "calls")
+    assert lfs.command(*LAND, **faults.environ({})).returncode == 0
+    assert len(git(lfs.repo, "diff", "--name-only", "HEAD^").splitlines()) == 301
+    assert 10 < sum(" exec " in call for call in faults.calls) < 100
 
 
 def test_a_pointer_to_an_object_that_nobody_has_touches_nothing(lfs: Shelf) -> None:
@@ -601,7 +593,7 @@ def test_a_pointer_that_was_never_fetched_moves_as_it_is(lfs: Shelf) -> None:
 
 
 @pytest.fixture
-def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """A race that began from the user's uncommitted files."""
     repo = kinds.shop(scratch)
     monkeypatch.chdir(repo)
@@ -625,8 +617,7 @@ def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     shelf.lane("claude", edits)
     file = race.patches.parent / "manifest.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "head": head}))
-    yield shelf
-    kinds.quiet()
+    return shelf
 
 
 def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shelf) -> None:
@@ -656,4 +647,4 @@ def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shel
 
 @pytest.mark.slow
 def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
-    is_old_or_new_wherever_killed(dirty, partial(dirty.merge, "claude", commit=False), every=4)
+    is_old_or_new_wherever_killed(dirty, (*LAND, "--no-commit"))

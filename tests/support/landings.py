@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from hydra.git import base_commit
 from hydra.records.store.files import write_json
 from hydra.report.landing import Landing
 from tests.conftest import SCRATCH_ROOT, git
+from tests.support.faults import Faults
 from tests.support.grounds import Race, race_on
 from tests.support.trees import Whole as Whole
 from tests.support.trees import everything as everything
@@ -81,18 +82,27 @@ class Shelf:
         """`hydra merge --undo`."""
         return merge_undo.undo(self.environ)
 
-    def command(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """The real command."""
+    def command(
+        self, *args: str, wrap: Sequence[str] = (), **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The real command; `wrap` comes before its line, `more` are variables."""
         return subprocess.run(
-            [sys.executable, "-m", "hydra", *args],
+            [*wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,
-            env=self.environ,
+            env=self.environ | more,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
+
+    def hit(self, *args: str, at: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """The real command with these faults (tests/support/faults.py), each of which comes."""
+        faults = Faults(self.state.parent / "calls")
+        done = self.command(*args, **faults.environ(at))
+        assert faults.came, (faults.calls, done.stderr)
+        return done
 
     def _record(self) -> None:
         folder = self.race.patches.parent
