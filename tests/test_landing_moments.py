@@ -81,24 +81,33 @@ def of_all_sorts(scratch: Path) -> Shelf:
     return shelf
 
 
-PICKS = ("merge", "--pick", "claude:src", "--pick", "codex:c.txt", "--no-check")
+WAYS = {
+    "lane": [LAND],
+    "undo": [LAND, UNDO],
+    "links-renames": [LAND],
+    "renames": [LAND],
+    "picks": [("merge", "--pick", "claude:src", "--pick", "codex:c.txt", "--no-check")],
+    "no-commit": [(*LAND, "--no-commit")],
+}
+GATES = 3
+"""Of the first ways each takes other calls, some of them; `pytest -m full` has more of the rest."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "way",
     [
-        *("lane", "undo", "links-renames"),
-        *(pytest.param(way, marks=pytest.mark.full) for way in ("renames", "picks", "no-commit")),
+        pytest.param(way, marks=[pytest.mark.full] * (number >= GATES))
+        for number, way in enumerate(WAYS)
     ],
 )
 def test_killed_at_any_call_it_stands_or_is_undone(scratch: Path, way: str) -> None:
     """Hydra, or a git of its own; also where the kernel has no `renameat2`, and the file system no
     hard links."""
-    shelf = laid(scratch, of_all_sorts)
-    before = (LAND,) if way == "undo" else ()
-    act = {"undo": UNDO, "picks": PICKS, "no-commit": (*LAND, "--no-commit")}.get(way, LAND)
-    is_old_or_new_wherever_killed(shelf, *before, act, without=way if "renames" in way else "")
+    shelf, number = laid(scratch, of_all_sorts), [*WAYS].index(way)
+    without = way if "renames" in way else ""
+    some = slice(5 * number, None, 15) if number < GATES else slice(0, None, 4)
+    is_old_or_new_wherever_killed(shelf, *WAYS[way], without=without, some=some)
 
 
 def test_a_file_changed_after_the_kill_is_not_touched_until_somebody_decides(shelf: Shelf) -> None:
@@ -264,10 +273,15 @@ def then_seen(save: str, path: str) -> str:
     return f"{save.format(path)}; cp -p {path} ../seen"
 
 
-@pytest.mark.parametrize("save", SAVES)
-@pytest.mark.parametrize("path", ["src/pager.py", "old/gone.txt"], ids=["changed", "removed"])
+@pytest.mark.parametrize(
+    ("path", "save"),
+    [
+        *(("src/pager.py", save) for save in SAVES),
+        *(("old/gone.txt", save) for save in OVER),
+    ],
+)
 def test_a_save_before_the_first_file_is_moved(
-    shelf: Shelf, scratch: Path, save: str, path: str
+    shelf: Shelf, scratch: Path, path: str, save: str
 ) -> None:
     """Right after all of them were compared."""
     base = git(shelf.repo, "rev-parse", "HEAD")
@@ -278,25 +292,17 @@ def test_a_save_before_the_first_file_is_moved(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "save"),
-    [
-        *(("before the last look", save) for save in SAVES),
-        *((what, save) for what in ("merge", "undo") for save in OVER),
-    ],
-)
+@pytest.mark.parametrize("save", OVER)
+@pytest.mark.parametrize("what", ["merge", "undo"])
 def test_a_save_between_the_last_look_and_the_move_comes_out_and_goes_back(
     shelf: Shelf, scratch: Path, what: str, save: str
 ) -> None:
     """No look can see it: what was moved aside does."""
-    path, act, place = "src/pager.py", LAND, takes("src/pager.py")
-    if what == "undo":
+    path, act = "src/pager.py", UNDO if what == "undo" else LAND
+    if act is UNDO:
         assert shelf.command(*LAND).returncode == 0
-        act = UNDO
-    elif what != "merge":
-        place = gives("new/file.txt")
     before = everything(shelf.repo)
-    text = refused(shelf, *act, at={place: then_seen(SAVES[save], path)})
+    text = refused(shelf, *act, at={takes(path): then_seen(SAVES[save], path)})
     assert "src/pager.py was changed meanwhile" in " ".join(text.split())
     assert facts(shelf.repo / path) == facts(scratch / "seen")
     now = everything(shelf.repo)
