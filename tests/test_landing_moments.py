@@ -81,7 +81,7 @@ def of_all_sorts(scratch: Path) -> Shelf:
     return shelf
 
 
-WAYS = {
+WAYS: dict[str, list[tuple[str, ...]]] = {
     "lane": [LAND],
     "undo": [LAND, UNDO],
     "links-renames": [LAND],
