@@ -17,7 +17,7 @@ from tests.support import verdicts
 from tests.support.command import Hydra
 from tests.support.landings import RUN, Shelf, laid
 from tests.support.rendering import as_verdict
-from tests.test_merge_by_rank import none_passing, ranking, record
+from tests.unit.test_merge_by_rank import none_passing, ranking, record
 
 
 def codex_first(scratch: Path) -> Shelf:

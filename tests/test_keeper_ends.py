@@ -1,7 +1,8 @@
 """A lane ends when the kernel says so: lying, frozen and hampered keepers, and who hides from them.
 
-The keeper cannot be reached by an agent (tests/test_keeper_attacks.py). Here it is as if it could:
-the test itself freezes it, or has another program in its place, and looks whether the rest holds.
+The keeper cannot be reached by an agent (tests/attack/test_keeper_attacks.py). Here it is as if it
+could: the test itself freezes it, or has another program in its place, and looks whether the
+rest holds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs that an earlier Hydra has left, kept as archives, and all that is shown of them.
 
     python -m tests.support.earlier record NAME   # tests/earlier/NAME.tar.xz, by the Hydra of now
-    python -m tests.support.earlier show          # tests/golden/NAME.txt of all of them, and more
+    python -m tests.support.earlier show          # tests/data/golden/NAME.txt of all, and more
 
 A run is recorded once for a version, and never again: the Hydra of tomorrow has to read it. What is
 shown is written anew where a change of words was meant; read the diff.
@@ -39,7 +39,7 @@ from tests.support.shelf import gives
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
 ARCHIVES = Path(__file__).parents[1] / "earlier"
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[1] / "data" / "golden"
 _PREFIX, _ARCHIVED = "hydra-test-", "archived"
 """Scratch folders have names of one length: one takes another's place in any file, and the places
 of bytes that events name stay true."""

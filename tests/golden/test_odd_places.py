@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from tests.golden.test_unnamed_tests import states
 from tests.support.command import Hydra
 from tests.support.verdict_races import PLAIN, RIGHT, Files, Judged, edited, shop
-from tests.test_unnamed_tests import states
 
 pytestmark = [
     pytest.mark.slow,

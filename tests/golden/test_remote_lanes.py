@@ -167,7 +167,7 @@ def test_a_conversation_there(scratch: Path, repo: Path) -> None:
     away.lead(agent="talker", mode="docker", container="agents")
     race = talkers.talk(away.hydra, "write a.txt hello\nask one\nask two", agent="far")
     (lane,) = race.document["lanes"]
-    # It says that it is done, and then goes with 3, as it does here (tests/test_talking.py).
+    # It says that it is done, and then goes with 3, as it does here (tests/golden/test_talking.py).
     assert (lane["error"]["reason"], lane["patch"]["files"]) == ("exit_code", 1), race.stderr
     assert "exited with 3" in lane["error"]["message"]
     texts = [e["data"]["text"] for e in away.hydra.events() if e["kind"] == "message"]
