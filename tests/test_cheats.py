@@ -65,7 +65,7 @@ def test_each_is_noticed_by_reading_or_asks_for_a_run() -> None:
 
 
 def test_no_twin_and_no_honest_patch_is_refused_by_reading() -> None:
-    """What else is read of them, and of every cheat, is in tests/golden/findings.txt."""
+    """What else is read of them, and of every cheat, is in tests/data/golden/findings.txt."""
     refused = {
         read.name: finding.text
         for read in _read("twin", "honest")

@@ -11,11 +11,8 @@ from msgspec.structs import replace
 
 from hydra.checks.baseline import DROPPED, base_of, newest
 from hydra.checks.record import UNCOLLECTED, CheckResult, CheckStatus, details
-from hydra.commands.check_plan import known_checks, named_apart, plan_here
-from hydra.errors import Refused
-from hydra.race.recovery import runs
+from hydra.commands.check_plan import known_checks, named_apart
 from hydra.ranking.verdict import rank
-from hydra.records.plan import Confinement
 from hydra.records.request import Check
 from hydra.records.store.files import write_json
 from hydra.text import of_run
@@ -217,9 +214,7 @@ def test_a_set_up_can_be_given_after_the_race(hydra: Hydra) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_repository_named_since_is_not_trusted(
-    hydra: Hydra, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_repository_named_since_is_not_trusted(hydra: Hydra) -> None:
     """Its race's were typed: once these are dropped, that says nothing of what ran after them."""
     needs_bwrap(hydra.uid)
     shop(hydra.repo)
@@ -227,19 +222,10 @@ def test_what_the_repository_named_since_is_not_trusted(
     assert hydra.run("check", "--drop", "unittest").returncode == 0
     (hydra.repo / "hydra.toml").write_text('[race]\ncheck = ["theirs=true"]\n')
     assert hydra.run("check").returncode == 0
-    monkeypatch.chdir(hydra.repo)
-    environ = hydra.environ
-    place = runs.repository_runs(environ)
-    record = runs.find(place, "")
-    nothing = Confinement(kind="none", reason="not here")
-
-    async def unconfined(*_: object) -> Confinement:
-        return nothing
-
-    monkeypatch.setattr("hydra.commands.check_plan.try_confinement", unconfined)
-    monkeypatch.setattr("hydra.commands.check_plan.try_layers", unconfined)
-    with pytest.raises(Refused, match="nothing confines the repository's checks here"):
-        plan_here(place, record, {}, "")
+    hydra.refused_bwrap("bwrap: not here")
+    done = hydra.run("check")
+    assert done.returncode == 3
+    assert "nothing confines the repository's checks here" in " ".join(done.stderr.split())
 
 
 @pytest.mark.slow

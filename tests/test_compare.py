@@ -16,7 +16,7 @@ from tests.support import verdicts
 from tests.support.landings import RUN, Shelf
 from tests.support.rendering import as_verdict
 from tests.support.shelf import fixture_of
-from tests.test_merge_by_rank import none_passing, ranking, record
+from tests.unit.test_merge_by_rank import none_passing, ranking, record
 
 
 def codex_first(scratch: Path) -> Shelf:

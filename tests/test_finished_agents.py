@@ -22,7 +22,8 @@ from hydra.records.request import Limits
 from tests.adapter_recordings import FIXTURES
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.processes import Watched, python, running, shell, token
+from tests.support.processes import python, running, shell, token
+from tests.support.supervised import Watched
 
 QUICK = replace(Limits(), grace_int=0.2, grace_term=0.2)
 RESULT: dict[str, Any] = {

@@ -1,7 +1,8 @@
 """A lane ends when the kernel says so: lying, frozen and hampered keepers, and who hides from them.
 
-The keeper cannot be reached by an agent (tests/test_keeper_attacks.py). Here it is as if it could:
-the test itself freezes it, or has another program in its place, and looks whether the rest holds.
+The keeper cannot be reached by an agent (tests/attack/test_keeper_attacks.py). Here it is as if it
+could: the test itself freezes it, or has another program in its place, and looks whether the
+rest holds.
 """
 
 from __future__ import annotations
@@ -23,15 +24,8 @@ from msgspec.structs import replace
 from hydra.process import child, leftovers, procfs, supervisor
 from hydra.records.request import Limits
 from tests.support import fakes
-from tests.support.processes import (
-    MODES,
-    Watched,
-    python,
-    running,
-    token,
-    wait_until,
-    wrap_of,
-)
+from tests.support.processes import MODES, python, running, token, wait_until, wrap_of
+from tests.support.supervised import Watched
 from tests.support.trust import Place, by_account, by_ordinary, needs_bwrap, place
 
 __all__ = ["place"]

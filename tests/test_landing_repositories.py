@@ -9,22 +9,29 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hydra.errors import HydraError, LandingRefused
 from hydra.git import base_commit
-from hydra.landing import transaction
 from hydra.race.recovery.startup import recover
 from hydra.records.request import Limits
 from tests.conftest import git, make_repository
 from tests.support import landing_kinds as kinds
+from tests.support.faults import HYDRA_DIES
 from tests.support.landing_kinds import KINDS, OWN, Stand
 from tests.support.landings import Shelf, everything, leftovers
-from tests.support.shelf import is_old_or_new_wherever_killed, shelf
+from tests.support.shelf import (
+    INDEX,
+    LAND,
+    MOVED,
+    gives,
+    is_old_or_new_wherever_killed,
+    shelf,
+    takes,
+)
 from tests.support.surroundings import mounts
 from tests.support.trust import ORDINARY, Place
 
@@ -40,16 +47,17 @@ def refused(shelf: Shelf, match: str, **options: object) -> LandingRefused:
     before = Stand.of(shelf.repo)
     with pytest.raises(LandingRefused, match=match) as caught:
         shelf.merge("claude", dry_run=True, **options)
-    moments: list[str] = []
-    transaction.moment = moments.append
-    try:
-        with pytest.raises(LandingRefused, match=match):
-            shelf.merge("claude", **options)
-    finally:
-        kinds.quiet()
-    assert not {"give", "take"} & {*moments}
+    names = changed_at(shelf.repo)
+    with pytest.raises(LandingRefused, match=match):
+        shelf.merge("claude", **options)
+    assert changed_at(shelf.repo) == names
     assert Stand.of(shelf.repo) == before
     return caught.value
+
+
+def changed_at(repo: Path) -> dict[str, int]:
+    """When each file had its name last."""
+    return {path: (repo / path).lstat().st_ctime_ns for path in everything(repo)}
 
 
 def writes(name: str, data: bytes) -> Edits:
@@ -83,10 +91,7 @@ def test_it_lands_beside_other_changes_goes_back_and_is_old_or_new(
     kinds.users_own(repo)
     before = Stand.of(repo)
     (scratch / "ran").unlink(missing_ok=True)  # what plain git ran until now
-    seen: list[str] = []
-    transaction.moment = seen.append
     shelf.merge("claude")
-    kinds.quiet()
     after = Stand.of(repo)
     if "sparse" in kind or kind == "partial-clone":
         assert ("new/file.txt" in after.files) == (kind == "sparse-patterns")
@@ -97,10 +102,11 @@ def test_it_lands_beside_other_changes_goes_back_and_is_old_or_new(
     assert (after.stash, status(repo), kinds.clean(repo)) == (before.stash, OTHERS, True)
     shelf.undo()
     assert (Stand.of(repo), status(repo), kinds.clean(repo)) == (before, OTHERS, True)
-    for name, stands in (("given", before), ("index set", before), ("ref set", after)):
-        assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index(name) + 1)
+    for place, stands in ((takes("src/pager.py"), before), (MOVED, after)):
+        deed = HYDRA_DIES if place == MOVED else "kill"
+        assert shelf.hit(*LAND, at={place: deed}).returncode == -9
         recover(shelf.environ, lambda line: None)
-        assert (Stand.of(repo), kinds.clean(repo)) == (stands, True), name
+        assert (Stand.of(repo), kinds.clean(repo)) == (stands, True), place
     shelf.undo()
     moves_on(shelf, before)
     assert not (scratch / "ran").exists()
@@ -110,10 +116,8 @@ def moves_on(shelf: Shelf, before: Stand) -> None:
     """The branch moves in the last moment, which puts all back; then before the landing."""
     repo, hooks = shelf.repo, ("-c", f"core.hooksPath={os.devnull}")
     other = git(repo, "commit-tree", "-p", "HEAD", "-m", "elsewhere", "HEAD^{tree}")
-    kinds.watch(lambda name: name == "ref" and git(repo, *hooks, "update-ref", "HEAD", other))
-    with pytest.raises(transaction.RolledBack, match="the branch has moved meanwhile"):
-        shelf.merge("claude")
-    kinds.quiet()
+    moves = f"git {' '.join(hooks)} update-ref HEAD {other}"
+    assert "the branch has moved meanwhile" in shelf.hit(*LAND, at={INDEX: f"then {moves}"}).stderr
     assert git(repo, "rev-parse", "HEAD") == other
     assert (Stand.of(repo), kinds.clean(repo)) == (before, True)
     lines = (repo / "lines.txt").read_bytes()
@@ -285,15 +289,11 @@ def test_an_undo_brings_every_byte_back_after_a_kill_and_none_where_they_are_gon
     shelf = converted(scratch, lf_under_autocrlf)
     monkeypatch.chdir(shelf.repo)
     before = everything(shelf.repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    shelf.merge("claude")
-    kinds.quiet()
-    shelf.undo()
-    for place in ("journaled moving", "taken", "given", "ref set"):
-        assert kinds.killed_at(lambda: shelf.merge("claude"), seen.index(place) + 1)
+    deeds = {takes("lines.txt"): "kill", gives("lines.txt"): "kill", MOVED: HYDRA_DIES}
+    for place, deed in deeds.items():
+        assert shelf.hit(*LAND, at={place: deed}).returncode == -9
         recover(shelf.environ, lambda _: None)
-        if place == "ref set":
+        if place == MOVED:
             shelf.undo()
         assert everything(shelf.repo) == before
         assert leftovers(shelf.repo) == []
@@ -528,7 +528,7 @@ def test_a_pointer_that_was_never_fetched_moves_as_it_is(lfs: Shelf) -> None:
 
 
 @pytest.fixture
-def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """A race that began from the user's uncommitted files."""
     repo = kinds.shop(scratch)
     monkeypatch.chdir(repo)
@@ -552,8 +552,7 @@ def dirty(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     shelf.lane("claude", edits)
     file = race.patches.parent / "manifest.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "head": head}))
-    yield shelf
-    kinds.quiet()
+    return shelf
 
 
 def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shelf) -> None:
@@ -583,4 +582,4 @@ def test_a_race_from_uncommitted_changes_lands_only_without_a_commit(dirty: Shel
 
 @pytest.mark.slow
 def test_such_a_landing_killed_is_old_or_new(dirty: Shelf) -> None:
-    is_old_or_new_wherever_killed(dirty, partial(dirty.merge, "claude", commit=False), every=4)
+    is_old_or_new_wherever_killed(dirty, (*LAND, "--no-commit"))

@@ -1,8 +1,9 @@
 """Nothing that an agent wrote runs when its patch is shown, landed, taken back or exported.
 
-`tests/test_git_vectors.py` arms each way in a lane, and lands from there too. Here an agent that
-nothing confines arms them in the user's own repository and HOME, after the race began; what of the
-user's own does run (signing, LFS, an allowed filter, pager, editor) runs as it was before that.
+`tests/attack/test_git_vectors.py` arms each way in a lane, and lands from there too. Here an agent
+that nothing confines arms them in the user's own repository and HOME, after the race began; what
+of the user's own does run (signing, LFS, an allowed filter, pager, editor) runs as it was before
+that.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.attack.test_git_vectors import EVIL, TABLE, VECTORS, Vector, on_terminal
 from tests.conftest import git
 from tests.support import landing_kinds as kinds
 from tests.support.landings import Shelf, everything, leftovers
 from tests.support.trust import Place
-from tests.test_git_vectors import EVIL, TABLE, VECTORS, Vector, on_terminal
 
 QUICK = ("fsmonitor", "filter-by-info-attributes")
 """Those of the default run; `pytest -m full` has the others."""

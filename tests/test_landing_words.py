@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
 from hydra.errors import LandingRefused, UsageError
-from hydra.landing import transaction
 from hydra.landing.picks import Pick
 from hydra.race import candidates as merge_candidates
 from hydra.race.recovery.runs import find_run
@@ -21,10 +18,9 @@ from hydra.report import ranking
 from tests.conftest import commit, git, make_repository
 from tests.support import fakes, verdicts
 from tests.support.command import Hydra
-from tests.support.forks import forked
 from tests.support.landings import RUN, Shelf, leftovers
 from tests.support.rendering import as_verdict
-from tests.support.shelf import fixture_of
+from tests.support.shelf import LAND, fixture_of, gives
 
 MANY = 60
 
@@ -95,11 +91,6 @@ def test_a_landing_that_changes_dependencies_says_how_they_are_installed(shelf: 
 # A tree that is gone
 
 
-def _killed_at_refresh(name: str) -> None:
-    if name == "refresh":
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 def _new(tree: Path) -> None:
     (tree / "new").write_text("new\n")
 
@@ -121,11 +112,8 @@ def linked(repo: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     shelf = Shelf.of(tree, scratch)
     shelf.lane("claude", _many)
 
-    def landing() -> None:
-        transaction.moment = _killed_at_refresh
-        shelf.merge("claude")
-
-    assert forked(landing) == -signal.SIGKILL
+    last = max(path.name for path in tree.glob("f*.txt"))
+    assert shelf.hit(*LAND, at={gives(last): "then kill -9 $PPID"}).returncode == -9
     monkeypatch.chdir(repo)
     return shelf
 

@@ -17,8 +17,7 @@ import pytest
 from hydra import log
 from hydra.cli import diagnosis
 from tests.support import fakes
-from tests.support.command import Hydra
-from tests.test_race_retries import in_turn
+from tests.support.command import Hydra, in_turn
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \[")
 SECRET = "made-up-anthropic-key"  # the environment's (tests/support/command.py)

@@ -9,8 +9,8 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.grounds import agent
 from tests.support.killed_git import kill_git
+from tests.support.trees import agent
 from tests.test_patches import FORGET, FORGET_ALL, SIDE
 
 SHARED = "shared\n" * 50

@@ -20,7 +20,8 @@ from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.stdin_queue import StdinQueue
 from hydra.records.plan import Confinement
-from tests.support.processes import Watched, namespaces_work
+from tests.support.processes import namespaces_work
+from tests.support.supervised import Watched
 
 BWRAP = shutil.which("bwrap") or ""
 needs_bwrap = pytest.mark.skipif(not namespaces_work(), reason="bwrap confines nothing here")

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from hydra.process import stdin_queue
 from hydra.process.stdin_queue import StdinQueue
 from hydra.records.request import Limits
-from tests.support.processes import MODES, Watched, python, running, shell, token
+from tests.support.processes import MODES, python, running, shell, token
+from tests.support.supervised import Watched
 
 both = pytest.mark.parametrize("mode", MODES)
 QUICK = replace(Limits(), grace_int=0.2, grace_term=0.2)

@@ -12,11 +12,11 @@ import pytest
 
 from hydra.process.sandbox.discovery import compute_view
 from hydra.process.sandbox.view import View
+from tests.attack.test_trust import DONE
 from tests.conftest import commit
 from tests.support import fakes
 from tests.support.program_shapes import SHAPES, Shapes
 from tests.support.trust import by_account, place_for
-from tests.test_trust import DONE
 
 TRY = """
 import json, os, re, subprocess, sys

@@ -23,7 +23,7 @@ from hydra.records.agent import Tier
 from hydra.report import text
 from tests.support.golden_text import approved, section
 from tests.support.sample_records import keep, of_today, proof, record
-from tests.test_matrix import Toy
+from tests.unit.test_matrix import Toy
 
 CLAUDE, CURSOR = registry.get("claude"), registry.get("cursor-agent")
 NOTE = "## Shape\n\nA program.\n\n## Risks\n\nIt may change.\n"

@@ -22,31 +22,11 @@ from hydra.records.plan import LanePlan
 from hydra.records.request import Budget, Retry
 from tests.conftest import commit, git
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, in_turn
 from tests.test_race_nursery import lane, plan
 
 LIMITED = Failure(kind="AgentFailed", reason="rate_limit", message="429", adapter="claude")
 EMPTY = Patch(commit="b", base="b")
-
-
-def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> None:
-    """Places a `claude` that does one thing after the other, each time it is given a task."""
-    fifo = fakes.Fifo(hydra.scratch / "turns")
-    cases = []
-    for number, steps in enumerate(tries, 1):
-        placed = fakes.place(hydra.scratch / f"try-{number}", "claude", steps) / "claude"
-        cases.append(f'{number}) exec {placed} "$@";;\n')
-        os.write(fifo.fd, f"{number}\n".encode())
-    folder = hydra.scratch / "bin"
-    folder.mkdir()
-    program = folder / "claude"
-    program.write_text(
-        f'#!/bin/sh\nn=1\ncase "$*" in *--output-format*) read n <{fifo.path};; esac\n'
-        f"case $n in {''.join(cases)}esac\n"
-    )
-    program.chmod(0o755)
-    hydra.path.insert(0, folder)
-    (hydra.home / "hydra.toml").write_text('[retry]\nwait = "0s"\n')
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Real races in which each lane does one thing, and the true sentences that the verdict has for it.
 
-They are data in tests/data/real_races, and what is said of each is in tests/golden/real_races.
+They are data in tests/data/real_races, and what is said of each is in tests/data/golden/real_races.
 """
 
 from __future__ import annotations

@@ -374,14 +374,12 @@ def test_a_session_is_ended_by_its_leaders_identity_and_never_by_the_pid_alone(
         leader.wait()
 
 
+@pytest.mark.full  # it is waited for
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not kill it")
-def test_what_does_not_die_is_named_and_waited_for_no_longer(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_die_is_named_and_waited_for_no_longer(scratch: Path) -> None:
     """A set-uid program in an agent's session, or one in the D state: each command would hang."""
     leader = sleeper(environ={}, cwd=Path("/"), name=token())
     lane = processes.LaneProcesses("", ProcessIdentity.of(leader.pid), scratch)
-    monkeypatch.setattr("hydra.process.leftovers._PATIENCE", 0.1)
     os.setresuid(65534, 65534, 0)
     try:
         ended = processes.end_left("", [lane])

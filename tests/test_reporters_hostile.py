@@ -1,5 +1,5 @@
 """Whatever an agent writes, no reporter sends a raw control character: events, results and verdicts
-in test_stream_storm.py, all else in tests/golden/screens.txt."""
+in test_stream_storm.py, all else in tests/data/golden/screens.txt."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,10 +46,6 @@ from hydra.log import get_logger
 from hydra.process.identity import ProcessIdentity
 
 _log = get_logger(__name__)
-
-moment: Callable[[str], None] = lambda name: None  # noqa: E731
-"""Called before and after each write; the tests put a SIGKILL here."""
-
 
 _AS_BEFORE = "; all is as it was"
 _AGAIN = "land again: the tree is looked at anew"
@@ -209,14 +205,12 @@ class _Under:
         for file_move in (file_move for file_move in shifts if file_move.fresh is None):
             self._take(file_move)
         for folder in self.journal.folders:
-            moment("folder")
             self._make_folder(folder)
         for file_move in (file_move for file_move in shifts if file_move.fresh is not None):
             self._give(file_move)
 
     def refresh(self) -> None:
         """Brings the new index's times in line with the files in their places."""
-        moment("refresh")
         self.ready.refresh()
 
     def set_index(self) -> None:
@@ -227,9 +221,7 @@ class _Under:
         if users.exists():
             (self.staging / "index").chmod(users.stat().st_mode & 0o777)
         _copy(self.staging / "index", self.staging / "index-new")  # to know it again by
-        moment("index")
         (self.staging / "index").rename(users)
-        moment("index set")
 
     def set_ref(self) -> None:
         """The branch moves, if it still stands where it did. This is when the landing stands."""
@@ -240,9 +232,7 @@ class _Under:
             head = run("symbolic-ref", "-q", "HEAD", cwd=order.repository.root, check=False).line
             if head != order.ref:
                 raise _moved("another branch was checked out meanwhile")
-            moment("ref")
             self._update_ref()
-            moment("ref set")
             self.journal = self.journal.at(DONE)  # the branch itself says that it stands
         else:
             self._note(self.journal.at(DONE))
@@ -275,12 +265,10 @@ class _Under:
         """Takes git's own lock of the index, so that no git of the user's writes meanwhile."""
         ours, lock = self.staging / "lock", Path(self.journal.git_dir) / "index.lock"
         ours.write_bytes(TAKEN + self.journal.id.encode())  # by which it is known again
-        moment("lock")
         try:
             put(os.fsencode(ours), os.fsencode(lock))
         except FileExistsError:
             raise locked(lock, "here") from None
-        moment("locked")
 
     def _shift_of(self, number: int, step: Step) -> FileMove:
         fresh = FileMark.of(fresh_place(self.journal, step.path)) if step.gives else None
@@ -291,14 +279,12 @@ class _Under:
         return FileMove(number, os.fsdecode(step.path), mark, fresh, step.digest, digest)
 
     def _take(self, file_move: FileMove) -> None:
-        moment("take")
         self._check_untouched(file_move)
         aside = gone_place(self.journal, file_move.number)
         try:
             put(full(self.journal, file_move.path), aside)
         except FileNotFoundError as gone:
             raise _moved(f"{os.fsdecode(file_move.path)} was removed meanwhile") from gone
-        moment("taken")
         if FileMark.of(aside) != file_move.old:  # what was not read there goes back, at once
             restore(self.journal, file_move)
             raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
@@ -308,7 +294,6 @@ class _Under:
             fresh_place(self.journal, file_move.path),
             full(self.journal, file_move.path),
         )
-        moment("give")
         if file_move.old is not None:
             self._take(file_move)
         elif journals.is_folder(target):  # empty by now: all that was in it has gone
@@ -318,7 +303,6 @@ class _Under:
         except FileExistsError as error:
             what = "changed" if file_move.old else "made"
             raise _moved(f"{os.fsdecode(file_move.path)} was {what} meanwhile") from error
-        moment("given")
 
     def _check_untouched(self, file_move: FileMove) -> None:
         """It still is the very version that was looked at: no rename has moved its ctime yet."""
@@ -329,10 +313,8 @@ class _Under:
             raise _moved(f"{os.fsdecode(file_move.path)} was changed meanwhile")
 
     def _clear_folder(self, folder: bytes, number: int) -> None:
-        moment("folder aside")
         aside = folder_place(self.journal, number)
         os.rename(folder, aside)  # noqa: PTH104
-        moment("folder is aside")
         # Only now: nobody can fill it any more by its name.
         if next(files_below(aside), None) is not None:
             raise _moved(f"{os.fsdecode(folder)} was filled meanwhile")
@@ -343,14 +325,11 @@ class _Under:
         except FileExistsError as error:
             if not journals.is_folder(full(self.journal, folder)):
                 raise _moved(f"{os.fsdecode(folder)} was made meanwhile") from error
-        moment("folder made")
 
     def _note(self, journal: Journal) -> None:
         _log.info("landing step", run=journal.run, phase=journal.phase, files=len(journal.shifts))
-        moment(f"journal {journal.phase}")
         self.store.write(journal)
         self.journal = journal
-        moment(f"journaled {journal.phase}")
 
 
 def _moved(what: str) -> RolledBack:

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 import pytest
 import tomli_w
 
-from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.conformance.live.agent_settings import reaches
 from hydra.conformance.live.orphans import orphans
 from hydra.conformance.live.situation import FILES
@@ -18,6 +17,8 @@ from hydra.conformance.race_run import RaceOrder, ScratchPlace, race
 from hydra.conformance.server import serve
 from tests.live.fingerprint import apart_from_pins, changes, fingerprint
 from tests.live.support import BIN
+
+EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 
 pytestmark = [pytest.mark.live, pytest.mark.full]
 

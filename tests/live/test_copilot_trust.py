@@ -11,11 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.conformance.live.agent_settings import reaches
 from hydra.conformance.race_run import RaceOrder, ScratchPlace, race
 from hydra.conformance.server import serve
 from tests.live.support import BIN
+
+EXPERIMENTAL_FLAG = "--allow-experimental-adapters"
 
 pytestmark = [pytest.mark.live, pytest.mark.full]
 

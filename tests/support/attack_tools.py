@@ -2,7 +2,7 @@
 
 The attacks' modules are copied into the repository that is raced on, so that an agent runs them in
 its worktree as `python -m`, whatever else it may see. They report what they took; what that means
-is judged outside (tests/test_keeper_attacks.py). System calls go by number, as on x86-64.
+is judged outside (tests/attack/test_keeper_attacks.py). System calls go by number, as on x86-64.
 """
 
 from __future__ import annotations

@@ -248,3 +248,28 @@ class Race:
         """All of it: pytest cuts what is no text to a few words."""
         document = json.dumps(self.document, indent=1)
         return f"exit {self.code}\n--- document\n{document}\n--- stderr\n{self.stderr}"
+
+
+def in_turn(hydra: Hydra, *tries: list[fakes.Step]) -> None:
+    """Places a `claude` that does one thing after the other, each time it is given a task."""
+    fifo = fakes.Fifo(hydra.scratch / "turns")
+    cases = []
+    for number, steps in enumerate(tries, 1):
+        placed = fakes.place(hydra.scratch / f"try-{number}", "claude", steps) / "claude"
+        cases.append(f'{number}) exec {placed} "$@";;\n')
+        os.write(fifo.fd, f"{number}\n".encode())
+    folder = hydra.scratch / "bin"
+    folder.mkdir()
+    program = folder / "claude"
+    program.write_text(
+        f'#!/bin/sh\nn=1\ncase "$*" in *--output-format*) read n <{fifo.path};; esac\n'
+        f"case $n in {''.join(cases)}esac\n"
+    )
+    program.chmod(0o755)
+    hydra.path.insert(0, folder)
+    (hydra.home / "hydra.toml").write_text('[retry]\nwait = "0s"\n')
+
+
+def of_run(run: str) -> str:
+    """What names that run in a line to type."""
+    return f" -r {run.rpartition('-')[2]}"

@@ -11,10 +11,9 @@ import hashlib
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-
-from hydra.report.text import width
 
 Standing = dict[str, object]
 
@@ -51,6 +50,18 @@ def too_wide(shown: str, columns: int) -> list[str]:
     """Lines that are wider, and nothing that stays whole for its reader."""
     lines = (line for line in shown.splitlines() if width(line) > columns)
     return [line for line in lines if not _TYPED.search(line)]
+
+
+def width(text: str) -> int:
+    """The cells that it takes on a terminal, by Unicode's East Asian widths."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(char: str) -> int:
+    category = unicodedata.category(char)
+    if category in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" or category == "Cn" else 1
 
 
 def _is_exact(args: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Runs that an earlier Hydra has left, kept as archives, and all that is shown of them.
 
     python -m tests.support.earlier record NAME   # tests/earlier/NAME.tar.xz, by the Hydra of now
-    python -m tests.support.earlier show          # tests/golden/NAME.txt of all of them, and more
+    python -m tests.support.earlier show          # tests/data/golden/NAME.txt of all, and more
 
 A run is recorded once for a version, and never again: the Hydra of tomorrow has to read it. What is
 shown is written anew where a change of words was meant; read the diff.
@@ -27,21 +27,20 @@ from click.testing import CliRunner
 from hydra import paths
 from hydra.cli.group import COMMANDS
 from hydra.cli.group import hydra as hydra_command
-from hydra.commands.merge_landing import merge
-from hydra.commands.merge_selection import MergeRequest
-from hydra.landing import transaction
 from tests.conftest import SCRATCH_ROOT, git, make_repository
 from tests.support import fakes, golden_text, verdict_screens
 from tests.support.command import Hydra, end_started
+from tests.support.faults import Faults
 from tests.support.outputs import comparisons, outputs
 from tests.support.processes import wait_until
 from tests.support.races import verdicts
 from tests.support.readings import readings
 from tests.support.screens import screens
+from tests.support.shelf import gives
 from tests.support.verdict_races import CODE, RIGHT, TESTS, UP, WRONG, Judged, shop
 
 ARCHIVES = Path(__file__).parents[1] / "earlier"
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[1] / "data" / "golden"
 _PREFIX, _ARCHIVED = "hydra-test-", "archived"
 """Scratch folders have names of one length: one takes another's place in any file, and the places
 of bytes that events name stay true."""
@@ -97,20 +96,8 @@ def killed(hydra: Hydra) -> None:
 def half_landed(hydra: Hydra) -> None:
     """A landing that was killed as the first of its files had changed places."""
     finished(hydra)
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.chdir(hydra.repo)
-            transaction.moment = _kill_at_first
-            merge(MergeRequest(lane="claude-right", environ=hydra.environ))
-        finally:
-            os._exit(1)
-    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-
-
-def _kill_at_first(moment: str) -> None:
-    if moment == "given":
-        os.kill(os.getpid(), signal.SIGKILL)
+    hydra.extra |= Faults(hydra.scratch / "calls").environ({gives("*"): "then kill -9 $PPID"})
+    assert hydra.run("merge", "claude-right", "--no-check").returncode == -signal.SIGKILL
 
 
 SCENARIOS: Mapping[str, Callable[[Hydra], None]] = {

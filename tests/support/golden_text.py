@@ -1,5 +1,5 @@
-"""Texts that a person has read and approved: tests/golden/NAME. Written anew, where a change was
-meant, by `GOLDEN=write pytest ...`; read the diff."""
+"""Texts that a person has read and approved: tests/data/golden/NAME. Written anew, where a change
+was meant, by `GOLDEN=write pytest ...`; read the diff."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parents[1] / "data" / "golden"
 _WRITES = os.environ.get("GOLDEN") == "write"
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +17,8 @@ from hydra.git.runner import run
 from hydra.records.outcome import Patch
 from hydra.records.request import Limits
 from hydra.workspace.private import LaneWorkspace
+from tests.support.trees import agent as agent
+from tests.support.trees import fingerprint as fingerprint
 
 
 @dataclass(frozen=True)
@@ -98,36 +98,3 @@ def changes(race: Race, patch: Patch) -> dict[bytes, bytes | None]:
         path: new.get(path) for path in old.keys() | new.keys() if old.get(path) != new.get(path)
     }
     return changed
-
-
-def agent(cwd: Path, script: str, check: bool = True) -> None:
-    """Runs what an agent would type, with plain git and its own configuration."""
-    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(["sh", "-ec", script], cwd=cwd, env=env, check=False, capture_output=True)
-    assert not check or done.returncode == 0, done.stderr.decode("utf-8", "replace")
-
-
-def fingerprint(root: Path, *, without: str = "refs/hydra") -> dict[str, object]:
-    """Everything of a user's repository and tree that a race must leave as it was.
-
-    Content, mode and link target of every file; mtimes too, but not of objects: git itself
-    touches a pack whose objects it is given again.
-    """
-    seen: dict[str, object] = {}
-    for folder, folders, names in os.walk(root):
-        folders.sort()
-        for name in [*folders, *names]:
-            path = Path(folder, name)
-            key = str(path.relative_to(root))
-            result = path.lstat()
-            if key.startswith(f".git/{without}"):
-                continue
-            if path.is_symlink():
-                seen[key] = ("link", str(path.readlink()))
-            elif not path.is_file():
-                seen[key] = ("no file", result.st_mode)
-            else:
-                when = 0 if key.startswith(".git/") and "/objects/" in key else result.st_mtime_ns
-                data = hashlib.sha256(path.read_bytes()).hexdigest()
-                seen[key] = ("file", result.st_mode, when, data)
-    return seen

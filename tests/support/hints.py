@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-import click
-
-from hydra.cli.group import COMMANDS, hydra
+from tests.support.golden_text import FOLDER
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
@@ -20,18 +18,22 @@ def foreign_options(command: str, text: str) -> list[str]:
 
 
 def _foreign(command: str, hint: str) -> Iterator[str]:
-    known = frozenset().union(*map(_options, COMMANDS))
+    options = _options()
+    known = frozenset().union(*options.values())
     for clause in re.split(r"; |, | or ", " ".join(hint.split())):
         named = re.search(r"\bhydra ([a-z]+)", clause)
-        own = _options(named[1] if named else command)
+        own = options.get(named[1] if named else command, frozenset())
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", clause):
             if option in known - own and "git " not in clause:
                 yield option
 
 
 @cache
-def _options(command: str) -> frozenset[str]:
-    found = hydra.get_command(click.Context(hydra), command)
-    below = getattr(found, "commands", {}).values()
-    rows = [param for each in (found, *below) if each for param in each.params]
-    return frozenset(name for row in rows for name in (*row.opts, *row.secondary_opts))
+def _options() -> dict[str, frozenset[str]]:
+    """Each command's, those of what is below it too, as its help has them."""
+    options: dict[str, frozenset[str]] = {}
+    for page in re.split(r"(?m)^\$ hydra (?=[a-z])", (FOLDER / "help.txt").read_text())[1:]:
+        name = page.split(maxsplit=1)[0]
+        rows = re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+)(?: / (--[a-z-]+))?", page)
+        options[name] = options.get(name, frozenset()) | {*sum(rows, ())} - {""}
+    return options

@@ -6,7 +6,8 @@ import sys
 
 import trio
 
-from tests.support.processes import Watched, python
+from tests.support.processes import python
+from tests.support.supervised import Watched
 
 AGENT = """
 import os, signal, sys

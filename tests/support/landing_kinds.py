@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -16,13 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from hydra.git.patches import commit_tree
-from hydra.landing import transaction
 from tests import conftest
 from tests.conftest import git, make_repository
-from tests.support.forks import forked
 from tests.support.landings import Shelf, everything, leftovers
 from tests.support.tables import table
 
@@ -205,37 +201,6 @@ def aged(repo: Path) -> None:
     for path in git(repo, "ls-files", "-z").split("\0")[:-1]:
         os.utime(repo / path, (then, then), follow_symlinks=False)
     git(repo, "update-index", "-q", "--refresh")
-
-
-def watch(act: Callable[[str], object]) -> None:
-    """Calls that at each moment of a landing, by its name."""
-
-    def call(name: str) -> None:
-        act(name)
-
-    transaction.moment = call
-
-
-def quiet() -> None:
-    """No seam is watched any more."""
-    transaction.moment = lambda name: None
-
-
-def killed_at(act: Callable[[], Any], number: int) -> bool:
-    """Forks a child that acts and is killed at its `number`th moment; whether it was."""
-    left = number
-
-    def count(name: str) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def landing() -> None:
-        transaction.moment = count
-        act()
-
-    return forked(landing) < 0
 
 
 def clean(root: Path) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +23,11 @@ from hydra.git import base_commit
 from hydra.records.store.files import write_json
 from hydra.report.landing import Landing
 from tests.conftest import SCRATCH_ROOT, git
-from tests.support.grounds import Race, race_on, take
+from tests.support.faults import Faults
+from tests.support.grounds import Race, race_on
+from tests.support.trees import Whole as Whole
+from tests.support.trees import everything as everything
+from tests.support.trees import leftovers as leftovers
 
 RUN = "20261122t000000-abc"
 
@@ -79,18 +82,27 @@ class Shelf:
         """`hydra merge --undo`."""
         return merge_undo.undo(self.environ)
 
-    def command(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """The real command."""
+    def command(
+        self, *args: str, wrap: Sequence[str] = (), **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The real command; `wrap` comes before its line, `more` are variables."""
         return subprocess.run(
-            [sys.executable, "-m", "hydra", *args],
+            [*wrap, sys.executable, "-m", "hydra", *args],
             cwd=self.repo,
-            env=self.environ,
+            env=self.environ | more,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
+
+    def hit(self, *args: str, at: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """The real command with these faults (tests/support/faults.py), each of which comes."""
+        faults = Faults(self.state.parent / "calls")
+        done = self.command(*args, **faults.environ(at))
+        assert faults.came, (faults.calls, done.stderr)
+        return done
 
     def _record(self) -> None:
         folder = self.race.patches.parent
@@ -123,50 +135,3 @@ def laid(scratch: Path, make: Callable[[Path], Shelf]) -> Shelf:
     patches = folder / model.race.patches.relative_to(model.race.patches.parents[2])
     race = Race(base_commit.read(repo), patches, scratch / "state", model.race.base)
     return Shelf(repo, scratch / "state", race, list(model.lanes))
-
-
-def everything(repo: Path) -> dict[str, tuple[int, bytes]]:
-    """Every file of the work tree: its mode and its bytes (a link's target). Without .git."""
-    pairs: dict[str, tuple[int, bytes]] = {}
-    for top, folders, files in os.walk(repo):
-        if ".git" in folders:
-            folders.remove(".git")
-        for name in (*files, *(n for n in folders if Path(top, n).is_symlink())):
-            path = Path(top, name)
-            mode = path.lstat().st_mode
-            link = stat.S_ISLNK(mode)
-            data = os.fsencode(path.readlink()) if link else path.read_bytes()
-            pairs[os.path.relpath(path, repo)] = (mode, data)
-    return pairs
-
-
-@dataclass(frozen=True)
-class Whole:
-    """All of a repository that a landing may not change by accident."""
-
-    files: dict[str, tuple[int, bytes]]
-    index: str
-    head: str
-    refs: str
-    stash: str
-
-    @classmethod
-    def of(cls, repo: Path) -> Whole:
-        """As it stands."""
-        return cls(
-            files=everything(repo),
-            index=git(repo, "ls-files", "--stage", "-v"),
-            head=(repo / ".git/HEAD").read_text() if (repo / ".git").is_dir() else "",
-            refs=git(repo, "for-each-ref", "refs/heads", "refs/tags"),
-            stash=git(repo, "stash", "list"),
-        )
-
-
-def leftovers(repo: Path) -> list[str]:
-    """What a landing must not leave in a git dir."""
-    folder = Path(git(repo, "rev-parse", "--absolute-git-dir"))
-    names = [*folder.glob(".hydra-landing-*"), *folder.glob("*.lock")]
-    return [name.name for name in (*names, *repo.glob(".hydra-landing-*"))]
-
-
-__all__ = ["RUN", "Shelf", "Whole", "everything", "laid", "leftovers", "take"]

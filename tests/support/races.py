@@ -1,7 +1,7 @@
 """Races as data: what lanes left, how checks ended on them, and what the verdict says of it.
 
-Each row of tests/data/races is one run's evidence; tests/golden/races.txt has the verdict on all of
-them. A check's tests are written as `{ id = "+" }`: passed, `-` failed, `~` skipped.
+Each row of tests/data/races is one run's evidence; tests/data/golden/races.txt has the verdict on
+all of them. A check's tests are written as `{ id = "+" }`: passed, `-` failed, `~` skipped.
 """
 
 from __future__ import annotations

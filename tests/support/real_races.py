@@ -1,6 +1,6 @@
 """Real races as data: what each lane does to the shop, and what the verdict and the trials say.
 
-Each row of tests/data/real_races is a race; what is said of it is in tests/golden/real_races.
+Each row of tests/data/real_races is a race; what is said of it is in tests/data/golden/real_races.
 A file is its text, false where it is not there, or `[[cut, put], ...]` of what the base has there;
 a lane that has `sh` runs that, and one that has `end` fails so.
 `python -m tests.support.real_races [NAME ...]` writes them anew where other words were meant.
@@ -27,7 +27,7 @@ from tests.support.verdict_races import CODE, TESTS, UNITTEST, Files, Judged, sh
 
 TESTS_FOLDER = Path(__file__).parents[1]
 DATA = TESTS_FOLDER / "data" / "real_races"
-GOLDEN = TESTS_FOLDER / "golden" / "real_races"
+GOLDEN = TESTS_FOLDER / "data" / "golden" / "real_races"
 SHOP: Files = {
     "src/__init__.py": "",
     "src/pager.py": CODE,

@@ -1,4 +1,4 @@
-"""Everything that a reporter can show, of made-up races: tests/golden/screens.txt, which
+"""Everything that a reporter can show, of made-up races: tests/data/golden/screens.txt, which
 `python -m tests.support.earlier show` writes anew where other words were meant.
 
 A screen at several widths stands there once for each; in colour it is the same without its colours.

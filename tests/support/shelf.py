@@ -1,18 +1,42 @@
-"""The shelf of most landings' tests, as a fixture; a landing that is killed at each moment."""
+"""The shelf of most landings' tests, as a fixture; a landing that is killed at any of its calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hydra.landing import transaction
-from hydra.race.recovery.startup import recover
+from tests.conftest import git
 from tests.support import landing_kinds as kinds
+from tests.support import without_calls
+from tests.support.driver import EXIT_BUG
+from tests.support.faults import Faults
 from tests.support.landing_kinds import Stand
 from tests.support.landings import Shelf, laid
+
+LAND = ("merge", "claude", "--no-check")
+UNDO = ("merge", "--undo")
+
+# Calls of a landing (tests/support/faults.py).
+LOCK = "py* rename * */index.lock"
+JOURNAL = "py* rename * */journal.json"
+INDEX = "py* rename */index */index"
+MOVED = "git rename */refs/heads/*.lock *"
+
+
+def takes(path: str) -> str:
+    """A file of the tree goes aside."""
+    return f"py* rename */{path} */.hydra-landing-*"
+
+
+def gives(path: str) -> str:
+    """The new one comes to its place."""
+    return f"py* rename */fresh/{path} *"
 
 
 def empty_run(scratch: Path) -> Shelf:
@@ -44,35 +68,51 @@ shelf = fixture_of(of_claude)
 
 
 def is_old_or_new_wherever_killed(
-    shelf: Shelf,
-    act: Callable[[], object],
-    *,
-    prepare: Callable[[], object] = lambda: None,
-    child: Callable[[], object] = lambda: None,
-    every: int = 3,
+    shelf: Shelf, *acts: Sequence[str], without: str = "", some: slice = slice(0, None, 9)
 ) -> None:
-    """Asserts it of a third of the moments of `act` and of its last ones; `child` comes first."""
-    repo, start = shelf.repo, Stand.of(shelf.repo)
-    prepare()
-    old = Stand.of(repo)
-    seen: list[str] = []
-    transaction.moment = seen.append
-    act()
-    kinds.quiet()
-    new = Stand.of(repo)
-    answers = set()
-    count = len(seen) + 1
-    for number in sorted({*range(1, count, every), *range(max(1, count - 6), count)}):
-        if Stand.of(repo) != start:
-            shelf.undo()
-        prepare()
-        assert kinds.killed_at(lambda: (child(), act()), number)
-        lines: list[str] = []
-        recover(shelf.environ, lines.append)
+    """Asserts it of the last of these commands, at some of the calls of Hydra and of its git, and
+    at the last ones. `without` is what the kernel refuses it (without_calls.py)."""
+    wrap = (sys.executable, without_calls.__file__, without) if without else ()
+    *before, act = acts
+    for command in before:
+        assert shelf.command(*command).returncode == 0
+    repo, faults = shelf.repo, Faults(shelf.state.parent / "calls")
+    old, again = Stand.of(repo), restored(shelf.state.parent)
+    done = shelf.command(*act, wrap=wrap, **faults.environ({}))
+    assert done.returncode == 0, done.stderr
+    new, calls = Stand.of(repo), faults.calls
+    count, answers = len(calls) + 1, set()
+    names = [n for n, call in enumerate(calls, 2) if _TAKES_A_NAME.match(call)]
+    for number in sorted({*range(1, count)[some], *names[::3], *range(max(1, count - 6), count)}):
+        again()
+        git(repo, "update-index", "-q", "--refresh")
+        done = shelf.command(*act, wrap=wrap, **faults.environ({f"{number}": "kill"}))
+        assert faults.came
+        assert done.returncode != EXIT_BUG, (calls[number - 1], done.stderr)
+        text = shelf.command("runs").stderr
         now = Stand.of(repo)
-        assert now in (old, new), (seen[number - 1], lines)
+        assert now in (old, new), (calls[number - 1], done, text)
         assert kinds.clean(repo)
-        assert len(lines) <= 1, lines
-        assert not [*shelf.state.glob("*/landing/journal.json")], lines
+        assert text.count("\n") <= 1, text
+        assert not [*shelf.state.glob("*/landing/journal.json")], text
         answers.add(now == new)
     assert False in answers
+
+
+_TAKES_A_NAME = re.compile(r"py\S* open \S*/shop/(?!\.git/)")
+"""Hydra makes a file for nothing but its name; what fills it comes next."""
+
+
+def restored(top: Path) -> Callable[[], None]:
+    """What brings all back in there as it is now."""
+    saved = top / "saved"
+    names = [path.name for path in top.iterdir() if path.is_dir()]
+    for name in names:
+        shutil.copytree(top / name, saved / name, symlinks=True)
+
+    def again() -> None:
+        for name in names:
+            shutil.rmtree(top / name)
+            shutil.copytree(saved / name, top / name, symlinks=True)
+
+    return again

@@ -17,8 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.support.command import Hydra
-from tests.support.landings import Shelf
 from tests.support.processes import wait_until
 
 
@@ -40,10 +38,13 @@ def run_on_terminal(argv: Sequence[str], *, columns: int = 0, **options: Any) ->
 
 
 class Terminal:
-    """`hydra` on a terminal of its own, which it leads: resized and hung up as a real one."""
+    """A terminal that Hydra leads: resized and hung up as a real one.
+
+    It has the environment and the repository of what it is made of.
+    """
 
     def __init__(
-        self, hydra: Hydra | Shelf, *args: str, columns: int = 80, term: str | None = "xterm"
+        self, hydra: Any, *args: str, columns: int = 80, term: str | None = "xterm"
     ) -> None:
         environ = {**hydra.environ, "TERM": term or ""}
         if term is None:

@@ -27,7 +27,7 @@ def hydra(scratch: Path, repo: Path) -> Hydra:
 RACE = ("race", "Do it", "-a", "claude")
 FILE = ("race", "-a", "claude", "--file", "../task.md")
 
-CASES = tomllib.loads((Path(__file__).parent / "data" / "refused.toml").read_text())["refused"]
+CASES = tomllib.loads((Path(__file__).parents[1] / "data" / "refused.toml").read_text())["refused"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["line"][:60])

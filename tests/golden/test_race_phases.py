@@ -12,9 +12,8 @@ import pytest
 
 from tests.conftest import commit
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, in_turn
 from tests.support.processes import running, token, wait_until
-from tests.test_race_retries import in_turn
 
 EDIT = fakes.edit("a.txt", "x\n")
 DEAF = [

@@ -25,7 +25,7 @@ from tests.support.golden_text import approved, section
 from tests.support.sample_records import keep, proof, record
 
 CLAUDE = registry.get("claude")
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "agents.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "agents.md"
 VERIFIED, OBSERVED, UNKNOWN = Confidence.VERIFIED, Confidence.OBSERVED, Confidence.UNKNOWN
 BROKEN = {"edit": proof("edit", passed=False)}
 LINUX = "record.linux.0.1.0.json"

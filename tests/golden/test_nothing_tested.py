@@ -8,9 +8,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from hydra.errors import EXIT_LANDING, EXIT_NO_USABLE_LANE
 from tests.support.command import Hydra
 from tests.support.verdict_races import RIGHT, UP, Judged, edited, shop
+
+EXIT_NO_USABLE_LANE, EXIT_LANDING = 1, 5
 
 
 def typed(hydra: Hydra, line: str) -> CompletedProcess[str]:

@@ -18,8 +18,8 @@ import pytest
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.landings import Whole, leftovers
 from tests.support.processes import wait_until
+from tests.support.trees import Whole, leftovers
 from tests.support.verdict_races import UNITTEST
 
 pytestmark = pytest.mark.slow

@@ -15,15 +15,15 @@ import pytest
 from hydra.commands.runs import loss_of
 from hydra.errors import Exhausted
 from hydra.git.worktree import _submodule
-from hydra.landing import transaction
 from hydra.race.recovery import runs, startup
 from hydra.race.recovery.lane import NotNow, _readable
 from hydra.race.recovery.retention import remove_run
 from hydra.race.verdict import judgement_to_land
 from hydra.records.store.reader import RunRecord
 from tests.conftest import git
-from tests.support.forks import forked
+from tests.support.faults import HYDRA_DIES
 from tests.support.landings import RUN, Shelf, everything, leftovers
+from tests.support.shelf import LAND, MOVED
 from tests.support.shelf import shelf as plain_shelf
 
 __all__ = ["plain_shelf"]
@@ -69,14 +69,9 @@ def test_a_submodule_is_not_taken_for_one_that_is_not_there(shelf: Shelf, short:
     assert _submodule(shelf.repo, head) is not None
 
 
-def test_a_landing_that_stands_is_not_undone(
-    shelf: Shelf, short: Shortage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def landing() -> None:
-        monkeypatch.setattr(transaction, "moment", lambda name: name == "ref set" and os._exit(9))
-        shelf.merge("claude", override="its record was made by hand, and says that it is empty")
-
-    assert forked(landing) == 9
+def test_a_landing_that_stands_is_not_undone(shelf: Shelf, short: Shortage) -> None:
+    terms = ("--override", "its record was made by hand, and says that it is empty")
+    assert shelf.hit(*LAND, *terms, at={MOVED: HYDRA_DIES}).returncode == -9
     landed = everything(shelf.repo)
     lines: list[str] = []
     short("merge-base")

@@ -13,6 +13,8 @@ from hydra.redaction import notice, redacted
 from tests.conftest import git
 from tests.support import fakes
 from tests.support.command import Hydra
+from tests.support.faults import HYDRA_DIES, Faults
+from tests.support.shelf import JOURNAL, MOVED
 from tests.support.verdict_races import RIGHT, TESTS, UNITTEST, shop
 
 FORMS = {
@@ -376,27 +378,20 @@ def test_what_is_ordinary_or_a_stranger_s_blanks_nothing(hydra: Hydra) -> None:
     assert "fixes the failing test" in hydra.run("compare").stdout
 
 
-KILLED = """
-import os, sys
-from hydra.cli.entry import run
-from hydra.landing import transaction
-transaction.moment = lambda name: os.kill(os.getpid(), 9) if name == sys.argv[1] else None
-run(sys.argv[2:])
-"""
-
-
 @pytest.mark.slow
 def test_a_killed_landing_leaves_no_typed_secret(hydra: Hydra) -> None:
     hydra.agent("claude", [fakes.edit("a.txt", "a\n"), fakes.finish("done")])
     hydra.race("-a", "claude", "--no-check")
     options = ("--override", f"by API_TOKEN={value('reason')}", "-m", f"TOKEN={value('message')}")
-    search = Search(hydra)
-    for moment in ("journal preparing", "ref set"):
-        line = (hydra.python, "-c", KILLED, moment, "merge", "claude", "--no-check", *options)
-        assert hydra.execute(*line).returncode == -9
+    search, faults = Search(hydra), Faults(hydra.scratch / "calls")
+    for place, deed in ((JOURNAL, "kill"), (MOVED, HYDRA_DIES)):
+        hydra.extra |= faults.environ({place: deed})
+        assert hydra.run("merge", "claude", "--no-check", *options).returncode == -9
+        for name in faults.environ({}):
+            del hydra.extra[name]
         assert search.hits([value("reason")]) == []
         search.run("runs")
-        own = [(f"commits of {hydra.repo.name}", value("message"))] * (moment == "ref set")
+        own = [(f"commits of {hydra.repo.name}", value("message"))] * (place == MOVED)
         assert search.hits([value("reason"), value("message")]) == own
     (landing,) = hydra.state.glob("*/runs/*/landings/*.json")
     assert json.loads(landing.read_text())["override"] == "by API_TOKEN=[redacted]"

@@ -21,12 +21,12 @@ from typing import Any
 
 import pytest
 
-import hydra
 from tests.conftest import make_repository
 from tests.support import fakes
 from tests.support.command import Race
 from tests.support.trust import (
     BY_ACCOUNT,
+    PROJECT,
     Exact,
     Place,
     attempts,
@@ -44,7 +44,7 @@ __all__ = ["place"]
 
 pytestmark = pytest.mark.slow
 
-PACKAGE = Path(hydra.__file__).parent
+PACKAGE = PROJECT / "hydra"
 DONE = fakes.finish("done")
 REFUSAL = "bwrap: setting up uid map: Permission denied"
 

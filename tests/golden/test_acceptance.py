@@ -18,9 +18,9 @@ import pytest
 
 from tests.support import fakes
 from tests.support.command import Race
-from tests.support.grounds import fingerprint
 from tests.support.processes import wait_until
 from tests.support.rows import DONE, EDIT, Row, Seen, rows, write_scripts
+from tests.support.trees import fingerprint
 from tests.support.trust import ACCOUNTS, BY_ACCOUNT, Place, place_for
 
 USER = ACCOUNTS[-1]

@@ -15,9 +15,9 @@ import pytest
 from tests.conftest import git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.grounds import fingerprint
 from tests.support.surroundings import mounts
 from tests.support.tables import table
+from tests.support.trees import fingerprint
 
 pytestmark = pytest.mark.slow
 

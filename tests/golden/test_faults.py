@@ -14,8 +14,8 @@ import pytest
 from tests.conftest import commit, git, make_repository
 from tests.support import fakes
 from tests.support.command import Hydra
-from tests.support.grounds import fingerprint
 from tests.support.rows import DONE, EDIT
+from tests.support.trees import fingerprint
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from hydra.process.fence import scopes_work
 from tests.support import attacks_on_keeper as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
@@ -29,6 +28,7 @@ from tests.support.trust import (
     by_ordinary,
     needs_bwrap,
     place,
+    scopes_work,
     shared_place,
 )
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from hydra.process.fence import scopes_work
 from tests.support import attacks_on_walls as attacks
 from tests.support import fakes
 from tests.support.attacks import arm, attack, loot_of
@@ -28,6 +27,7 @@ from tests.support.trust import (
     Place,
     exactly,
     place_for,
+    scopes_work,
     shared_place,
 )
 

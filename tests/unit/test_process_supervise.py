@@ -15,7 +15,8 @@ from hydra.process.control import ProcessControl
 from hydra.process.records import CannotStart, Notice
 from hydra.records.outcome import ExitStatus
 from hydra.records.request import Limits
-from tests.support.processes import MODES, Watched, python, running, shell, token
+from tests.support.processes import MODES, python, running, shell, token
+from tests.support.supervised import Watched
 
 both = pytest.mark.parametrize("mode", MODES)
 

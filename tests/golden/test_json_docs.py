@@ -16,7 +16,7 @@ import pytest
 from tests.support import fakes
 from tests.support.command import Hydra
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 GOOD = "def pages(n, size):\n    return -(-n // size)\n"
 CHECK = (
     f'unit={sys.executable} -c \'import sys; sys.path[:0] = ["src"]; import pager; '

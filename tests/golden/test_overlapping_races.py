@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hydra.text import of_run
 from tests.support import fakes
-from tests.support.command import Hydra
+from tests.support.command import Hydra, of_run
 
 pytestmark = pytest.mark.slow
 
