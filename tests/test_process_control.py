@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+import signal
+
+from hydra.process.control import Ladder, ProcessControl
 from hydra.process.limits import Busy
+
+
+def test_a_second_stop_shortens_and_never_lengthens() -> None:
+    ladder = Ladder()
+    ladder.stop(100, (10, 5))
+    assert ladder.step(100) is signal.SIGINT
+    ladder.stop(102, (1, 1))
+    assert ladder.next_due == 103
+    ladder.stop(102, (60, 60))
+    assert [ladder.step(at) for at in (103, 104)] == [signal.SIGTERM, signal.SIGKILL]
+
+
+def test_the_first_reason_stands() -> None:
+    control = ProcessControl()
+    control.stop("idle")
+    control.kill("interrupt")
+    assert control.reason == "idle"
 
 
 def busy(readings: list[float]) -> list[bool]:

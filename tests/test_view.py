@@ -503,3 +503,21 @@ def test_a_folder_that_goes_before_its_names_are_matched(
 
     monkeypatch.setattr(os, "scandir", vanishing)
     assert matches(folder, "*.pak") == []
+
+
+@needs_bwrap
+def test_the_binds_of_an_ordinary_home_are_few(machine: Machine) -> None:
+    for root in (
+        ".pyenv",
+        ".nvm/versions",
+        ".cargo/bin",
+        ".rustup/toolchains",
+        ".local/share/uv/tools",
+    ):
+        machine.program(f"{root}/bin/tool")
+    for number in range(300):
+        machine.program(f".cargo/bin/tool-{number}")
+        machine.program(f".pyenv/shims/tool-{number}")
+    path = (machine.home / ".pyenv/shims", machine.home / ".cargo/bin")
+    view = machine.view(*path)
+    assert len(view.shown) + len(view.masked) < 40

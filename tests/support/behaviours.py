@@ -49,8 +49,7 @@ def missing() -> list[str]:
         f"{name} {number}: {test}"
         for name in TITLES
         for number, _, tests in _rows(name)
-        if not tests.startswith("-")
-        for test in tests.split()
+        for test in _named(tests)
         if _plain(test) not in places
     ]
 
@@ -64,8 +63,12 @@ def _rows(name: str) -> Iterator[tuple[str, str, str]]:
 def _behind(tests: str, places: dict[str, str]) -> str:
     if tests.startswith("-"):
         return f"no test, {tests[1:].strip()}"
-    full = (places.get(_plain(test), _plain(test)) + _case(test) for test in tests.split())
+    full = (places.get(_plain(test), _plain(test)) + _case(test) for test in _named(tests))
     return ", ".join(f"`{test}`" for test in full)
+
+
+def _named(tests: str) -> list[str]:
+    return re.findall(r"\S+::\w+(?:\[[^]]*\])?", tests)
 
 
 def _plain(test: str) -> str:

@@ -20,6 +20,7 @@ from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
 from hydra.process.sandbox.tables import SYSTEM
 from hydra.process.sandbox.trial import judge, trial_argv
 from hydra.records.plan import Confinement
+from tests.conftest import git
 from tests.support.processes import namespaces_work
 
 BWRAP = shutil.which("bwrap") or ""
@@ -256,3 +257,30 @@ def test_what_a_command_left_in_the_way_of_dependencies_is_no_way_for_their_moun
     assert said(policy, f"mv packages moved; mkdir other; {way}; echo laid") == "laid"
     assert said(policy, "ls -A other; echo started") == "started"
     assert [*(policy.cwd / "other").iterdir()] == []
+
+
+@needs_bwrap
+def test_home_by_another_name_is_found_by_that_name(policy: SandboxPolicy) -> None:
+    alias = policy.state.parent / "alias"
+    alias.symlink_to("home")
+    view = compute_view(alias, {"PATH": f"{alias}/bin:/usr/bin"}, show=("~/notes",))
+    named = replace(policy, view=view)
+    assert view.home == policy.view.home
+    assert (
+        said(named, f"cat {alias}/notes/a; echo x > {alias}/mine; cat {view.home}/mine") == "notex"
+    )
+
+
+@needs_bwrap
+@needs_root
+def test_root_reads_and_commits_its_own_files(policy: SandboxPolicy) -> None:
+    (policy.cwd / "private").write_text("mine")
+    (policy.cwd / "private").chmod(0o600)
+    git(policy.cwd, "init", "-q")
+    script = """
+    cat private && echo more >> private && git add -A &&
+    git -c user.name=A -c user.email=a@example.com commit -qm work && git status --short
+    """
+    done = inside(policy, script)
+    assert (done.returncode, done.stdout) == (0, "mine")
+    assert git(policy.cwd, "log", "--format=%s") == "work"
