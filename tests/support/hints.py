@@ -34,6 +34,6 @@ def _options() -> dict[str, frozenset[str]]:
     options: dict[str, frozenset[str]] = {}
     for page in re.split(r"(?m)^\$ hydra (?=[a-z])", (FOLDER / "help.txt").read_text())[1:]:
         name = page.split(maxsplit=1)[0]
-        rows = re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+)(?: / (--[a-z-]+))?", page)
+        rows = re.findall(r"(?m)^[ +] +(?:-\w, )?(--[a-z-]+)(?: / (--[a-z-]+))?", page)
         options[name] = options.get(name, frozenset()) | {*sum(rows, ())} - {""}
     return options
