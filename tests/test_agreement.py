@@ -12,8 +12,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.analysis.equivalence.groups import groups, normal_forms, same
-from hydra.analysis.equivalence.model import Group
+from hydra.analysis.equivalence.groups import Group, groups, normal_forms, same
 from hydra.analysis.equivalence.overlap import alone, shared
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import read_syntax

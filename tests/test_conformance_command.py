@@ -18,7 +18,7 @@ import pytest
 from hydra.adapters import registry
 from hydra.checks.junit import read_junit
 from hydra.conformance import recorded
-from hydra.conformance.live.orphans import orphans
+from hydra.conformance.live.scenario_run import orphans
 from hydra.conformance.race_run import new_folder
 from hydra.errors import Refused
 from tests.support import fakes

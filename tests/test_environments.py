@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hydra
-from hydra.process.sandbox.keeper_place import by_place, keeper_mounts
+from hydra.process.sandbox.confine import by_place, keeper_mounts
 from hydra.process.sandbox.layers import Layer, Placement
 from hydra.process.sandbox.policy import SandboxPolicy
 from hydra.process.sandbox.view import View

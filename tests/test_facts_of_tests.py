@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hydra.analysis.tampering.findings import findings
 from hydra.analysis.tampering.inline_tests import helpers_changed
 from hydra.checks.new_tests import CheckedPatch, with_cut_off
-from hydra.ranking.leaves import leaf
+from hydra.ranking.results import leaf
 from tests.support.evidences import file, lane, result
 from tests.support.patches import found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hydra.process.anew import WAITS
+from hydra.process.child import WAITS
 from hydra.process.control import ProcessControl
 from hydra.process.records import CannotStart, Wrap
 from hydra.process.run import run

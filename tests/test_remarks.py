@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydra.analysis.notices.facts import TouchedPath
 from hydra.analysis.notices.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
 from hydra.analysis.notices.notice import remarks
-from hydra.analysis.notices.places import PLACES, is_test, kind_of
+from hydra.analysis.notices.places import PLACES, TouchedPath, is_test, kind_of
 from hydra.git.patch_facts import touched
 from hydra.records.outcome import Remark
 from tests.conftest import git

@@ -43,7 +43,7 @@ def command(name: str | None, experimental: bool, as_json: bool, **options: Any)
         return
     from hydra.adapters.probe import available, settings
     from hydra.commands.agent_rows import probe, rows, state_folder
-    from hydra.report.agents_document import agent_document
+    from hydra.report.document import agent_document
     from hydra.report.listing import agent_text, agents_table, notes
 
     environ = executables.users_environment()

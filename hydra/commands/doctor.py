@@ -59,8 +59,8 @@ def _examine(environ: Mapping[str, str], experimental: bool, fresh: bool, as_jso
     from hydra.errors import EXIT_NO_AGENT, EXIT_OK, EXIT_REFUSED
     from hydra.race.recovery.startup import recover
     from hydra.records.agent import Tier
-    from hydra.report.agents_document import agent_document
     from hydra.report.doctor import doctor_text
+    from hydra.report.document import agent_document
     from hydra.report.models import server_document
 
     recover(environ)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hydra.analysis.notices.facts import TouchedPath
 from hydra.analysis.notices.manifests import MOST_BYTES, is_manifest
+from hydra.analysis.notices.places import TouchedPath
 from hydra.git.contents import contents, listed, sizes
 from hydra.git.diff import LINK, MODULE, TreeChange, TreeEntry
 from hydra.git.patches import Stat

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, links_in, tree_with
+from hydra.git.diff import EMPTY_TREE, MODULE, TreeChange, links_in, module_folders, tree_with
 from hydra.git.lane_folder import LaneFolder
-from hydra.git.module_folders import module_folders
 from hydra.git.patches import commit_tree
 from hydra.git.runner import GitFailed, run
 from hydra.git.snapshot import Snapshot, collect

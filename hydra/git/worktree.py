@@ -15,10 +15,9 @@ from hydra.errors import Exhausted, Refused
 from hydra.git import attributes as frozen
 from hydra.git import bare_repo
 from hydra.git.background import Later
-from hydra.git.diff import links_in
+from hydra.git.diff import links_in, module_folders
 from hydra.git.index import may_hold_gitlinks
 from hydra.git.lfs_checkout import LfsFiles
-from hydra.git.module_folders import module_folders
 from hydra.git.repository import Repository, read
 from hydra.git.runner import GitFailed, run
 from hydra.git.user_refs import UserRefs, remotes

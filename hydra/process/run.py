@@ -11,8 +11,7 @@ from pathlib import Path
 import trio
 
 from hydra.log import get_logger
-from hydra.process.anew import anew
-from hydra.process.child import ANSWER, Child, OnChunk, streams
+from hydra.process.child import ANSWER, Child, OnChunk, anew, streams
 from hydra.process.limits import outlasts
 from hydra.process.records import CommandResult, Wrap, plain
 from hydra.process.spawn import sealed, spawn_keeper

@@ -11,8 +11,7 @@ import trio
 from hydra.log import get_logger
 from hydra.process import limits as watch
 from hydra.process import procfs
-from hydra.process.anew import anew
-from hydra.process.child import ANSWER, Child, OnChunk, streams
+from hydra.process.child import ANSWER, Child, OnChunk, anew, streams
 from hydra.process.control import Graces, Ladder, ProcessControl
 from hydra.process.records import End, Notice, ProcessSpec
 from hydra.process.spawn import sealed, spawn_keeper

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hydra.analysis.equivalence.model import Group
+from hydra.analysis.equivalence.groups import Group
 from hydra.analysis.tampering.suite import tests_changed
 from hydra.checks.comparison import (
     above,

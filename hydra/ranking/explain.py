@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from hydra.analysis.equivalence.model import Group
+from hydra.analysis.equivalence.groups import Group
 from hydra.analysis.finding import Finding
 from hydra.checks.cross.plan import new_ids
 from hydra.checks.cross.trial import NotTried

@@ -18,9 +18,8 @@ from hydra.checks.cross.trial import Trial
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.config.values import compiled
 from hydra.ranking.evidence import Evidence
-from hydra.ranking.leaves import leaves
 from hydra.ranking.model import Reason
-from hydra.ranking.results import LaneResults, PutBack
+from hydra.ranking.results import LaneResults, PutBack, leaves
 from hydra.text import NAMED, fail, join_names, joined, passes, plural, quoted_names
 
 _CONFIGURING = ("test_configuration", "check_file")

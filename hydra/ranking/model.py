@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import force_setattr, replace
 
-from hydra.analysis.equivalence.model import Group, Shared
+from hydra.analysis.equivalence.groups import Group, Shared
 from hydra.analysis.made_folders import MadeFolder
 from hydra.checks.record import CheckDocument
 from hydra.errors import Failure

@@ -17,14 +17,16 @@ from hydra.checks.results import Comparison
 from hydra.ranking.cross_tests import kind_of, tried_of
 from hydra.ranking.evidence import Evidence
 from hydra.ranking.gates import of_checks, of_ending, of_own_version, of_red_checks
-from hydra.ranking.leaves import leaf, leaves, named
 from hydra.ranking.measures import has_code
 from hydra.ranking.model import ASKED_OF, CrossTest, Reason, State
 from hydra.ranking.results import (
     RAN,
     LaneResults,
+    leaf,
+    leaves,
     may_bend_unseen,
     mended_by_count,
+    named,
     not_come_to,
 )
 from hydra.ranking.unchecked import unrun

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hydra.analysis.equivalence.groups import groups
-from hydra.analysis.equivalence.model import Group, Shared
+from hydra.analysis.equivalence.groups import Group, Shared, groups
 from hydra.analysis.equivalence.overlap import shared
 from hydra.analysis.finding import Finding
 from hydra.analysis.tampering.findings import findings

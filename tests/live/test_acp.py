@@ -11,7 +11,7 @@ import pytest
 import tomli_w
 
 from hydra.conformance.live.agent_settings import reaches
-from hydra.conformance.live.orphans import orphans
+from hydra.conformance.live.scenario_run import orphans
 from hydra.conformance.live.situation import FILES
 from hydra.conformance.race_run import RaceOrder, ScratchPlace, race
 from hydra.conformance.server import serve

@@ -19,7 +19,7 @@ from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.matrix import COLUMNS, GENERATE, Cell, Matrix, matrix
 from hydra.errors import RecordError
 from hydra.records.agent import Capability, CapabilitySet, Confidence, DetectResult, Origin
-from hydra.report.agents_document import agent_document
+from hydra.report.document import agent_document
 from hydra.report.listing import agent_text, agents_table
 from tests.support.golden_text import approved, section
 from tests.support.sample_records import keep, proof, record

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from hydra.report.html import patches
 from hydra.report.html.harmless import LONGEST, code, prose, whole
-from hydra.report.html.languages import language_of
+from hydra.report.html.patches import language_of
 from hydra.report.html.timeline import ROWS, timelines
 from tests.support.landings import Shelf
 from tests.support.page_small import small as make_small

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Literal
 
-from hydra.analysis.equivalence.model import Group
+from msgspec import Struct
+
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import language_of, read_syntax
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """Lanes whose patches are the same: `identical` byte for byte, or `equivalent` but for
+    formatting, comments and the order of imports; `alike` pass and fail the same tests."""
+
+    kind: Literal["identical", "equivalent", "alike"]
+    lanes: tuple[str, ...]
+
+
+class Shared(Struct, frozen=True, kw_only=True):
+    """A function (or a file, where `name` is "") that several lanes changed."""
+
+    path: str
+    name: str
+    lanes: tuple[str, ...]
+
 
 MOST_READ = 4 * 1024 * 1024
 """Characters of code that are brought into normal form for one run. What lies beyond, path by

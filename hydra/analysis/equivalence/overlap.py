@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from hydra.analysis.equivalence.model import Shared
+from hydra.analysis.equivalence.groups import Shared
 from hydra.analysis.patch import FileChange
 from hydra.analysis.syntax import Syntax, read_syntax
 

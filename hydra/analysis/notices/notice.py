@@ -6,9 +6,16 @@ import os.path
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hydra.analysis.notices.facts import EXECUTABLE, LINK, MODULE, TouchedPath
 from hydra.analysis.notices.manifests import MOST_BYTES, dependencies, install_scripts, is_manifest
-from hydra.analysis.notices.places import PLACES, is_test, kind_of
+from hydra.analysis.notices.places import (
+    EXECUTABLE,
+    LINK,
+    MODULE,
+    PLACES,
+    TouchedPath,
+    is_test,
+    kind_of,
+)
 from hydra.records.outcome import Remark
 
 LARGE = 1024 * 1024

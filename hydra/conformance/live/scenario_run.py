@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +18,6 @@ from hydra.adapters.registry import EXPERIMENTAL_FLAG
 from hydra.conformance.live.agent_settings import Reach, reaches
 from hydra.conformance.live.expect import differences
 from hydra.conformance.live.observation import LiveRun, Observation
-from hydra.conformance.live.orphans import orphans
 from hydra.conformance.live.situation import Situation, Stop
 from hydra.conformance.race_run import RaceOrder, RaceOutcome, ScratchPlace, race
 from hydra.conformance.script import fill
@@ -24,6 +26,56 @@ from hydra.conformance.server import ModelServer, serve
 from hydra.errors import HydraError
 from hydra.records.agent import Tier
 from hydra.records.events import Event
+
+PATIENCE = 5.0
+"""Seconds in which what is on its way out may go; a loaded machine is slow to bury."""
+
+
+def orphans(folder: Path, *, patience: float = PATIENCE) -> list[str]:
+    """Command lines of the processes that name the folder, once those that end have ended.
+
+    Empty where there is no /proc. Those of the run, which have their HOME in it, are ended, so that
+    nothing stays; any other may be somebody's pager in a folder that is kept.
+    """
+    deadline = time.monotonic() + patience
+    while (values := _look(os.fsencode(folder) + b"/")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    home = b"\0HOME=" + os.fsencode(folder) + b"/"
+    for pid in values:
+        with contextlib.suppress(OSError):
+            if home in b"\0" + Path(f"/proc/{pid}/environ").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+    return list(values.values())
+
+
+def _look(content: bytes) -> dict[int, str]:
+    try:
+        procs = [proc for proc in Path("/proc").iterdir() if proc.name.isdigit()]
+    except OSError:
+        return {}
+    mine = str(os.getpid())
+    return {
+        int(proc.name): _command(proc) or f"process {proc.name}"
+        for proc in procs
+        if proc.name != mine and _knows(proc, content)
+    }
+
+
+def _knows(proc: Path, content: bytes) -> bool:
+    for name in ("environ", "cmdline"):
+        with contextlib.suppress(OSError):
+            if content in (proc / name).read_bytes():
+                return True
+    with contextlib.suppress(OSError):
+        return os.fsencode((proc / "cwd").readlink()).startswith(content)
+    return False
+
+
+def _command(proc: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (proc / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return ""
+
 
 LONGEST = 120.0
 """Seconds after which a race that does not end is ended, and said to have hung."""

@@ -15,8 +15,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hydra.process.sandbox.exposure import ShownPlaces
-from hydra.process.sandbox.links import LinkResolver
-from hydra.process.sandbox.lookups import entries_of, exists, is_file, is_folder, is_program
+from hydra.process.sandbox.lookups import (
+    LinkResolver,
+    entries_of,
+    exists,
+    is_file,
+    is_folder,
+    is_program,
+)
 from hydra.process.sandbox.masks import Masks, hidden_in_system, telling_files
 from hydra.process.sandbox.mounts import real
 from hydra.process.sandbox.places import GuardedPlaces, show_problems, shown_path

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from hydra.process.sandbox.links import LinkResolver
-from hydra.process.sandbox.lookups import exists, is_folder
+from hydra.process.sandbox.lookups import LinkResolver, exists, is_folder
 from hydra.process.sandbox.places import GuardedPlaces
 from hydra.process.sandbox.tables import ON_PATH
 from hydra.process.sandbox.view import ShownPlace, is_system

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hydra.process.sandbox.mounts import (
+    NAMESPACES,
     arguments,
+    disarmed,
     kernel_mounts,
     late_mounts,
     scratch_mounts,
     system_mounts,
 )
-from hydra.process.sandbox.namespaces import NAMESPACES, disarmed
 from hydra.records.plan import Confinement
 
 WITH_FULL_ACCESS = ("no process that an agent starts itself outlives its lane",)

@@ -17,8 +17,7 @@ from hydra import __version__
 from hydra.ranking.model import Verdict
 from hydra.records.events import Event
 from hydra.report.html.harmless import prose, whole
-from hydra.report.html.languages import languages_of
-from hydra.report.html.patches import PagePatch, carry
+from hydra.report.html.patches import PagePatch, carry, languages_of
 from hydra.report.html.summary import lane_line, opening
 from hydra.report.html.timeline import timelines
 from hydra.report.ranking import OVERRIDE, gate_paths, landing_options, lands_by_name

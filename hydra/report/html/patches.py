@@ -7,8 +7,9 @@ hunks when a person opens that file.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,12 +17,51 @@ from msgspec import Struct
 from hydra.analysis.made_folders import folder_of, made_folders
 from hydra.ranking.model import LaneVerdict
 from hydra.report.html.harmless import code
-from hydra.report.html.languages import language_of
 from hydra.report.hunks import short_ids
 from hydra.report.text import clean, quote
 
 if TYPE_CHECKING:
     from hydra.landing.hunks import Hunk
+
+
+_ENDINGS = {
+    "bash": "sh bash zsh",
+    "c": "c h",
+    "cpp": "cc cpp cxx hh hpp hxx",
+    "csharp": "cs",
+    "css": "css",
+    "go": "go",
+    "ini": "ini toml cfg conf properties",
+    "java": "java",
+    "javascript": "js mjs cjs jsx",
+    "json": "json jsonc",
+    "kotlin": "kt kts",
+    "makefile": "mk mak",
+    "markdown": "md markdown",
+    "php": "php",
+    "python": "py pyi pyw",
+    "ruby": "rb rake gemspec",
+    "rust": "rs",
+    "sql": "sql",
+    "swift": "swift",
+    "typescript": "ts tsx mts cts",
+    "xml": "xml html htm svg xhtml vue",
+    "yaml": "yml yaml",
+}
+_BY_ENDING = {ending: name for name, all_of in _ENDINGS.items() for ending in all_of.split()}
+_BY_NAME = {"makefile": "makefile", "dockerfile": "dockerfile", "rakefile": "ruby"}
+
+
+def language_of(path: str) -> str:
+    """The grammar's name, or "" for none."""
+    place = PurePosixPath(path.lower())
+    return _BY_NAME.get(place.name) or _BY_ENDING.get(place.suffix[1:], "")
+
+
+def languages_of(paths: Iterable[str]) -> list[str]:
+    """All that these files need, once each."""
+    return sorted({name for path in paths if (name := language_of(path))})
+
 
 HUNK_LIMIT = 4_000_000
 """Bytes of one hunk that the page carries, in whole lines; the rest is counted."""
