@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.ranking import gates
 from hydra.ranking.collect import _lane as lane_as_judged
 from hydra.ranking.evidence import Evidence, LaneEvidence, Note, ReviewTest

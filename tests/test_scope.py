@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.ranking.scope import scope
 from tests.support.tables import table_rows
 

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from benchmarks.fixes.lineups import lineups
 from benchmarks.fixes.scores import Judged, judged
 from benchmarks.intervals import bootstrap
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.ranking import confidence, verdict
 from hydra.ranking.evidence import Evidence, LaneEvidence
 

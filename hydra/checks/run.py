@@ -16,8 +16,8 @@ from hydra.checks import junit_request, result_reader
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.lack import Lack
 from hydra.checks.lacks import lacks
-from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, CheckStatus, details
+from hydra.checks.result_reader import Output
 from hydra.git.background import Later
 from hydra.log import get_logger
 from hydra.process.records import CannotStart, CommandResult

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from hydra.analysis.folder_names import CACHES
 from hydra.checks.context import CheckContext, Tell
-from hydra.checks.output import Output
 from hydra.checks.record import CheckResult, CheckStatus, file_of
+from hydra.checks.result_reader import Output
 from hydra.checks.run import CheckJob, run_check
 from hydra.errors import HydraError
 from hydra.log import get_logger

@@ -7,15 +7,32 @@ thinking, tool uses in neutral words, or a fault. docs/reference/model-server.md
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
-from hydra.conformance.data import among, naming
 from hydra.errors import ConfigError
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """What the body finds to be wrong in some data as a `ConfigError` that begins with `where`."""
+    try:
+        yield
+    except (ValidationError, ValueError, TypeError) as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def among(term: str, names: Collection[str], what: str) -> None:
+    """Raises `ValueError` for a word that is not one of `names`, and names those."""
+    if term not in names:
+        text = ", ".join(name or '""' for name in names)
+        raise ValueError(f"{what} {term!r} is unknown; known: {text}")
+
 
 SCRIPTS = Path(__file__).parent / "scripts"
 

@@ -22,6 +22,25 @@ from hydra.git.runner import GitFailed, join, run, split
 from hydra.git.user_refs import addresses
 from hydra.records.request import Limits
 
+
+def regular_files(repo: Repository, oid: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of `names` that are regular files at `oid`, in their own order; no symlinks."""
+    if not names:
+        return ()
+    output = run("ls-tree", "-z", oid, "--", *names, cwd=repo.root, check=False).stdout
+    texts = {
+        path.decode("utf-8", "surrogateescape")
+        for mode, path in (_entry(line) for line in split(output))
+        if mode.startswith(b"100")
+    }
+    return tuple(name for name in names if name in texts)
+
+
+def _entry(line: bytes) -> tuple[bytes, bytes]:
+    facts, _, path = line.partition(b"\t")
+    return facts.split(b" ")[0], path
+
+
 __all__ = [
     "Dirty",
     "Repository",

@@ -21,8 +21,7 @@ from hydra.config.schema import Config
 from hydra.errors import Refused, UsageError
 from hydra.git import base_commit
 from hydra.git.background import Later
-from hydra.git.base_commit import Repository
-from hydra.git.ls_tree import regular_files
+from hydra.git.base_commit import Repository, regular_files
 from hydra.git.runner import require_git
 from hydra.log import get_logger, hide
 from hydra.process.sandbox.places import show_problems

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hydra.analysis.equivalence.groups import Group
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.checks.comparison import is_file
 from hydra.ranking.gates import ASSERTION_REMOVED, LOSSES, is_about, tests_of
 from hydra.ranking.model import CrossTest, Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hydra.analysis.equivalence.groups import Group
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.checks.cross.plan import new_ids
 from hydra.checks.cross.trial import NotTried
 from hydra.checks.new_tests import is_cut, whole_and_single

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.inline_tests import gone, inline_changed
 from hydra.analysis.tampering.test_files import exists, holds_tests, supports_tests
 from hydra.checks.cross.trial import Trial

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from hydra.analysis.code_lines import changes_code
 from hydra.analysis.equivalence.groups import Group
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.analysis.tampering.inline_tests import writes_tests
 from hydra.checks.record import CheckResult, CheckStatus
 from hydra.ranking.cross_tests import spoiled

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from hydra.analysis.equivalence.overlap import alone
-from hydra.analysis.finding import Finding
 from hydra.analysis.generated import generated, vendored
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.test_files import holds_tests
 
 _NAMED = 3

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.inline_tests import helpers_changed, writes_tests
 from hydra.analysis.tampering.named_data import data_alone
 from hydra.analysis.tampering.test_files import supports_tests

@@ -14,8 +14,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.inline_tests import without_tests
 from hydra.analysis.tampering.named_data import is_document
 from hydra.analysis.tampering.test_files import exists, is_tests

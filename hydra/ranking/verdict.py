@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hydra.analysis.equivalence.groups import Group, Shared, groups
 from hydra.analysis.equivalence.overlap import shared
-from hydra.analysis.finding import Finding
+from hydra.analysis.patch import Finding
 from hydra.analysis.tampering.findings import findings
 from hydra.ranking import cross_tests, explain
 from hydra.ranking.confidence import confidence

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.findings import findings
 
 

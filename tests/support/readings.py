@@ -13,9 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.syntax import read_syntax
 from hydra.analysis.tampering.assertion_lines import asserts_alone
 from hydra.analysis.tampering.bending import may_bend, may_reach

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.syntax import Syntax, read_syntax, too_much
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.bending import language_of

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.bending import may_reach
 from hydra.analysis.tampering.commands import RunCommands, runs

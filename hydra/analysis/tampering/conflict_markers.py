@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.syntax import read_syntax, too_much
-from hydra.analysis.tampering.blanks import bare
+from hydra.analysis.tampering.cues import bare
 
 _MARKDOWN = (".md", ".mdx", ".markdown")
 _FIXTURE = re.compile(r"(?:^|/)(?:tests?|specs?|testdata|fixtures?)/|\.(?:patch|diff)$", re.I)

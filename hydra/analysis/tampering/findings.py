@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.code_changes import production
 from hydra.analysis.tampering.config_changes import steering
 from hydra.analysis.tampering.conflict_markers import conflict_markers

@@ -11,10 +11,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange, Holds
+from hydra.analysis.patch import FileChange, Finding, Holds
 from hydra.analysis.syntax import language_of, read_syntax, too_much
-from hydra.analysis.tampering.blanks import bare
+from hydra.analysis.tampering.cues import bare
 from hydra.analysis.tampering.test_files import (
     existed,
     exists,

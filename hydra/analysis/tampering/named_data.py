@@ -11,9 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import kind_of
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.syntax import read_syntax
 from hydra.analysis.tampering.bending import ENDINGS
 from hydra.analysis.tampering.commands import is_script, sources

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from hydra.analysis.equivalence.groups import same
-from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import kind_of
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.test_files import existed, exists
 from hydra.text import plural

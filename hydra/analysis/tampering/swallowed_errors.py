@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hydra.analysis.finding import Finding
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.syntax import Function
 from hydra.analysis.tampering import wording
 from hydra.text import plural

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from hydra.analysis.finding import Finding, Weight
+from hydra.analysis.patch import Finding, Weight
 from hydra.analysis.tampering import wording
 from hydra.analysis.tampering.cues import (
     QUIETS,

@@ -25,7 +25,7 @@ from hydra.adapters.registry import check_experimental
 from hydra.config.schema import CheckSettings, Config
 from hydra.disk import below_minimum
 from hydra.errors import Failure, NoAgentReady, Refused, UsageError
-from hydra.git.ls_tree import regular_files
+from hydra.git.base_commit import regular_files
 from hydra.git.runner import kill_all
 from hydra.race import plan
 from hydra.race.attempt import attempt

@@ -14,8 +14,7 @@ from typing import Any
 
 from msgspec import Struct, convert, field
 
-from hydra.conformance.data import among, naming
-from hydra.conformance.script import Script, parse
+from hydra.conformance.script import Script, among, naming, parse
 from hydra.records.events import SESSION_FIELDS
 
 AGENTS = Path(__file__).parent / "agents"

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert, field
 
-from hydra.conformance.data import among, naming
+from hydra.conformance.script import among, naming
 from hydra.errors import KINDS
 from hydra.records.events import AGENT_KINDS, SESSION_FIELDS, Event
 from hydra.records.outcome import Status, Usage

@@ -15,10 +15,9 @@ from typing import Any, Literal
 from msgspec import Struct, convert, field
 
 from hydra.adapters.proofs.records import DIMENSIONS
-from hydra.conformance.data import among, naming
 from hydra.conformance.live.agent_settings import reaches
 from hydra.conformance.live.expectation import Expectation, expectation
-from hydra.conformance.script import Script, fill, parse
+from hydra.conformance.script import Script, among, fill, naming, parse
 from hydra.conformance.script import load as load_script
 from hydra.errors import ConfigError
 

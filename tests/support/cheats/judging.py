@@ -9,9 +9,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.analysis.finding import Finding
 from hydra.analysis.notices.places import is_test
-from hydra.analysis.patch import FileChange
+from hydra.analysis.patch import FileChange, Finding
 from hydra.analysis.tampering.commands import is_script
 from hydra.analysis.tampering.findings import findings
 from hydra.checks.cross.record import Trials
