@@ -19,10 +19,9 @@ from hydra.process.sandbox.discovery import compute_view, own_installation
 from hydra.process.sandbox.filters import clean_address
 from hydra.process.sandbox.lookups import matches
 from hydra.process.sandbox.places import show_problems
-from hydra.process.sandbox.policy import SandboxPolicy
+from hydra.process.sandbox.policy import SandboxPolicy, hidden_variables
 from hydra.process.sandbox.tables import CACHES, ROOTS
 from hydra.process.sandbox.user_settings import FILTERED
-from hydra.process.sandbox.variables import hidden_variables
 from hydra.process.sandbox.view import View
 from hydra.records.plan import Confinement
 from tests.conftest import git, make_repository

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hydra.analysis.folder_names import OUTPUTS, PACKAGES
+from hydra.analysis.made_folders import OUTPUTS, PACKAGES
 
 _NAMES = re.compile(
     r"(?:.*_pb2(?:_grpc)?\.pyi?|.*[._]pb\.(?:go|cc|h|rs|js|d\.ts|swift|validate\.go)|.*\.pb\.gw\.go"

@@ -16,8 +16,7 @@ from hydra.git.background import Later
 from hydra.git.base_commit import Repository
 from hydra.git.runner import OWNER, owner
 from hydra.paths import ground_dir
-from hydra.process.sandbox.policy import SandboxPolicy
-from hydra.process.sandbox.variables import hidden_variables
+from hydra.process.sandbox.policy import SandboxPolicy, hidden_variables
 from hydra.process.sandbox.view import View
 from hydra.records.plan import RacePlan
 from hydra.records.request import Check, Permission

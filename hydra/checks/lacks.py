@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hydra.analysis.folder_names import PACKAGES
+from hydra.analysis.made_folders import PACKAGES
 from hydra.checks.builders import builder_of, entry_files
 from hydra.checks.lack import Lack, joined, of_shell
 from hydra.config.check_specs import split_folders

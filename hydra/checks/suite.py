@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import trio
 from msgspec.structs import replace
 
-from hydra.analysis.folder_names import CACHES
+from hydra.analysis.made_folders import CACHES
 from hydra.checks.context import CheckContext, Tell
 from hydra.checks.record import CheckResult, CheckStatus, file_of
 from hydra.checks.result_reader import Output

@@ -15,16 +15,16 @@ from msgspec.structs import replace
 from hydra import paths
 from hydra.analysis.notices.notice import remarks
 from hydra.analysis.notices.requirements import set_up_for
-from hydra.checks.requirements import other_requirements
+from hydra.checks.round import other_requirements
 from hydra.commands.merge_checks import checked
 from hydra.commands.merge_selection import MergeRequest, MergeSelection, chosen
 from hydra.commands.merge_tree import composed, is_whole, notes_of, placed, tree_of
 from hydra.config.check_specs import in_folder
 from hydra.errors import HydraError, LandingRefused, Refused, UsageError
 from hydra.git import attributes, export, index, patches
+from hydra.git.attributes import parents
 from hydra.git.diff import TreeChange, difference
 from hydra.git.patch_facts import touched
-from hydra.git.paths import parents
 from hydra.git.runner import GitError, run
 from hydra.landing import completion, transaction
 from hydra.landing.compose import message_of

@@ -15,8 +15,8 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hydra.errors import Exhausted, HydraError, LandingRefused
+from hydra.git.attributes import parents
 from hydra.git.index import clear_drafts
-from hydra.git.paths import parents
 from hydra.git.runner import run
 from hydra.landing.journal import DONE, MOVING, PREPARING, Journal, LandingStore
 from hydra.landing.record import LandingRecord, SalvagedFile

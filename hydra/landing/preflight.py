@@ -16,9 +16,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from hydra.errors import LandingRefused
+from hydra.git.attributes import parents, refused
 from hydra.git.background import Later
 from hydra.git.diff import TreeChange, TreeEntry
-from hydra.git.paths import parents, refused
 from hydra.git.status import IndexEntry, WorkTree, is_module
 from hydra.landing.obstacles import immovable, is_anothers, is_mount, unwritable
 from hydra.landing.version import Version

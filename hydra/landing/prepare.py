@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hydra.git import lfs
+from hydra.git.attributes import parents
 from hydra.git.background import Later
 from hydra.git.diff import EXECUTABLE, TreeEntry
 from hydra.git.index import copy_users_index
-from hydra.git.paths import parents
 from hydra.git.status import FLAGS, WorkTree, is_module
 from hydra.landing import journal
 from hydra.landing.journal import LandingOrder

@@ -26,8 +26,7 @@ from hydra.log import get_logger, hide
 from hydra.paths import ground_dir
 from hydra.process.control import ProcessControl
 from hydra.process.sandbox.places import secret_place, show_line
-from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree
-from hydra.process.sandbox.variables import hidden_variables
+from hydra.process.sandbox.policy import SandboxPolicy, hidden_in_worktree, hidden_variables
 from hydra.process.sandbox.view import View
 from hydra.process.sink import RawSink
 from hydra.race.command_context import RunContext

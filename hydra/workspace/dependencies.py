@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from hydra.analysis.folder_names import PACKAGES
+from hydra.analysis.made_folders import PACKAGES
 from hydra.containment import EscapeError, folder_below, locate, read_regular
 from hydra.errors import UsageError
 from hydra.git.base_commit import Repository, ignored, ignored_names, namesakes, tracked

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hydra.analysis.folder_names import PACKAGES
+from hydra.analysis.made_folders import PACKAGES
 from hydra.text import join_names
 
 Stamps = Mapping[str, Sequence[int]]
