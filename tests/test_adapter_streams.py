@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydra.adapters import opencode, registry
-from hydra.adapters.contract import ServerCall
 from hydra.adapters.json_fields import (
     DEPTH,
     MalformedLine,
@@ -30,7 +29,7 @@ from hydra.conformance import recorded
 from hydra.conformance.contract import suite
 from hydra.conformance.contract.subject import ContractSubject
 from hydra.conformance.results import CaseVerdict
-from hydra.records.agent import BuiltCommand
+from hydra.records.agent import BuiltCommand, ServerCall
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 from tests.adapter_recordings import FIXTURES, recordings

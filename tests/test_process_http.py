@@ -14,7 +14,8 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra.process.http import Caller, HttpRequest, ServerEvent, ServerEvents
+from hydra.process.http import Caller, ServerEvent, ServerEvents
+from hydra.records.agent import ServerCall
 
 Answer = Callable[[trio.SocketStream], Awaitable[None]]
 LIMIT = 1000
@@ -49,7 +50,7 @@ class Meeting:
 
     def ask(self, id: str = "one", method: str = "GET", url: str = "", **more: Any) -> None:
         url = (url or "http://127.0.0.1:PORT/a?b=c").replace("PORT", str(self.port))
-        self.caller.start(HttpRequest(id, method, url, **more))
+        self.caller.start(ServerCall(id, method, url, **more))
 
 
 @asynccontextmanager

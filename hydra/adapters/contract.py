@@ -19,6 +19,7 @@ from hydra.records.agent import (
     DetectResult,
     Origin,
     ProbeOutput,
+    ServerCall,
     SpawnRequest,
     Tier,
 )
@@ -232,26 +233,6 @@ class Write(NamedTuple):
 
 class CloseInput(NamedTuple):
     """Its stdin ends: there is nothing more to say."""
-
-
-class ServerCall(NamedTuple):
-    """One HTTP request to the agent's own server on loopback: `http://127.0.0.1:PORT/...`.
-
-    The answer comes back as a line of the stream: `{"hydra":"http","id":ID,"status":200,"body":
-    ...}`, and where `events` is set (and the status is 2xx: its body is null then) each server-sent
-    event as `{"hydra":"sse","id":ID,"data":...}`, with `event` where it has a type, one that is too
-    long as `{"hydra":"sse_skipped","id":ID,"bytes":N}`, and the end of them as
-    `{"hydra":"sse_end","id":ID}`. What is JSON stands there as JSON, anything else as text. A
-    connection that fails or breaks off is `{"hydra":"http_failed","id":ID,"text":...}`. Calls do
-    not wait for each other.
-    """
-
-    id: str
-    method: str
-    url: str
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
-    events: bool = False
 
 
 class Finish(NamedTuple):

@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import trio
 
 from hydra.process.lines import LineFramer
+from hydra.records.agent import ServerCall
 
 AT_ONCE = 32
 """Requests that may be open together; a conversation needs three."""
@@ -28,20 +29,6 @@ _ADDRESSES = {
 _CHUNK = 65536
 _HEAD = 65536
 """Bytes that the head of an answer may have."""
-
-
-class HttpRequest(NamedTuple):
-    """One request. `id` names its answer; `events`: the answer is a stream of server-sent events.
-
-    `url` is `http://` on loopback with a port.
-    """
-
-    id: str
-    method: str
-    url: str
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
-    events: bool = False
 
 
 class _RefusedRequest(Exception):
@@ -64,7 +51,7 @@ class Caller:
         self._over = False
         self._idle = trio.Event()
 
-    def start(self, request: HttpRequest) -> None:
+    def start(self, request: ServerCall) -> None:
         """Sends `request`; after `hang_up` nothing is sent."""
         if not self._over:
             self._running += 1
@@ -82,7 +69,7 @@ class Caller:
             self._idle = trio.Event()
             await self._idle.wait()
 
-    async def _run(self, request: HttpRequest) -> None:
+    async def _run(self, request: ServerCall) -> None:
         try:
             if self._running > AT_ONCE:
                 raise _RefusedRequest(f"over {AT_ONCE} requests at once")
@@ -97,7 +84,7 @@ class Caller:
             self._running -= 1
             self._idle.set()
 
-    async def _exchange(self, request: HttpRequest) -> None:
+    async def _exchange(self, request: ServerCall) -> None:
         place = _place(request.url)
         stream = await _connected(place)
         self._open.add(stream)
@@ -116,7 +103,7 @@ class Caller:
             self._open.discard(stream)
             stream.socket.close()
 
-    async def _follow(self, request: HttpRequest, wire: _Wire) -> None:
+    async def _follow(self, request: ServerCall, wire: _Wire) -> None:
         events = ServerEvents(self._limit)
         while chunk := await wire.more():
             for event in events.feed(chunk):
@@ -143,7 +130,7 @@ class _Wire:
         self._stream = stream
         self._state = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD)
 
-    async def ask(self, request: HttpRequest, place: SplitResult) -> int:
+    async def ask(self, request: ServerCall, place: SplitResult) -> int:
         """Sends it, and reads the answer's head: its status."""
         names = {name.lower() for name, _ in request.headers}
         own = [("host", place.netloc), ("connection", "close")]
@@ -211,7 +198,7 @@ async def _connected(place: SplitResult) -> trio.SocketStream:
     return await trio.open_tcp_stream(last, place.port or 0)
 
 
-def _with(data: bytes, field: str, kind: str, request: HttpRequest, **more: object) -> bytes:
+def _with(data: bytes, field: str, kind: str, request: ServerCall, **more: object) -> bytes:
     """A line with `data` under `field`: as JSON where it is that, else as text; null for none."""
     try:
         return _line(kind, request, **more, **{field: json.loads(data) if data else None})
@@ -219,7 +206,7 @@ def _with(data: bytes, field: str, kind: str, request: HttpRequest, **more: obje
         return _line(kind, request, **more, **{field: data.decode("utf-8", "replace")})
 
 
-def _line(kind: str, request: HttpRequest, **more: object) -> bytes:
+def _line(kind: str, request: ServerCall, **more: object) -> bytes:
     return json.dumps({"hydra": kind, "id": request.id, **more}).encode()
 
 

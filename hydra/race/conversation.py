@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 
 import trio
 
-from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, ServerCall, Write
+from hydra.adapters.contract import Act, CloseInput, Conversation, Finish, Write
 from hydra.log import get_logger
 from hydra.process.control import FINISHED, ProcessControl
-from hydra.process.http import Caller, HttpRequest
+from hydra.process.http import Caller
 from hydra.process.limits import finished_graces
 from hydra.process.sink import RawSink
 from hydra.process.stdin_queue import StdinQueue
 from hydra.race.output import OutputReader
+from hydra.records.agent import ServerCall
 from hydra.records.request import Limits
 from hydra.redaction import Redactor
 
@@ -121,7 +122,7 @@ class ConversationDriver:
         body = call.body.decode("utf-8", "replace")
         request_fields = {"id": call.id, "method": call.method, "url": call.url}
         self._sent.add("call", **request_fields, headers=headers, body=body)
-        self._caller.start(HttpRequest(*call))
+        self._caller.start(call)
 
     def _finish(self) -> None:
         if self.finished or self._nursery is None:

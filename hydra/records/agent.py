@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -192,3 +193,23 @@ class BuiltCommand(Struct, frozen=True, kw_only=True):
     def argv(self) -> tuple[str, ...]:
         """Program and arguments."""
         return (self.program, *self.args)
+
+
+class ServerCall(NamedTuple):
+    """One HTTP request to the agent's own server on loopback: `http://127.0.0.1:PORT/...`.
+
+    The answer comes back as a line of the stream: `{"hydra":"http","id":ID,"status":200,"body":
+    ...}`, and where `events` is set (and the status is 2xx: its body is null then) each server-sent
+    event as `{"hydra":"sse","id":ID,"data":...}`, with `event` where it has a type, one that is too
+    long as `{"hydra":"sse_skipped","id":ID,"bytes":N}`, and the end of them as
+    `{"hydra":"sse_end","id":ID}`. What is JSON stands there as JSON, anything else as text. A
+    connection that fails or breaks off is `{"hydra":"http_failed","id":ID,"text":...}`. Calls do
+    not wait for each other.
+    """
+
+    id: str
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    events: bool = False

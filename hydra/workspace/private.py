@@ -28,7 +28,6 @@ from hydra.records.outcome import Patch
 from hydra.records.request import Limits
 from hydra.shortage import WAITS, is_passing
 from hydra.workspace import reports, tree
-from hydra.workspace.alternates import BorrowedObjects
 from hydra.workspace.copies import copy_exact
 from hydra.workspace.credentials import ConfigCopies, Named
 from hydra.workspace.dependencies import DependencySource, hides_itself
@@ -36,6 +35,7 @@ from hydra.workspace.environments import variables
 from hydra.workspace.names import LANE_HOME, USER_HOME, worktree_name
 from hydra.workspace.renewal import Renewal
 from hydra.workspace.set_up import Stamps, left_out, stamped, unchanged
+from hydra.workspace.tree import BorrowedObjects
 
 _log = get_logger(__name__)
 

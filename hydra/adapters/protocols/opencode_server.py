@@ -13,11 +13,12 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from hydra.adapters import event_builders as build
-from hydra.adapters.contract import Act, Finish, ServerCall, names
+from hydra.adapters.contract import Act, Finish, names
 from hydra.adapters.failures import failure as service_failure
 from hydra.adapters.json_fields import Object, integer, mapping, string
 from hydra.adapters.json_stream import stderr_of, unknown
 from hydra.adapters.protocols.opencode_events import OVERFLOW, PartsStream, failure
+from hydra.records.agent import ServerCall
 from hydra.records.events import AgentEvent
 from hydra.records.outcome import ExitStatus
 

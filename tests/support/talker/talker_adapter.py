@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from toy_adapter import DESCRIPTOR, Toy, ToyStream
 
 from hydra.adapters import event_builders
-from hydra.adapters.contract import CloseInput, Finish, ServerCall, Write
+from hydra.adapters.contract import CloseInput, Finish, Write
 from hydra.adapters.detection import AgentIdentity
+from hydra.records.agent import ServerCall
 
 FLOOD = b" " * 1024**2
 
