@@ -286,7 +286,7 @@ def test_a_dropped_check_of_the_race_that_was_run_since_is_one_of_its_checks(
     lint, other = Check("lint", "ruff check"), Check("pytest", "pytest -x")
     keep(tmp_path, 1, CheckStatus.FAILED)
     (tmp_path / "checks" / "2").mkdir()
-    write_json(tmp_path / "checks" / "2" / DROPPED, {"checks": ["pytest"]})
+    write_json(tmp_path / "checks" / "2" / DROPPED, {"schema": 1, "checks": ["pytest"]})
     assert known_checks(tmp_path, [CHECK, lint]) == (lint,)
     keep(tmp_path, 3, CheckStatus.FAILED)
     assert known_checks(tmp_path, [CHECK, lint]) == (CHECK, lint)
