@@ -152,8 +152,9 @@ def _on_base(author: TrialSubject, cut: list[NotTried]) -> Iterator[TrialJob]:
     """The author's new and changed tests on the base: by these is known which of its checks can
     be crossed."""
     inline = {file.path for file in inline_brought(author.files)}
-    files = _files(author, {*tests_brought(author.files), *inline})
-    changed = any(_asks_else(file) for file in files if file.path not in inline)
+    brought = _files(author, {*tests_brought(author.files), *inline})
+    files = tuple(file for file in brought if file.path in inline or not _is_form(file))
+    changed = any(file.old_mode for file in files if file.path not in inline)
     reasons: list[str] = []
     for result in _tests(author) if files else ():
         ids = new_ids(result)
@@ -165,10 +166,9 @@ def _on_base(author: TrialSubject, cut: list[NotTried]) -> Iterator[TrialJob]:
         cut.append(NotTried(kind="cross", on="", author=author.lane, why=reasons[0]))
 
 
-def _asks_else(file: FileChange) -> bool:
-    """Whether of a file that was there more is changed than its form."""
-    texts = file.old, file.new
-    return bool(file.old_mode) and (None in texts or not same(file.path, *map(str, texts)))
+def _is_form(file: FileChange) -> bool:
+    """Whether of a file that was there nothing but its form is changed."""
+    return file.old is not None and file.new is not None and same(file.path, file.old, file.new)
 
 
 def _files(subject: TrialSubject, paths: Collection[str]) -> tuple[FileChange, ...]:
