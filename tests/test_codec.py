@@ -264,9 +264,9 @@ def test_what_no_disk_can_bear_is_no_name(kind: type[Any], name: str) -> None:
         shaped({"repository": name}, kind)
 
 
-def test_a_record_in_itself_hundreds_of_times_is_damage() -> None:
+def test_a_record_in_itself_thousands_of_times_is_damage() -> None:
     document: dict[str, Any] = {"check": "a", "status": "passed"}
-    for _ in range(2000):
+    for _ in range(20_000):
         document = {"check": "a", "status": "passed", "again": document}
     with pytest.raises(ValueError, match="recursion"):
         shaped(document, CheckFile)
