@@ -25,7 +25,8 @@ from hydra.redaction import Redactor
 
 
 class Output:
-    """One file. `take` may be called from Trio's own thread and never raises."""
+    """A check's output on its way to its file: redacted, and capped as an agent's is. `take` may be
+    called from Trio's own thread and never raises."""
 
     def __init__(self, path: Path, limit: int, redactor: Redactor) -> None:
         """Raises `OSError` where the file cannot be made."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-
-from msgspec import Struct
+from typing import Any
 
 from hydra.records.codec import DiskName, shaped
 from hydra.records.request import Limits
@@ -27,9 +25,8 @@ def standing_ground(
     limits: Limits,
 ) -> LaneWorkspace:
     """The ground that a killed Hydra has left, by its own record: `snapshot` and `remove` it."""
-    recorded = _Note()
-    with suppress(ValueError):  # of another shape: what can be taken is taken
-        recorded = shaped(_recorded(run_folder, lane), _Note)
+    recorded = _recorded(run_folder, lane)
+    place = _part(recorded, "place", DiskName, "")
     return LaneWorkspace(
         repository=None,
         base=base,
@@ -40,21 +37,20 @@ def standing_ground(
         limits=limits,
         home=path,
         confined=True,
-        copies=recorded.copies,
+        copies=_part(recorded, "copies", tuple[DiskName, ...], ()),
         worktree=worktree,
-        stamps=recorded.set_up,
-        place=Path(recorded.place) if recorded.place else None,
-        lent=recorded.objects,
+        stamps=_part(recorded, "set_up", dict[DiskName, tuple[int, ...]], None),
+        place=Path(place) if place else None,
+        lent=_part(recorded, "objects", tuple[Path, ...], ()),
     )
 
 
-class _Note(Struct):
-    """What a ground has written down of itself, but for its settings."""
-
-    copies: tuple[DiskName, ...] = ()
-    set_up: Mapping[DiskName, tuple[int, ...]] = {}
-    place: DiskName = ""
-    objects: tuple[Path, ...] = ()
+def _part(recorded: Mapping[str, object], name: str, kind: Any, default: Any) -> Any:
+    """What it has written down under that name; the default where that is not there, or damaged."""
+    try:
+        return shaped(recorded[name], kind)
+    except (KeyError, ValueError):
+        return default
 
 
 def give_back_standing(run_folder: Path, lane: str, *, refused: bool = False) -> list[Renewal]:

@@ -12,8 +12,11 @@ from pathlib import Path
 
 
 class BorrowedObjects:
-    """Collects them while a lane is made: `names` are objects folders with theirs, `folders` all
-    that were asked for."""
+    """The names by which a lane's repositories have the user's objects, collected while it is made.
+
+    The checkout's own `.git` lies under the lane's tree where that is mounted over it: outside such
+    a name is a link to the objects, inside they are mounted there. `names` are objects folders with
+    theirs, `folders` all that were asked for."""
 
     def __init__(self, folder: Path, placed: bool) -> None:
         """`folder` is where the links go, made at need; not `placed`, a folder keeps its own."""

@@ -16,7 +16,9 @@ import pytest
 from hydra import paths
 from hydra.adapters.contract import ConfigFolder, TokenFields
 from hydra.errors import Refused
+from hydra.records.request import Limits
 from hydra.workspace import credentials, tree
+from hydra.workspace.grounds import standing_ground
 from hydra.workspace.renewal import Renewal, renew
 from tests.conftest import git, make_repository
 from tests.support.grounds import Race, agent, changes, fingerprint, race_on, take
@@ -306,3 +308,19 @@ def test_a_socket_in_a_lane_may_have_a_name_of_its_own_below_108_bytes() -> None
     state = Path("/home/somebody/.local/state/hydra")
     ground = paths.ground_dir(state, "20261122t000000-abc", "claude")
     assert len(str(ground)) - len(str(state)) < 20
+
+
+def test_a_part_of_a_ground_s_note_that_is_odd_takes_no_other_along(tmp_path: Path) -> None:
+    note = tmp_path / "lanes/a/ground.json"
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"copies": [5], "set_up": [], "place": "/shop"}))
+    ground = standing_ground(
+        base="",
+        lane="a",
+        run_folder=tmp_path,
+        path=tmp_path / "ground",
+        worktree=tmp_path / "ground/shop",
+        patches=tmp_path,
+        limits=Limits(),
+    )
+    assert ground.placement.path == Path("/shop")

@@ -31,7 +31,8 @@ _PLACES = {
 
 
 def keeper_mounts(policy: SandboxPolicy) -> Iterator[Mount]:
-    """Its package's, and its interpreter's where that is no system's; none for most."""
+    """Its package's, and its interpreter's where that is no system's; none for most. In a checkout
+    that Hydra is installed in, a lane has its own there: these have other names, read-only."""
     for source, place in _covered(policy):
         yield Mount("--ro-bind", place, str(source))
 

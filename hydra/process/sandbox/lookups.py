@@ -14,7 +14,7 @@ _DEPTH = 40
 
 
 class LinkResolver:
-    """Resolves names as the kernel would and remembers every link that it met."""
+    """Resolves names as the kernel would; each link on the way is to be made anew in a lane."""
 
     def __init__(self) -> None:
         self.links: dict[Path, str] = {}
